@@ -9,8 +9,7 @@ from typing import Any
 
 from bench import Parser, roofline
 from bench.compare import matches
-from bench.compilers import rows as compiled
-from bench.compilers import table as compilers
+from bench.compilers import rows as compiled, table as compilers
 from bench.report import COLOURS
 from bench.row import File, Row, rate_of, seconds_of, state
 from bench.table import gcups, number, percent, seconds, size_text, where

@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from glsw.output import blast_tab, jsonl, paf, sam, three
-from glsw.results import columns
+from glsw.alignment import columns
+from glsw.output import blast_tab, jsonl, paf, sam
+from glsw.wings.three import formats as three
 
 PAGE = Path(__file__).with_name("COLUMNS.md")
 _HEAD = """\

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,12 +29,18 @@ def imported_rooms(path: Path) -> set[str]:
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join((*base, *filter(None, [node.module])))
             names.update(f"{module}.{alias.name}" for alias in node.names)
-    return {name.split(".")[1] for name in names if name.startswith("glsw.")} - {"__version__"}
+    return {_room(name.split(".")[1:]) for name in names if name.startswith("glsw.")}
 
 
 def room_of(path: Path) -> str:
     """Return the room of a module: its folder below glsw, or its own name."""
-    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+    return _room(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+def _room(names: Sequence[str]) -> str:
+    """Return the room of a module by its names below glsw; each wing is a room."""
+    wing = names[0] == "wings" and (PACKAGE.joinpath(*names[:2])).is_dir()
+    return "/".join(names[: 1 + wing])
 
 
 def modules() -> list[Path]:

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw import caller
-from glsw.batch import Batch
-from glsw.kinds import checked
-from glsw.profiles.profile import Profile
+from glsw.alignment.batch import Batch
+from glsw.scoring.kinds import checked
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import SearchSettings
 from glsw.search.selection import Query
@@ -38,6 +37,7 @@ from glsw.sequences.records import (
 )
 from glsw.sequences.seg import MASKED, Masked, Seg, check_seg
 from glsw.sequences.translated import TranslatedDatabase
+from glsw.wings.profiles.profile import Profile
 
 OneSequence: TypeAlias = "Single | os.PathLike[str]"
 """A sequence, or the path of a file of one sequence."""

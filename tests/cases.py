@@ -12,12 +12,13 @@ from itertools import product
 
 import numpy as np
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import Ends
+from glsw.alignment.traceback import trace
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometries import Geometries
 from glsw.engines.reference import Reference, alike, rows
-from glsw.paths import Ends
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.positional import PositionalGaps, PositionalScoring
 from glsw.scoring.scoring import Scoring
@@ -25,7 +26,6 @@ from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
-from glsw.traceback import trace
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
 OPTIONS = {

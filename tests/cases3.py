@@ -13,16 +13,16 @@ import cases
 import numpy as np
 from cases import AB, array, mutated
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import Ends, Paths
 from glsw.engines.three import ENGINES3, engine3_of
 from glsw.engines.three.forms import TileShape
 from glsw.engines.three.reference import Reference3, fill, trace
-from glsw.paths import Ends, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
-from glsw.series.mindist import mindist_scoring
+from glsw.wings.series.mindist import mindist_scoring
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
 OPTIONS: dict[str, tuple[dict[str, object], ...]] = {

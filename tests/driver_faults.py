@@ -17,10 +17,10 @@ from subgroups import emulated
 
 import glsw
 import glsw.device.shader
-from glsw.align3 import alignments3
 from glsw.device.device import Device
 from glsw.device.verdicts import Verdicts
 from glsw.engines.proof import DeviceFaultWarning
+from glsw.wings.three.aligner import alignments3
 
 LINE = re.compile(
     r"(?P<device>[^\n]+): engine '(?P<engine>\w+)': "

@@ -1,4 +1,4 @@
-"""Devices that fail: what takes the place of `glsw.search.workers.run_task` in other processes."""
+"""Devices that fail: what takes the place of `glsw.run.workers.run_task` in other processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from glsw.device.device import DeviceError
-from glsw.search.workers import Task, run_task
+from glsw.run.workers import Task, run_task
 
 
 def fails_once(flag: str, how: str, spec: bytes, parent: int, task: Task) -> object:

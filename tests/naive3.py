@@ -5,8 +5,8 @@ alignments that end in a cell with one of the seven columns, found by trying eac
 none, before it. Slow; `enumerate_alignments` judges it in turn. `best_of_pencils` is for real
 sequences: independent of the engines too, by another order of the cells.
 
-Columns are numbers as in `glsw.batch`: 1 the first sequence has a letter, 2 the second, 4 the
-third, and sums of these. Cells count letters: (i, j, k) is after so many of each sequence.
+Columns are numbers as in `glsw.alignment.batch`: 1 the first sequence has a letter, 2 the second,
+4 the third, and sums of these. Cells count letters: (i, j, k) is after so many of each sequence.
 """
 
 from __future__ import annotations

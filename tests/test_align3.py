@@ -22,22 +22,21 @@ import pytest
 from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
 from failing import REASONS, always_fails, fails_once
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from glsw import Record, Scoring
-from glsw.align3 import Aligner3, align3, alignments3, score3
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import Ends, Paths
 from glsw.device.device import Device, DeviceError
 from glsw.engines.spec import EngineSpec
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.forms import is_nvidia
 from glsw.engines.three.reference import Reference3
-from glsw.paths import Ends, Paths
-from glsw.results3 import MARKS, marks
+from glsw.run import workers
 from glsw.scoring.three import Scoring3
-from glsw.search import workers
 from glsw.sequences.alphabet import DNA, custom
+from glsw.wings.three.aligner import Aligner3, align3, alignments3, score3
+from glsw.wings.three.results import MARKS, marks
 
 WORDS = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
 TOY = custom("ABC")

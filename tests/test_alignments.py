@@ -7,19 +7,17 @@ import naive
 import numpy as np
 import pytest
 from cases import GENERAL
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
-from glsw.align import Aligner
-from glsw.batch import Batch
+from glsw.aligner import Aligner
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import trace
 from glsw.engines import ENGINES
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.reference import Reference, best_cell, fill
-from glsw.mask import Mask
-from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
-from glsw.traceback import trace
 from glsw.verbs import alignments
 
 TOY = custom("ABC")

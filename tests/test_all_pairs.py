@@ -7,14 +7,12 @@ import pytest
 from cases import GENERAL
 
 import glsw
-from glsw import all_pairs
-from glsw.all_pairs import score_matrix
 from glsw.engines import ENGINES, Lanes, Reference, choose, engine_of
 from glsw.engines.base import ignore
-from glsw.engines.lanes import engine as lanes_module
-from glsw.engines.lanes import high_scores
-from glsw.engines.lanes import targets as lanes_targets
+from glsw.engines.lanes import engine as lanes_module, high_scores, targets as lanes_targets
 from glsw.engines.lanes.geometries import Geometries
+from glsw.pairs import all_pairs
+from glsw.pairs.all_pairs import score_matrix
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 

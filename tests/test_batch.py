@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.sequences.encoded import Sequences
 
 codes = st.integers(0, 8).flatmap(lambda n: arrays(np.uint8, n))

@@ -6,13 +6,12 @@ from itertools import groupby
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from glsw import Alignment, Hit, Hsp, Record, Scoring, SearchResult
+from glsw.alignment import aligned_columns
+from glsw.alignment.paths import DIAGONAL, LEFT, UP, Ends, Paths, Runs
 from glsw.output.cigar import compared
-from glsw.paths import DIAGONAL, LEFT, UP, Ends, Paths, Runs
-from glsw.results import aligned_columns
 from glsw.sequences.query import Context
 from glsw.sequences.records import EncodedRecord
 

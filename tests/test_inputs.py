@@ -15,8 +15,8 @@ from Bio.SeqRecord import SeqRecord
 from subtests import with_subtests
 
 import glsw
-from glsw.align3 import alignments3, score3
 from glsw.sequences.records import is_single, read_all
+from glsw.wings.three.aligner import alignments3, score3
 
 A, B, TARGET = "HEAGAWGHEE", "PAWHEAEMKV", "PAWHEAE"
 CODES = glsw.PROTEIN.encode(A), glsw.PROTEIN.encode(B)

@@ -17,10 +17,10 @@ from Bio.SeqRecord import SeqRecord
 from subtests import with_subtests
 
 import glsw
-from glsw.align3 import alignments3, score3
-from glsw.kinds import seen
+from glsw.scoring.kinds import seen
 from glsw.sequences.nucleic import Kind, KindWarning, kind_of
 from glsw.sequences.records import read_all
+from glsw.wings.three.aligner import alignments3, score3
 
 PROTEIN = "MKVLAWHEAGAWGHEEPLQNRSTV"
 DNA = "ACGTTGCATGCAAGCTTACGGATC"

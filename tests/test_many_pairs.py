@@ -11,9 +11,9 @@ import pytest
 from Bio.Seq import Seq
 
 import glsw
-from glsw import many_pairs
-from glsw.batch import Batch
-from glsw.many_pairs import chunks, index_of
+from glsw.alignment.batch import Batch
+from glsw.pairs import many_pairs
+from glsw.pairs.many_pairs import chunks, index_of
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.collections import collect

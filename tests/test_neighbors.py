@@ -8,9 +8,10 @@ import pytest
 from cases import GENERAL
 
 import glsw
-from glsw import Aligner, Scoring, all_pairs, near_pairs
-from glsw.distances import DISTANCES
+from glsw import Aligner, Scoring
 from glsw.engines import ENGINES
+from glsw.pairs import all_pairs, near_pairs
+from glsw.pairs.distances import DISTANCES
 from glsw.statistics import for_search
 
 DNA = Scoring.match_mismatch(2, -1, 1, 1)

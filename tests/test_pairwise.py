@@ -15,8 +15,8 @@ from Bio.Align.substitution_matrices import Array
 from Bio.Seq import MutableSeq, Seq, reverse_complement
 from Bio.SeqRecord import SeqRecord
 
-from glsw.pairwise import PairwiseAligner
 from glsw.scoring.gaps import FREE, GapCost
+from glsw.wings.biopython.pairwise import PairwiseAligner
 
 ENGINES = ("reference", "auto", "diagonal", "fragment", "blocked")
 NAMES = ("blastn", "megablast", "blastp")
@@ -320,8 +320,8 @@ def test_host_computes_what_no_engine_has():
 
 
 def test_tables_have_a_limit(monkeypatch):
-    monkeypatch.setattr("glsw.all_paths.MAX_CELLS", 24)
-    monkeypatch.setattr("glsw.pairwise.MAX_CELLS", 24)
+    monkeypatch.setattr("glsw.wings.biopython.all_paths.MAX_CELLS", 24)
+    monkeypatch.setattr("glsw.wings.biopython.pairwise.MAX_CELLS", 24)
     for order in ("conventional", "biopython"):
         aligner = reference(order=order)
         assert len(aligner.align("GAACT", "GAT")) == 2

@@ -10,12 +10,14 @@ import Bio.Align
 import numpy as np
 import pytest
 
-from glsw.paths import Ends
-from glsw.results import COLUMNS, Alignment, Hit, Hsp, SearchResult
+from glsw.alignment.alignment import Alignment
+from glsw.alignment.columns import COLUMNS
+from glsw.alignment.hits import Hit, Hsp, SearchResult
+from glsw.alignment.paths import Ends
+from glsw.alignment.traceback import trace
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Context
 from glsw.sequences.records import EncodedRecord, Record
-from glsw.traceback import trace
 
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 DNA = Scoring.match_mismatch(5, -4, 8, 1)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from glsw import Scoring, rows
+from glsw import Scoring
+from glsw.alignment import rows
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -5,17 +5,12 @@ import numpy as np
 import parasail
 import pytest
 from Bio.Align import PairwiseAligner
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
-from glsw import traceback
-from glsw.engines.reference import best_cell, fill
-from glsw.paths import DIAGONAL, LEFT, UP
-from glsw.rows import best_end
-from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import custom
-from glsw.sequences.records import read
-from glsw.traceback import (
+from glsw.alignment import traceback
+from glsw.alignment.paths import DIAGONAL, LEFT, UP
+from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import (
     E_CLOSES,
     F_CLOSES,
     SOURCE,
@@ -23,6 +18,10 @@ from glsw.traceback import (
     trace,
     walk,
 )
+from glsw.engines.reference import best_cell, fill
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import custom
+from glsw.sequences.records import read
 
 TOY = custom("ABC")
 MEMORY = [0, 20, 60, 2**20]  # bytes: from one row at a time to the whole table

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from Bio.Align import Alignment
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from glsw.batch import Batch
-from glsw.mask import Mask
-from glsw.paths import Ends, Paths
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import Ends, Paths
 from glsw.sequences.encoded import Sequences
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import glsw
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.cli import main
 from glsw.device import shader
 from glsw.device.device import open_device

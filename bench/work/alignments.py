@@ -2,7 +2,7 @@
 
 parasail judges scores, the reference end cells of a part, `blocked` in other tiles those of a long
 pair; an alignment has to score what its letters and gaps score, and conventional ties have to give
-the one alignment of `glsw.traceback`.
+the one alignment of `glsw.alignment.traceback`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from bench.programs import Method, ParasailPairs, Scores
 from bench.work import base
 from bench.work.base import Case, Entry, Part, Run, Setup, estimated, named, portion
 from glsw import Batch, Scoring3
+from glsw.alignment.paths import Ends, Paths
+from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import trace
 from glsw.engines import Blocked, Reference
-from glsw.paths import Ends, Paths
-from glsw.rows import best_end
 from glsw.sequences.encoded import ranges
-from glsw.traceback import trace
 
 Cells: TypeAlias = npt.NDArray[np.int32]
 Right: TypeAlias = "tuple[str, npt.NDArray[Any], Cells]"

@@ -18,10 +18,10 @@ from bench.work.alignments import PairWork, path_score
 from bench.work.base import Case, Part, Run, Start, Workload, facts_of, named
 from bench.work.search_base import BLOSUM
 from glsw import Aligner, Batch, Sequences
-from glsw.all_pairs import score_matrix
 from glsw.engines import Auto
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.lanes.engine import Lanes
+from glsw.pairs.all_pairs import score_matrix
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.items import code_alphabet
 

@@ -24,9 +24,9 @@ from bench.work.base import Case, Workload
 from glsw import Scoring, Sequences
 from glsw.engines.spec import EngineSpec
 from glsw.search import parallel_scan
-from glsw.search.dask_workers import DaskWorkers
 from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult
+from glsw.wings.cluster.dask_workers import DaskWorkers
 
 _TARGETS = 2**20  # that a database is cut at
 _WORKERS_PER_PROCESS = 250

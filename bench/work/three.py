@@ -23,7 +23,7 @@ from glsw import PROTEIN, Aligner3, Batch, Ends, Scoring, Scoring3, Sequences
 from glsw.device.device import Device, open_device
 from glsw.engines.three import ENGINES3, Reference3, Subtable
 from glsw.engines.three.forms import TileShape
-from glsw.series import readers, sax
+from glsw.wings.series import readers, sax
 
 LETTERS, TRIPLES = 8, 2024  # different ones in words of a recording; triples of 24 channels
 TRIED = 60  # small triples of each scoring on which the C code is judged

@@ -23,12 +23,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
-from glsw import __version__
+from glsw._version import __version__
 from glsw.cli.messages import occupy_standard_streams, say, warnings_in_a_line
 from glsw.cli.signals import STATUSES, Served, Terminated, end_is_said, interrupts_raised
 from glsw.cores import limited
 from glsw.device import egl
 from glsw.sequences.numerals import is_number
+from glsw.wings import registered
 
 ERROR, BROKEN_PIPE = 2, 141
 """Exit statuses; the last one is 128 and the number of the signal, as in a shell."""
@@ -36,30 +37,21 @@ INTERRUPTED = STATUSES.values()
 """The exit statuses after signals."""
 
 _COMMANDS = {
-    "search": "rank the sequences of a database by their best alignment",
-    "merge": "merge the shards of a search into its results",
-    "align": "align two sequences",
-    "align3": "align three sequences",
-    "dotplot": "draw the best local score through each part of the table of two genomes",
-    "view": "show the same in a window, to zoom into while it is computed",
-    "neighbors": "list the pairs of sequences within a cutoff, of all pairs",
-    "motifs": "rank similar segments across the channels of a recording",
-    "makedb": "index sequences, for searches that start at once",
-    "verify": "read a whole database of makedb and compare it with its checksums",
-    "devices": "list the OpenGL devices",
+    "search": ("glsw.cli.search", "rank the sequences of a database by their best alignment"),
+    "align": ("glsw.cli.align", "align two sequences"),
+    "neighbors": (
+        "glsw.cli.neighbors",
+        "list the pairs of sequences within a cutoff, of all pairs",
+    ),
+    "makedb": ("glsw.cli.makedb", "index sequences, for searches that start at once"),
+    "verify": (
+        "glsw.cli.verify",
+        "read a whole database of makedb and compare it with its checksums",
+    ),
+    "devices": ("glsw.cli.devices", "list the OpenGL devices"),
 }
-_OPENING = (
-    "search",
-    "merge",
-    "align",
-    "align3",
-    "dotplot",
-    "view",
-    "neighbors",
-    "motifs",
-    "devices",
-)
-"""The commands that open a device, or several."""
+"""The commands of the core: the module of each, and its help. Wings register more."""
+_WITHOUT_DEVICE = ("makedb", "verify")
 _NOT_EARLY = ("-h", "--help")
 """The options with which a command opens none."""
 _WITHOUT_DEVICE = "cpu", "reference"
@@ -162,8 +154,12 @@ def with_all_options() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argu
     (action,) = (each for each in parser._actions if each.nargs == argparse.PARSER)
     commands: dict[str, argparse.ArgumentParser] = dict(action.choices)  # type: ignore[arg-type]
     for name, command in commands.items():
-        importlib.import_module(f"glsw.cli.{name}").add(command)
+        importlib.import_module(_commands()[name][0]).add(command)
     return parser, commands
+
+
+def _commands() -> dict[str, tuple[str, str]]:
+    return {**_COMMANDS, **registered("COMMANDS")}
 
 
 def _parser(verbose: bool) -> _Parser:
@@ -184,7 +180,7 @@ def _parser(verbose: bool) -> _Parser:
         "--verbose", action="store_true", help="with --version, also packages, drivers and devices"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_CommandParser)
-    for name, text in _COMMANDS.items():
+    for name, (_, text) in _commands().items():
         commands.add_parser(
             name,
             help=text,
@@ -246,7 +242,7 @@ class _CommandParser(_Parser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         command = self.prog.split()[-1]
         _open_early(command, args)
-        module = importlib.import_module(f"glsw.cli.{command}")
+        module = importlib.import_module(_commands()[command][0])
         module.add(self)
         self.set_defaults(run=module.run)
         self.words = list(_with_negative_numbers(args))
@@ -282,7 +278,7 @@ def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
 def _open_early(command: str, words: Sequence[str]) -> None:
     """Begin to open the devices that a command will use, while its modules are imported."""
     without = {*_values_of("--engine", words)} & {*_WITHOUT_DEVICE}
-    if without or command not in _OPENING or any(word.startswith(_NOT_EARLY) for word in words):
+    if without or command in _WITHOUT_DEVICE or any(word.startswith(_NOT_EARLY) for word in words):
         return
     threads = _values_of("--threads", words)
     if threads and threads[-1].isascii() and threads[-1].isdecimal():

@@ -9,7 +9,9 @@ from functools import partial
 from heapq import merge
 from itertools import islice
 
-from glsw.align import Aligner
+from glsw.aligner import Aligner, checked_most
+from glsw.alignment.alignment import Alignment
+from glsw.alignment.hits import Hit, Hsp, SearchResult
 from glsw.cli.inputs import FILES, lengths
 from glsw.cli.messages import Bar, tables
 from glsw.cli.options import (
@@ -25,8 +27,6 @@ from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.words import format_in
 from glsw.output import ALIGNMENT_FORMATS
-from glsw.pair_collections import checked_most
-from glsw.results import Alignment, Hit, Hsp, SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Context, PreparedQuery, QueryPreparation
 

@@ -12,10 +12,10 @@ from glsw.sequences.fasta import EmptyFileError
 from glsw.sequences.records import Record, Records
 
 if TYPE_CHECKING:
-    from glsw.align import Aligner
-    from glsw.align3 import Aligner3
+    from glsw.aligner import Aligner
     from glsw.scoring.scoring import Scoring
     from glsw.sequences.database import Database
+    from glsw.wings.three.aligner import Aligner3
 
 FILES = "FASTA or FASTQ, plain or gzip; - is standard input"
 """Kinds of files, for help on arguments."""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from glsw.cli.cluster import executor_of
 from glsw.cli.inputs import FILES, check_standard_input, or_nothing, residues
 from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_output, add_running
@@ -19,12 +18,13 @@ from glsw.cli.pairs import aligner_for
 from glsw.cli.scoring import add_masks, add_scoring, scoring_for, scoring_of
 from glsw.cli.summary import add_summary, check_summary, summary_of
 from glsw.cli.words import count, number
-from glsw.distances import DISTANCES, RULES
-from glsw.near_pairs import listed, scipy_sparse
 from glsw.output.sparse import SPARSE_FORMATS
+from glsw.pairs.distances import DISTANCES, RULES
+from glsw.pairs.near_pairs import listed, scipy_sparse
+from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
-from glsw.search.pool import AnyExecutor
 from glsw.sequences.records import Record, Records, as_records, read_all
+from glsw.wings.cluster.options import executor_of
 
 _Records = list[Record] | Records
 

@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from glsw.cli.cluster import add_cluster
 from glsw.cli.messages import add_progress
 from glsw.cli.words import count, devices_of, name, number, positive, size
 from glsw.engines import ENGINES
 from glsw.output import Format, format_of
 from glsw.sequences.query import STRANDS
+from glsw.wings.cluster.options import add_cluster
 
 
 def add_several(

@@ -12,20 +12,19 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
+from glsw.alignment.hits import SearchResult, joined
 from glsw.cli.messages import Bar, gcups, say
 from glsw.cli.stream import PlainStream
 from glsw.cli.writing import WritingThread
 from glsw.output import Format, names_and_lengths
 from glsw.output.result_file import ResultFile, is_replaced
-from glsw.results import SearchResult
-from glsw.results.hits import joined
 from glsw.search.fingerprint import Fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_writer import beside, same_file
 from glsw.sequences.records import Record
 
 if TYPE_CHECKING:
-    from glsw.output.three import Format3, Result3
+    from glsw.wings.three.formats import Format3, Result3
 
 
 def check_output(output: str, *inputs: str, option: str = "--output") -> None:

@@ -7,22 +7,22 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from glsw.align import Aligner
+from glsw.aligner import Aligner
+from glsw.alignment.hits import SearchResult
 from glsw.cli.inputs import Targets, check_standard_input, only, or_nothing, residues
 from glsw.cli.messages import Bar, progress_bar
 from glsw.cli.outputs import Destination, check_output, destination, write
-from glsw.cli.profiles import read_profile
 from glsw.cli.scoring import check_kinds, scoring_for, scoring_of, seg_of
 from glsw.cli.summary import check_summary, counted, summary_of
 from glsw.cli.tracks import check_targets, check_tracks, read_queries
 from glsw.output.result_file import ResultFile
-from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.search.fingerprint import BYTES_PER_SECOND, Fingerprint, fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.query import QueryPreparation
 from glsw.sequences.records import Record, Records, as_records, read_all
+from glsw.wings.profiles.options import read_profile
 
 
 def compare(

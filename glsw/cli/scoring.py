@@ -7,8 +7,8 @@ import argparse
 from glsw.cli.inputs import Targets, add_unknown
 from glsw.cli.words import cost, name, not_positive, number
 from glsw.engines import TIES
-from glsw.kinds import seen
 from glsw.scoring.gaps import MODES
+from glsw.scoring.kinds import seen
 from glsw.scoring.matrices import matrix_names
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database

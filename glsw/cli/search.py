@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from glsw.align import Aligner
-from glsw.cli.cluster import executor_of
+from glsw.aligner import Aligner
+from glsw.alignment.hits import SearchResult
 from glsw.cli.inputs import FILES
 from glsw.cli.messages import Bar
 from glsw.cli.options import (
@@ -20,20 +20,20 @@ from glsw.cli.options import (
     complete_format,
 )
 from glsw.cli.pairs import Inputs, compare
-from glsw.cli.profiles import add_profiles, check_iterations, iterated
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.tracks import add_tracks
 from glsw.cli.words import count, evalue, format_in, name, number, shard
 from glsw.output import FORMATS, format_of
 from glsw.output.pairwise import ALIGNMENTS
-from glsw.results import SearchResult
 from glsw.scoring.scoring import Scoring
 from glsw.search.database_search import PreparedSearch
 from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP, ORDERS, SearchSettings
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.statistics import METHODS
-from glsw.statistics.composition import COMPOSITIONS
+from glsw.wings.cluster.options import executor_of
+from glsw.wings.composition.composition import COMPOSITIONS
+from glsw.wings.profiles.options import add_profiles, check_iterations, iterated
 
 _SETTINGS = (
     "mode",
@@ -204,7 +204,7 @@ def run(arguments: argparse.Namespace) -> None:
     for side in ("", "target"):
         _genetic_code(arguments, side)  # raises errors of options
     if arguments.shard:
-        from glsw.cli.shards import scan
+        from glsw.wings.shards.options import scan
 
         if arguments.cluster:
             raise ValueError("--shard and --cluster exclude one another")

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from glsw.align import Aligner
+from glsw.aligner import Aligner
+from glsw.alignment.hits import SearchResult
 from glsw.cli.inputs import Targets, residues
 from glsw.cli.outputs import check_output, command_line
 from glsw.output.result_file import is_replaced
 from glsw.output.summary import RunSummary
-from glsw.results import SearchResult
 from glsw.scoring.positional import gaps_by_position, letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.paths import BestCells, Ends, Runs
 from glsw.device.device import DeviceError
-from glsw.paths import BestCells, Ends, Runs
 
 if TYPE_CHECKING:
-    from glsw.batch import Batch
+    from glsw.alignment.batch import Batch
     from glsw.engines.base import AnyEngine, Engine
 
 

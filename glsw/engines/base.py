@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_scores
 from glsw.engines.tiles import Passing, Tile
-from glsw.paths import BestCells, Ends, Paths
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs

@@ -10,7 +10,8 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, highest
@@ -29,7 +30,6 @@ from glsw.engines.bit_planes import (
 )
 from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
 from glsw.engines.throttle import Throttle
-from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import is_infix
 from glsw.sequences.encoded import Sequences, run_or_all

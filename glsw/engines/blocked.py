@@ -9,7 +9,8 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import gl
@@ -24,7 +25,6 @@ from glsw.engines.gl import ROWS, Binding
 from glsw.engines.recurrence import Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
 from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding
-from glsw.paths import BestCells, Paths
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 

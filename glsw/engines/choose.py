@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES
@@ -41,7 +42,6 @@ from glsw.engines.reference import Reference
 from glsw.engines.scanning import ScanningRouter
 from glsw.engines.windowed import Windowed, cuts, may_cut
 from glsw.engines.windows import WindowScores
-from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences

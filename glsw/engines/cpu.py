@@ -14,7 +14,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Paths
+from glsw.alignment.rows import best_end
 from glsw.cores import check_threads, cores
 from glsw.device.device import Device
 from glsw.engines import cpu_pairs, opal
@@ -33,8 +35,6 @@ from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
 from glsw.engines.windowed import Windowed, cuts
 from glsw.engines.windows import WindowScores
-from glsw.paths import BestCells, Paths
-from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells
 from glsw.engines import opal
-from glsw.paths import BestCells
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:

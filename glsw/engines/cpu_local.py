@@ -15,9 +15,9 @@ table that keep nothing. They find
 The conventional end C is the best one of those found. The table is that of the rows and columns
 from the first of those B that are not behind C, to C. None of its numbers is larger than in the
 whole table. A best alignment that ends in C aligns one of these B, and so is in it from there on:
-H along the path that `glsw.traceback` walks from C is the same in both, and a move from there that
-is one of a best alignment in the whole table is one in the part, and the other way round. So the
-path is the same.
+H along the path that `glsw.alignment.traceback` walks from C is the same in both, and a move from
+there that is one of a best alignment in the whole table is one in the part, and the other way
+round. So the path is the same.
 
 If there are more than `_MOST_BEGINS` such B, or the table is small, all columns are kept that best
 alignments may have. The pass of 1 has the first column in which one ends, and a pass from the last
@@ -36,11 +36,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from glsw.alignment.batch import Mask
+from glsw.alignment.paths import DIAGONAL, LEFT, UP
 from glsw.engines.cpu_letters import Codes, Lettering, Places, Texts
 from glsw.engines.cpu_tables import Walked, best_cell, path_to
 from glsw.engines.parasail_calls import Best, best, table
-from glsw.mask import Mask
-from glsw.paths import DIAGONAL, LEFT, UP
 from glsw.scoring.scoring import Scoring
 
 LARGEST_16 = 2**14
@@ -62,7 +62,7 @@ class _Region(NamedTuple):
 
 
 class LocalPaths:
-    """Best local alignments of pairs, by the rules of `glsw.traceback`.
+    """Best local alignments of pairs, by the rules of `glsw.alignment.traceback`.
 
     Parameters
     ----------

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Ends, Paths, Runs
+from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import trace
 from glsw.engines import parasail_calls
 from glsw.engines.cpu_letters import Codes, Lettering, Matrices, text_of
 from glsw.engines.cpu_local import LARGE_AT_ONCE, LARGE_TABLE, LARGEST_16, LocalPaths
 from glsw.engines.cpu_tables import Borders, Walked, path_to
 from glsw.engines.reference import best_cell
-from glsw.paths import BestCells, Ends, Paths, Runs
-from glsw.rows import best_end
 from glsw.scoring.gaps import EndGaps
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, distinct
-from glsw.traceback import trace
 
 MAX_TABLE = 2**24
 """Cells of a table that is kept for an alignment, 4 bytes each."""

@@ -1,7 +1,7 @@
 """The best alignment of a pair from the table of H, in all modes, for engine ``cpu``.
 
 H alone says all: F of a cell is the best of the cells above it minus the cost of the gap between,
-and the gap that `glsw.traceback` walks is the shortest of those that give H.
+and the gap that `glsw.alignment.traceback` walks is the shortest of those that give H.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from glsw.paths import DIAGONAL, LEFT, UP
+from glsw.alignment.paths import DIAGONAL, LEFT, UP
 from glsw.scoring.gaps import EndGaps, GapCost
 
 Walked: TypeAlias = "tuple[tuple[int, int, int], npt.NDArray[np.uint32]]"
-"""Score, i and j of the best cell, and the runs of the path to it, see `glsw.paths.Paths`."""
+"""Score, i and j of the best cell, and the runs of the path to it, see `Paths`."""
 
 _Table: TypeAlias = npt.NDArray[np.int32]
 
@@ -79,7 +79,7 @@ def path_to(
     costs: GapCost,
     borders: Borders | None = None,
 ) -> npt.NDArray[np.uint32]:
-    """Return the runs of the best alignment that ends at a cell, see `glsw.traceback`.
+    """Return the runs of the best alignment that ends at a cell, see `glsw.alignment.traceback`.
 
     Parameters
     ----------

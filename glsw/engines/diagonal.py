@@ -11,7 +11,8 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE, DeviceInfo
 from glsw.engines import gl
@@ -24,7 +25,6 @@ from glsw.engines.gl import (
     Binding,
     ComputeEngine,
 )
-from glsw.paths import BestCells, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import distinct, ranges
 

@@ -10,7 +10,8 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells
 from glsw.device import shader
 from glsw.device.device import Device, DeviceError
 from glsw.engines.base import (
@@ -27,7 +28,6 @@ from glsw.engines.chunks import chunks
 from glsw.engines.gl import best_cells
 from glsw.engines.recurrence import recurrence_of
 from glsw.engines.throttle import Throttle
-from glsw.paths import BestCells
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded

@@ -9,14 +9,14 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells
 from glsw.device import shader
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.answers import check_range
 from glsw.engines.base import Engine
 from glsw.engines.recurrence import Uniform, recurrence_of
 from glsw.engines.throttle import Throttle
-from glsw.paths import BestCells
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring

@@ -11,7 +11,8 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import gl
@@ -22,7 +23,6 @@ from glsw.engines.gl import (
     Binding,
     ComputeEngine,
 )
-from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 
 ROWS = Binding("ROWS", gl.ROW_ABOVE.number)

@@ -22,20 +22,19 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw import caller
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import BestCells, Ends
+from glsw.alignment.traceback import trace
 from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device, EndlessError
 from glsw.device.shader import ShaderError
 from glsw.device.verdicts import ENDLESS, RIGHT
 from glsw.engines import proof_expected
 from glsw.engines.reference import Reference, best_cells, rows
-from glsw.mask import Mask
-from glsw.paths import BestCells, Ends
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences
-from glsw.traceback import trace
 
 if TYPE_CHECKING:
     from glsw.engines.base import AnyEngine, Engine, Variant

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from glsw.alignment.paths import Ends, Paths
 from glsw.device import program_file
-from glsw.paths import Ends, Paths
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 

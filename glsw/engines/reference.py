@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import BestCells
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties
-from glsw.mask import Mask
-from glsw.paths import BestCells
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 

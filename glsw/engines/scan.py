@@ -8,14 +8,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import Paths
 from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines import gl
 from glsw.engines.base import USUAL, Progress, Ties, Variant, check_ties
 from glsw.engines.gl import MAX_ROUNDS, Binding
 from glsw.engines.many_groups import CANDIDATES, Chunk, ManyGroupsEngine, Sizes
-from glsw.paths import Paths
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines.base import Engine, Progress
 from glsw.engines.proof import ProofTask, UnprovedError
 from glsw.engines.tiles import Passing, Tile

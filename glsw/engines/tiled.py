@@ -8,12 +8,12 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import Progress, Ties
 from glsw.engines.gl import ROWS, Binding, ComputeEngine
 from glsw.engines.regions import Grid, Kept, Region, enclosing
-from glsw.paths import BestCells
 from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 

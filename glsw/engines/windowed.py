@@ -9,15 +9,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import BestCells, Ends, Paths, Runs
+from glsw.alignment.traceback import trace
 from glsw.engines.answers import check_traced
 from glsw.engines.base import Engine, Progress, Ties, ignore
 from glsw.engines.proportion import Proportion
 from glsw.engines.windows import WindowScores, longest_spans, shortest_cut, window_groups
-from glsw.mask import Mask
-from glsw.paths import BestCells, Ends, Paths, Runs
 from glsw.sequences.encoded import Sequences
-from glsw.traceback import trace
 
 _MAX_SCORES_KEPT = 2**25
 

@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
+from glsw.alignment.hits import SearchResult
 from glsw.output import blast_tab, html, jsonl, paf, pairwise, sam, table, tsv
 from glsw.output.format import Format, Header
 from glsw.output.result_file import ResultFile, is_replaced
-from glsw.results import SearchResult
 from glsw.sequences.database import Database
 from glsw.sequences.nearest import did_you_mean
 from glsw.sequences.records import Record, Records

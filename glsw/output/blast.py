@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from glsw.results import Hsp
-from glsw.results.text import NumberedRow
+from glsw.alignment.hits import Hsp
+from glsw.alignment.text import NumberedRow
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.nucleic import is_rna, reversed_strand
 

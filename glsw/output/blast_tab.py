@@ -10,10 +10,10 @@ from typing import NamedTuple, TextIO
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.hits import SearchResult, table_hsp
+from glsw.alignment.hsp_table import HspTable
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import Format, in_a_line, named, of_rows, program
-from glsw.results import HspTable, SearchResult
-from glsw.results.hits import table_hsp
 
 STANDARD = (
     "qaccver",

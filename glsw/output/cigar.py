@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glsw.results import HspTable
+from glsw.alignment.hsp_table import HspTable
 
 _OPERATION = re.compile(r"\d+\D")
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TextIO, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
-from glsw.results import HspTable, SearchResult
+from glsw.alignment.hits import SearchResult
+from glsw.alignment.hsp_table import HspTable
 from glsw.sequences.visible import visible
 
 ValueT = TypeVar("ValueT")
@@ -83,7 +84,7 @@ def with_more(lines: list[str], result: SearchResult) -> list[str]:
 
 def program() -> tuple[str, str]:
     """Return the name and the version of this program."""
-    from glsw import __version__
+    from glsw._version import __version__
 
     return "glsw", __version__
 

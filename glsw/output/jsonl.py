@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from glsw.results import Hit, SearchResult
-from glsw.results.columns import DESCRIPTIONS
+from glsw.alignment.columns import DESCRIPTIONS
+from glsw.alignment.hits import Hit, SearchResult
 from glsw.sequences.records import Record
 
 _UNSAFE = re.compile(r"[\x7f-\x9f\ud800-\udfff]")  # what `json` leaves: control, surrogates

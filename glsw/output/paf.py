@@ -7,10 +7,11 @@ from typing import TextIO
 
 import numpy as np
 
+from glsw.alignment.hits import SearchResult
+from glsw.alignment.hsp_table import HspTable
 from glsw.output import sam
 from glsw.output.cigar import compared, mapping_qualities, reversed_cigar, significance
 from glsw.output.format import named, of_rows, with_more
-from glsw.results import HspTable, SearchResult
 
 COLUMNS = (
     "name of the query",

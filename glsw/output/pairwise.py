@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
+from glsw.alignment.hits import Hsp, SearchResult
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import in_a_line
-from glsw.results import Hsp, SearchResult
 from glsw.sequences.records import Record
 from glsw.sequences.visible import visible
 

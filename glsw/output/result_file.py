@@ -22,8 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, TextIO
 
+from glsw.output.part_file import PartFile, check_regular, open_regular
 from glsw.search.fingerprint import Fingerprint, differences, json_object
-from glsw.search.part_file import PartFile, check_regular, open_regular
 from glsw.sequences.database_writer import beside
 
 _BUFFER = 1 << 18

@@ -10,10 +10,11 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
+from glsw.alignment.hits import SearchResult
+from glsw.alignment.hsp_table import HspTable
 from glsw.output.blast import is_nucleic
 from glsw.output.cigar import compared, mapping_qualities, significance
 from glsw.output.format import Format, in_a_line, of_rows, program, with_more
-from glsw.results import HspTable, SearchResult
 from glsw.sequences.query import Context
 from glsw.sequences.records import Record
 

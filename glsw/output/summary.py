@@ -14,10 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from glsw.alignment.hits import SearchResult, joined
 from glsw.device.info import DeviceInfo
 from glsw.output.result_file import ResultFile
-from glsw.results import SearchResult
-from glsw.results.hits import joined
 from glsw.sequences.records import Record
 
 SCHEMA = Path(__file__).with_name("summary_schema.json")
@@ -168,7 +167,7 @@ def versions() -> dict[str, str]:
     """Return the versions of glsw, Python, the system, and installed packages that compute."""
     from importlib.metadata import PackageNotFoundError, version
 
-    from glsw import __version__
+    from glsw._version import __version__
 
     found = {
         "glsw": __version__,

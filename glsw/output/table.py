@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from typing import TextIO
 
-from glsw.results import SearchResult
-from glsw.results.text import WIDTH
+from glsw.alignment.hits import SearchResult
+from glsw.alignment.text import WIDTH
 
 
 def write(result: SearchResult, stream: TextIO, alignments: int | None = None) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TextIO
 
+from glsw.alignment.columns import COLUMNS, columns_of
+from glsw.alignment.hits import SearchResult
+from glsw.alignment.hsp_table import HspTable
 from glsw.output.format import named, of_rows
-from glsw.results import COLUMNS, HspTable, SearchResult
-from glsw.results.columns import columns_of
 
 HEADER = "\t".join(COLUMNS) + "\n"
-"""The first line: `glsw.results.COLUMNS`, whose `glsw.results.columns.DESCRIPTIONS` say more."""
+"""The first line: `glsw.alignment.columns` describes its columns."""
 
 _TEXTS = ("query", "target", "description")
 _SHOWN: Mapping[str, Callable[[Any], str]] = {

@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.hits import Hits, SearchResult, joined
+from glsw.alignment.hsp_table import HspTable
 from glsw.device.device import DeviceError
 from glsw.engines import Engine
 from glsw.engines.base import Ties
-from glsw.results import Hits, HspTable, SearchResult
-from glsw.results.hits import joined
 from glsw.scoring.positional import shown_scoring
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
@@ -23,7 +23,7 @@ from glsw.search.selection import HitLists, together
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import grouped
 from glsw.sequences.query import InContext
-from glsw.statistics.composition import rounded
+from glsw.wings.composition.composition import rounded
 
 _MAX_PAIRS_PER_BATCH = 2**14
 _MAX_RESIDUES_PER_BATCH = 2**25  # of pairs, so that there is room for their masks

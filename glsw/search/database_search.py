@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from glsw.alignment.hits import SearchResult
 from glsw.engines.base import Progress, Ties
-from glsw.results import SearchResult
+from glsw.run.pool import AnyExecutor, EnginePool
 from glsw.search.assemble import search_results
 from glsw.search.limits import Limits
 from glsw.search.parallel_scan import scan_database
-from glsw.search.pool import AnyExecutor, EnginePool
 from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult, check_longest
 from glsw.search.selection import Query, select_hits
@@ -65,7 +65,7 @@ class PreparedSearch:
             limits = self.limits.first_stage
             hit_lists = select_hits(some, ready, self.database, limits, engine.scoring)
             if self.limits.composition:
-                from glsw.search.rescoring import rescored
+                from glsw.wings.composition.rescoring import rescored
 
                 hit_lists = rescored(engine, hit_lists, self.database, self.limits, self.ties)
             limits = self.limits.second_stage

@@ -48,7 +48,7 @@ def fingerprint(
     >>> before["top"]
     '10'
     """
-    from glsw import __version__
+    from glsw._version import __version__
 
     costs = scoring.insertion, scoring.deletion, scoring.end_gaps, scoring.scale
     gaps = gaps_by_position(scoring)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines.windows import WindowScores
 from glsw.search.ranking import target_numbers
 from glsw.search.selection import HitLists

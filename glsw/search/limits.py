@@ -18,7 +18,7 @@ from glsw.sequences.encoded import Sequences, distinct
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Record
 from glsw.statistics import Method, Statistics, for_search, histogram_for
-from glsw.statistics.composition import SCALE, Composition, check_composition
+from glsw.wings.composition.composition import SCALE, Composition, check_composition
 
 RELAXED = 30
 """The first stage of a search with compositions keeps hits with so many times the E-value."""
@@ -75,7 +75,7 @@ class Limits(NamedTuple):
     order : {"score", "evalue"}
         What sorts hits.
     composition : {0, 1, 2}
-        The mode in which hits are scored again, see `glsw.search.rescoring`.
+        The mode in which hits are scored again, see `glsw.wings.composition.rescoring`.
     strict : bool
         Whether a query without the required statistics is an error; otherwise it is a warning.
     """

@@ -14,7 +14,9 @@ import numpy as np
 
 from glsw.engines import Engine, Progress
 from glsw.engines.windows import WindowScores
-from glsw.search.pool import AnyExecutor, EnginePool, counted
+from glsw.run.pool import AnyExecutor, EnginePool, counted
+from glsw.run.tasks import Pace, run_tasks
+from glsw.run.workers import UserExecutor, Worker, Workers
 from glsw.search.ranking import RankedHits, Ranking
 from glsw.search.scan import (
     FEW_QUERIES,
@@ -26,8 +28,6 @@ from glsw.search.scan import (
     scan,
     shares,
 )
-from glsw.search.tasks import Pace, run_tasks
-from glsw.search.workers import UserExecutor, Worker, Workers
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import ScoreHistogram

@@ -10,12 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import Runs
 from glsw.engines import Engine
 from glsw.engines.base import Ties
-from glsw.mask import Mask
-from glsw.paths import Runs
-from glsw.search.align_pairs import aligned
+from glsw.pairs.align_pairs import aligned
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
 from glsw.search.selection import HitLists

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Progress
 from glsw.engines.window_scan import scan_windows

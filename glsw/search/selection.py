@@ -22,7 +22,7 @@ from glsw.sequences.records import Record
 from glsw.statistics import ScoreHistogram, Statistics, Unavailable, for_search
 
 if TYPE_CHECKING:
-    from glsw.search.own_matrices import OwnScores
+    from glsw.wings.composition.own_matrices import OwnScores
 
 _MIN_HITS_TO_PREFILTER = 2**14  # by the least score that can have the E-value
 

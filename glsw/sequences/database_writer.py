@@ -284,6 +284,6 @@ def gathered(
 
 
 def _program_version() -> str:
-    from glsw import __version__
+    from glsw._version import __version__
 
     return __version__

@@ -24,11 +24,11 @@ from bench.roofline import bound, run_of
 from bench.work import alignments, three
 from bench.work.base import named, spread
 from bench.work.journeys import _key
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.traceback import trace
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN
-from glsw.traceback import trace
 
 SIMPLE = Scoring.match_mismatch(2, -1, 1, 1)
 LIU = [SIMPLE.alphabet.encode(word) for word in ("ATCTCGTATGAT", "GTCTATCAC")]

@@ -11,7 +11,7 @@ from bench import __main__, compare, readme, report, rivals
 from bench.readme import RESULTS
 from bench.row import File, key
 from bench.work.search_base import BLOSUM
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines import Reference
 from glsw.sequences.encoded import Sequences
 
@@ -166,7 +166,7 @@ kept = pathlib.Path({folder!r}) / ("kept." + "-".join(str(len(text)) for text in
 if not kept.exists() or not kept.read_text().startswith("".join(texts)):
     sys.path.insert(0, {root!r})
     from bench.work.search_base import BLOSUM
-    from glsw.batch import Batch
+    from glsw.alignment.batch import Batch
     from glsw.engines import Reference
     from glsw.sequences.records import read
     queries, targets = (list(read(name)) for name in ("q.fa", "db.fa"))

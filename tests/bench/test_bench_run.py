@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import __main__, row, runner, table
-from bench import run as bench_run
+from bench import __main__, row, run as bench_run, runner, table
 from bench.compare import Claim, decide, matches, papers
 from bench.measure import Check, Measurement, compare, measure
 from bench.row import File, check, key, state
@@ -361,7 +360,7 @@ KILLED = """
 import multiprocessing, sys, time
 from functools import partial
 from bench.programs import Biopython, Processes
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.scoring.scoring import Scoring
 if __name__ == "__main__":
     scoring = Scoring.match_mismatch(2, -1, 1, 1)

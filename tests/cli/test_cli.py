@@ -36,9 +36,10 @@ from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
 from glsw.engines import Reference
 from glsw.output import FORMATS
+from glsw.run import workers
+from glsw.run.workers import Task, run_task
 from glsw.scoring.scoring import Scoring
-from glsw.search import database_search, workers
-from glsw.search.workers import Task, run_task
+from glsw.search import database_search
 
 DEMO = ROOT / "demo"
 QUERIES = ">q1 first\nHEAGAWGHEE\n>q2 second\nMKVLAW\n"

@@ -25,18 +25,18 @@ from program import (
     wait_until,
 )
 
-import glsw.cli.align3
-from glsw.align3 import Aligner3, align3
+import glsw.wings.three.command
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines.spec import EngineSpec
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
-from glsw.output import three
-from glsw.output.three import FORMATS3
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA
+from glsw.wings.three import formats as three
+from glsw.wings.three.aligner import Aligner3, align3
+from glsw.wings.three.formats import FORMATS3
 
 WORDS = {"a": "HEAGAWGHEE", "b": "PAWHEAE", "c": "GAWHEE"}
 ALIGN = "align3 a.fasta b.fasta c.fasta --engine reference"
@@ -262,7 +262,7 @@ def captured_scoring(words: str, monkeypatch: pytest.MonkeyPatch) -> Scoring3:
         kept.append(scoring)
         raise ValueError("enough")
 
-    monkeypatch.setattr(glsw.cli.align3, "Aligner3", aligner)
+    monkeypatch.setattr(glsw.wings.three.command, "Aligner3", aligner)
     assert main(words.split()) == 2
     return kept[0]
 

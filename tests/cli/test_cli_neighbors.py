@@ -13,6 +13,7 @@ from program import refused
 from scipy.io import mmread
 
 import glsw
+from glsw.pairs.distances import Distance
 
 WORDS = {"a b": "HEAGAWGHEE", "b": "PAWHEAE", "c": "HEAE"}
 NEIGHBORS = "neighbors words.fasta --engine reference"
@@ -47,7 +48,7 @@ def test_tsv(run: Callable[..., SimpleNamespace]) -> None:
 
 @pytest.mark.parametrize("distance", ["score", "self", "identity", "evalue"])
 def test_matrix_market(
-    run: Callable[..., SimpleNamespace], files: Path, distance: glsw.distances.Distance
+    run: Callable[..., SimpleNamespace], files: Path, distance: Distance
 ) -> None:
     words = f"{NEIGHBORS} --cutoff 1 --distance {distance} --format mtx --output o.mtx"
     assert run(f"{words} --both --self").status == 0

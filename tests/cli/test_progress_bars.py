@@ -16,9 +16,9 @@ import tqdm
 from glsw.engines import Reference
 from glsw.engines.score_map import Bands, ScoreMap
 from glsw.output import result_file
+from glsw.output.part_file import PartFile
 from glsw.output.result_file import ResultFile
-from glsw.search import shards
-from glsw.search.part_file import PartFile
+from glsw.wings.shards import shards
 
 RNG = random.Random(3)
 SEARCH = "search queries.fasta db.fasta --engine reference"

@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 from program import refused
 
+from glsw.alignment.hits import SearchResult
 from glsw.output import FORMATS, summary
-from glsw.results import SearchResult
 
 SEARCH = "search queries.fasta db.fasta --engine reference --format tsv"
 

@@ -26,14 +26,15 @@ from program import ROOT, process
 
 import glsw
 from glsw import Record
+from glsw.alignment.hits import SearchResult
 from glsw.device.device import DeviceError
 from glsw.output import FORMATS
-from glsw.results import SearchResult
-from glsw.search import local_dask, tasks
-from glsw.search.cluster import cluster as cluster_of
-from glsw.search.dask_workers import DaskWorker
-from glsw.search.workers import Answer
+from glsw.run import tasks
+from glsw.run.workers import Answer
 from glsw.sequences.records import read_all
+from glsw.wings.cluster import local_dask
+from glsw.wings.cluster.cluster import cluster as cluster_of
+from glsw.wings.cluster.dask_workers import DaskWorker
 
 ENGINES = {"cpu": {"engine": "cpu"}, "llvmpipe": {"engine": "lanes", "device": "llvmpipe"}}
 PROTEINS = ROOT / "demo" / "proteins.fasta"
@@ -242,7 +243,7 @@ def test_a_command_whose_scheduler_is_lost_says_one_line(tmp_path: Path) -> None
         cluster.start("only")
         pid = cluster.client.run_on_scheduler(os.getpid)
         code = (
-            "import os\nfrom glsw.search.dask_workers import DaskWorker\n"
+            "import os\nfrom glsw.wings.cluster.dask_workers import DaskWorker\n"
             f"DaskWorker.measured = lambda *_: os.kill({pid}, {signal.SIGKILL:d})"
         )
         words = f"search {PROTEINS} {PROTEINS} --unknown X --engine cpu --cluster {cluster.address}"
@@ -330,7 +331,9 @@ def test_a_local_worker_that_dies_is_replaced(
 
 def test_local_workers_that_cannot_start(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
-    script.write_text("from glsw.search.cluster import cluster\nwith cluster('local:1'): pass\n")
+    script.write_text(
+        "from glsw.wings.cluster.cluster import cluster\nwith cluster('local:1'): pass\n"
+    )
     ended = subprocess.run(
         [sys.executable, script], env=ENVIRONMENT, capture_output=True, text=True
     )

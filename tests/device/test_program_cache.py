@@ -47,8 +47,8 @@ SCORE = """
 from itertools import product
 import numpy as np
 from glsw.device import program_cache
-from glsw.align import Aligner
-from glsw.aligner3 import Aligner3
+from glsw.aligner import Aligner
+from glsw.wings.three.aligner import Aligner3
 from glsw.device.context import read_integer
 from glsw.device.device import open_device
 from glsw.device.verdicts import RIGHT, Verdicts

@@ -14,12 +14,12 @@ from naive_map import score_map, scores_of_cells
 
 import glsw
 from glsw.cli import main
-from glsw.dotplot.axis import Axis, Segment
-from glsw.dotplot.colours import Scale
-from glsw.dotplot.figure import draw
-from glsw.dotplot.plot import SUFFIXES
 from glsw.engines.score_map import UNCAPPED
 from glsw.sequences.nucleic import reversed_strand
+from glsw.wings.dotplot.axis import Axis, Segment
+from glsw.wings.dotplot.colours import Scale
+from glsw.wings.dotplot.figure import draw
+from glsw.wings.dotplot.plot import SUFFIXES
 
 SCORING = glsw.Scoring.nucleotide()
 RNG = np.random.default_rng(11)

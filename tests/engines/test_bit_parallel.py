@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from cases import EDIT_CASES, build, judge, label
 
-from glsw.align import Aligner
-from glsw.batch import Batch
+from glsw.aligner import Aligner
+from glsw.alignment.batch import Batch
 from glsw.engines import Auto, BitParallel, engine_of
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.reference import Reference

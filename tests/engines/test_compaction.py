@@ -5,9 +5,12 @@ import pytest
 
 from glsw.engines import Auto, Lanes, Reference
 from glsw.engines.base import Engine
-from glsw.engines.lanes import compaction, high_scores
-from glsw.engines.lanes import engine as lanes_module
-from glsw.engines.lanes import targets as targets_module
+from glsw.engines.lanes import (
+    compaction,
+    engine as lanes_module,
+    high_scores,
+    targets as targets_module,
+)
 from glsw.engines.lanes.jobs import Job
 from glsw.engines.tiles import ALWAYS, NEVER, Tile
 from glsw.scoring.scoring import Scoring

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines import Auto, Blocked, Diagonal
 from glsw.engines.costs import COEFFICIENTS, Shape, seconds, terms
 from glsw.engines.reference import Reference

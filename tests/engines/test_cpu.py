@@ -14,24 +14,22 @@ import parasail
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
 from cases import CASES, judge, judge_paths
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 
 import glsw.engines.cpu as module
 import glsw.engines.spec
 from glsw import Aligner
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch, Mask
 from glsw.device.device import DeviceError
 from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal
 from glsw.engines.base import ignore
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
-from glsw.mask import Mask
+from glsw.pairs.align_pairs import traced
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
-from glsw.search.align_pairs import traced
 from glsw.sequences.alphabet import DNA, custom
 from glsw.sequences.encoded import Sequences
 

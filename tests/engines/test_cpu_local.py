@@ -3,22 +3,21 @@
 import cases
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from glsw.align import Aligner
+from glsw.aligner import Aligner
+from glsw.alignment.batch import Mask
+from glsw.alignment.paths import coordinates
+from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import trace
 from glsw.engines import cpu, cpu_local
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.cpu_local import LocalPaths
 from glsw.engines.reference import Reference
 from glsw.engines.windowed import Windowed
-from glsw.mask import Mask
-from glsw.paths import coordinates
-from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import Record
-from glsw.traceback import trace
 
 
 @pytest.fixture(autouse=True)

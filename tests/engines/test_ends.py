@@ -27,20 +27,18 @@ from cases import (
     takes,
     traced_with_any_memory,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 
 import glsw.engines.choose
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import Runs
+from glsw.alignment.traceback import trace
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Fragment, Reference
 from glsw.engines.reference import fill
-from glsw.mask import Mask
-from glsw.paths import Runs
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
-from glsw.traceback import trace
 
 ABLE = [
     name for name in cases.GENERAL if name != "cpu" and "global" in ENGINES[name].capabilities.modes

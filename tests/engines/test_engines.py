@@ -9,11 +9,10 @@ import numpy as np
 import parasail
 import pytest
 from cases import CASES, build, judge, label
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines import ENGINES
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom

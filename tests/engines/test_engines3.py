@@ -18,11 +18,10 @@ import pytest
 from Bio.Align import PairwiseAligner
 from cases import AB, array, codes, mutated
 from cases3 import CASES, CORE, WHOLE_CASES, Case, build, judge, label, mostly, same
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.device.device import DeviceError
 from glsw.engines import Reference
 from glsw.engines.gl import LETTERS_IN_BLOCK
@@ -34,7 +33,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import custom
 from glsw.sequences.encoded import Sequences
-from glsw.series.mindist import mindist_scoring
+from glsw.wings.series.mindist import mindist_scoring
 
 CONFIGURATIONS = cases3.configurations()
 NAMES = sorted({name for name, _ in CONFIGURATIONS})

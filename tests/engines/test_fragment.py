@@ -12,7 +12,7 @@ import pytest
 from cases import CASES, CORE, END_CASES, END_FEW, judge
 
 import glsw.engines.fragment
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.device import shader
 from glsw.device.context import gl_function, routes
 from glsw.device.device import Device, DeviceError

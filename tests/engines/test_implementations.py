@@ -24,12 +24,12 @@ from cases import (
 
 import glsw.device.shader
 from bench.micro_kernels import SHADERS as MICRO_SHADERS
+from glsw.alignment.batch import Mask
 from glsw.device.program_cache import _uniforms
 from glsw.device.shader import assemble, explain, root
 from glsw.engines import ENGINES, TIES
 from glsw.engines.gl import binding_macros
 from glsw.engines.three import ENGINES3
-from glsw.mask import Mask
 
 ON_DEVICES, ON_DEVICES3 = (
     sorted(name for name, kind in engines.items() if kind.capabilities.requires)

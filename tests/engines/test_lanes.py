@@ -8,15 +8,19 @@ import numpy as np
 import pytest
 from cases import CASES, lanes_of_hardware, lanes_options
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines import choose, engine_of
 from glsw.engines.cpu import Cpu
-from glsw.engines.lanes import buffers as lanes_buffers
-from glsw.engines.lanes import engine as lanes
-from glsw.engines.lanes import geometries, high_scores, pipeline
-from glsw.engines.lanes import pairs as lanes_pairs
-from glsw.engines.lanes import profile_buffer as profile_buffers
-from glsw.engines.lanes import targets as lanes_targets
+from glsw.engines.lanes import (
+    buffers as lanes_buffers,
+    engine as lanes,
+    geometries,
+    high_scores,
+    pairs as lanes_pairs,
+    pipeline,
+    profile_buffer as profile_buffers,
+    targets as lanes_targets,
+)
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometries import Geometries
@@ -35,7 +39,7 @@ from glsw.engines.lanes.query_profile import query_profile
 from glsw.engines.lanes.streams import every
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
-from glsw.many_pairs import index_of
+from glsw.pairs.many_pairs import index_of
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences

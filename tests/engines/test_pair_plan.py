@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from cases import lanes_of_hardware
 
-from glsw import many_pairs
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import pair_plan, pairs
 from glsw.engines.lanes.geometries import Geometries, rows_of_strips
 from glsw.engines.lanes.geometry import INT32
 from glsw.engines.lanes.pair_plan import shares_of
+from glsw.pairs import many_pairs
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 

@@ -8,23 +8,21 @@ import naive
 import numpy as np
 import pytest
 from cases import CASES, Case, build, judge, judge_paths, label, long_pairs_by_blocked
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 from test_engines import small_cases
 
 import glsw.engines.choose
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import DIAGONAL, LEFT, UP
+from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import trace
 from glsw.device.info import DeviceInfo
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
 from glsw.engines.reference import rows
 from glsw.engines.scan import Scan
-from glsw.mask import Mask
-from glsw.paths import DIAGONAL, LEFT, UP
-from glsw.rows import best_end
+from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
-from glsw.search.align_pairs import aligned
-from glsw.traceback import trace
 
 NAMES = sorted({name for name, _ in cases.path_configurations()})
 TIES = ("conventional", "any")

@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 from cases import CHUNKED, OPTIONS, lanes_of_hardware
 
-from glsw import many_pairs
-from glsw.all_pairs import score_matrix
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch, Mask
 from glsw.engines import ENGINES, bit_planes, cpu, engine_of
-from glsw.engines.lanes import engine as lanes_engine
-from glsw.engines.lanes import targets as lanes_targets
+from glsw.engines.lanes import engine as lanes_engine, targets as lanes_targets
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.tiles import Tile
 from glsw.engines.window_scan import scan_windows
-from glsw.many_pairs import align_pairs, score_pairs
-from glsw.mask import Mask
+from glsw.pairs import many_pairs
+from glsw.pairs.all_pairs import score_matrix
+from glsw.pairs.many_pairs import align_pairs, score_pairs
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.encoded import Sequences

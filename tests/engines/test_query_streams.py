@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines.lanes import geometries, pipeline, streams
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometries import Geometries

@@ -18,7 +18,7 @@ import parasail
 import pytest
 from subtests import with_subtests
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from cases3 import build
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines.three import ENGINES3
 from glsw.engines.three.reference import Reference3
 from glsw.scoring.scoring import Scoring

@@ -5,10 +5,9 @@ import numpy as np
 import parasail
 import pytest
 from Bio.Align import PairwiseAligner, substitution_matrices
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines import ENGINES
 from glsw.engines.reference import MINUS_INFINITY, Reference, fill
 from glsw.scoring.scoring import Scoring

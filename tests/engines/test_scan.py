@@ -7,11 +7,10 @@ import numpy as np
 import parasail
 import pytest
 from cases import AB, CASES, Case, judge
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines.scan import FORMS, Scan
 from glsw.engines.wavefront import Wavefront
 from glsw.scoring.scoring import Scoring

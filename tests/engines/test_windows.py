@@ -2,21 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from glsw.batch import Batch
-from glsw.engines import choose
-from glsw.engines import windows as module
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import trace
+from glsw.engines import choose, windows as module
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.reference import Reference
 from glsw.engines.window_scan import scan_windows
 from glsw.engines.windows import Windows, longest_spans, window_length
-from glsw.mask import Mask
-from glsw.rows import best_end
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
-from glsw.traceback import trace
 
 SCORINGS = (
     Scoring.match_mismatch(2, -3, 7, 2),

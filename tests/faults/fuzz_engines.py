@@ -15,17 +15,17 @@ import numpy as np
 import numpy.typing as npt
 import parasail
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import Ends
+from glsw.alignment.traceback import trace
 from glsw.device.device import Device
 from glsw.engines import Engine
 from glsw.engines.reference import Reference
-from glsw.paths import Ends
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
-from glsw.traceback import trace
 
 MATRICES = ("BLOSUM45", "BLOSUM62", "BLOSUM80", "PAM30", "PAM250", "GONNET1992", "RAO")
 MAX_REFERENCE_CELLS = 300_000  # that the reference computes in about a second

@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 from subtests import with_subtests
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import Ends, Paths
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
 from glsw.engines.base import Engine
@@ -30,12 +31,10 @@ from glsw.engines.score_map import VALUES, ScoreMap, Value
 from glsw.engines.three.base import Engine3
 from glsw.engines.tiles import Tile
 from glsw.engines.windowed import Windowed
-from glsw.mask import Mask
-from glsw.paths import Ends, Paths
+from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.scoring.unit_costs import unit_costs
-from glsw.search.align_pairs import aligned
 from glsw.sequences.alphabet import DNA
 
 pytestmark = pytest.mark.skipif(

@@ -17,7 +17,7 @@ from program import process, refused, wait_until
 from glsw import DNA, Database, makedb, read
 from glsw.output import FORMATS
 from glsw.search.ranking import Ranking
-from glsw.search.shard_file import ShardFile
+from glsw.wings.shards.shard_file import ShardFile
 
 Run = Callable[..., SimpleNamespace]
 COUNT = 16

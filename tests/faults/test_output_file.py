@@ -21,8 +21,8 @@ from program import ROOT, process, refused
 
 from glsw import DNA, makedb
 from glsw.output import FORMATS, result_file
+from glsw.output.part_file import PartFile
 from glsw.output.result_file import ResultFile, is_replaced
-from glsw.search.part_file import PartFile
 from glsw.sequences.database import Database
 from glsw.sequences.records import read_all
 

@@ -20,11 +20,11 @@ from program import ROOT, wait_until
 
 import glsw
 from glsw import Aligner, Aligner3
-from glsw.align3 import align3, alignments3, score3
 from glsw.device.device import Device, DeviceError
 from glsw.engines.spec import EngineSpec
-from glsw.search import pool, tasks, workers
-from glsw.search.workers import AnswerT, Task
+from glsw.run import pool, tasks, workers
+from glsw.run.workers import AnswerT, Task
+from glsw.wings.three.aligner import align3, alignments3, score3
 
 QUERIES = ["HEAGAWGHEE", "PAWHEAE", "MKVLAAGIAHEAE"]
 TARGETS = ["PAWHEAE" * k for k in range(1, 9)]
@@ -108,7 +108,7 @@ def test_what_cannot_be_pickled_is_an_error(device: Device) -> None:
 BLOCKED = """
 import signal
 from multiprocessing import get_context
-from glsw.search.calls import signals_blocked
+from glsw.run.workers import signals_blocked
 with signals_blocked():
     get_context("spawn").Process(target=int).start()
     print(sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])))

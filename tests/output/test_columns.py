@@ -14,8 +14,8 @@ from program import rows
 
 import glsw
 from glsw import Aligner, Record, Scoring, SearchResult
+from glsw.alignment.columns import COLUMNS
 from glsw.output import FORMATS, jsonl, paf, sam
-from glsw.results import COLUMNS
 
 GENE = "TTCTGCTTCATGCCACGCCGGAAACTT"
 PROTEIN = translate(reverse_complement(GENE))

@@ -21,12 +21,11 @@ from Bio.Seq import reverse_complement, reverse_complement_rna, translate
 from tqdm import tqdm
 
 from glsw import Aligner, Alignment, Hit, Hsp, Record, Scoring, SearchResult
+from glsw.alignment.columns import COLUMNS
 from glsw.cli import main, outputs
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, format_of, sam, write
-from glsw.output.blast_tab import COLUMNS as TABULAR
-from glsw.output.blast_tab import STANDARD
+from glsw.output.blast_tab import COLUMNS as TABULAR, STANDARD
 from glsw.output.result_file import ResultFile
-from glsw.results import COLUMNS
 from glsw.sequences.query import Context
 from glsw.sequences.records import EncodedRecord
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from glsw import Aligner, Hit, Hsp, Record, Scoring, SearchResult
+from glsw.alignment.columns import COLUMNS
+from glsw.alignment.text import WIDTH
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, names_and_lengths, pairwise, table, tsv
-from glsw.results import COLUMNS
-from glsw.results.text import WIDTH
 from glsw.sequences.query import Context
 
 QUERY = Record("q1", "a query", "HEAGAWGHEE")

@@ -16,9 +16,9 @@ from Bio.Seq import Seq, reverse_complement
 from Bio.SeqRecord import SeqRecord
 
 from glsw import Aligner, Record, Scoring, SearchResult, read
+from glsw.alignment.hits import Hsp
 from glsw.cli import main
 from glsw.output import format_of, sam, write
-from glsw.results import Hsp
 from glsw.sequences.records import read_all
 
 ALIGNER = Aligner(Scoring.nucleotide(), engine="reference")

@@ -17,9 +17,9 @@ from test_profiles import mutated, some
 import glsw
 from glsw import Profile, Record, Scoring
 from glsw.cli import main
-from glsw.profiles import forward
-from glsw.profiles.forward import ForwardScores
-from glsw.profiles.letters import Letters
+from glsw.wings.profiles import forward
+from glsw.wings.profiles.forward import ForwardScores
+from glsw.wings.profiles.letters import Letters
 
 PROTEIN = Scoring.blast().alphabet
 MADE = Letters(Scoring.blast())

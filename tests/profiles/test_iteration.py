@@ -14,10 +14,10 @@ from test_profiles import mutated, some
 import glsw
 from glsw import Profile, Record
 from glsw.cli import main
-from glsw.iteration import Round, with_work_of
-from glsw.profiles.members import Members
 from glsw.sequences.alphabet import PROTEIN
 from glsw.statistics.ungapped_constants import background
+from glsw.wings.profiles.iteration import Round, with_work_of
+from glsw.wings.profiles.members import Members
 
 QUERY = Record("q", "made up", some(1, 120))
 

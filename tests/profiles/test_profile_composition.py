@@ -16,11 +16,11 @@ import glsw
 from glsw import Aligner, Profile, Record
 from glsw.cli import main
 from glsw.device.device import Device
-from glsw.search import own_matrices
 from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.seg import Seg
 from glsw.statistics import for_search
 from glsw.statistics.ungapped_constants import AMINO_ACIDS, ungapped_lambda
+from glsw.wings.composition import own_matrices
 
 CODES = PROTEIN.encode(AMINO_ACIDS).astype(np.intp)
 X = int(PROTEIN.encode("X")[0])

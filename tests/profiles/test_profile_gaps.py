@@ -19,13 +19,13 @@ from glsw.cli import main
 from glsw.engines import ENGINES
 from glsw.engines.reference import Reference
 from glsw.engines.windows import longest_spans
-from glsw.profiles.members import Members
-from glsw.profiles.queries import by_position
 from glsw.scoring.positional import PositionalGaps, PositionalScoring
 from glsw.search.fingerprint import fingerprint
-from glsw.search.own_matrices import own_scores
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
+from glsw.wings.composition.own_matrices import own_scores
+from glsw.wings.profiles.members import Members
+from glsw.wings.profiles.queries import by_position
 
 BLOSUM62 = Scoring.blast()
 ABLE = [name for name, kind in ENGINES.items() if kind.capabilities.positional_gaps]

@@ -17,11 +17,11 @@ import glsw
 from glsw import Aligner, Profile, Record, Scoring
 from glsw.cli import main
 from glsw.engines import ENGINES
-from glsw.profiles.alignment import OUTSIDE, UNKNOWN, _codes, _different, _weights
-from glsw.profiles.letters import Letters
 from glsw.scoring.positional import MAX_POSITIONS
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.statistics.ungapped_constants import background, lambda_of
+from glsw.wings.profiles.alignment import OUTSIDE, UNKNOWN, _codes, _different, _weights
+from glsw.wings.profiles.letters import Letters
 
 DATA = Path(__file__).parents[1] / "data"
 PSSM, HMM = DATA / "made_up.pssm", DATA / "made_up.hmm"
@@ -396,8 +396,7 @@ def pad(letters: str, length: int) -> str:
 
 
 def test_alignments_of_biopython() -> None:
-    from Bio.Align import MultipleSeqAlignment
-    from Bio.Align import read as read_alignment
+    from Bio.Align import MultipleSeqAlignment, read as read_alignment
     from Bio.Seq import Seq
     from Bio.SeqRecord import SeqRecord
 

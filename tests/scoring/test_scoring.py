@@ -4,8 +4,7 @@ import math
 import numpy as np
 import pytest
 from Bio.Align import substitution_matrices
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from glsw.scoring.matrices import matrix_names
 from glsw.scoring.scoring import Scoring

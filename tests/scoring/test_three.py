@@ -7,7 +7,7 @@ import pytest
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import SCHEMES, Costs, Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
-from glsw.series.mindist import mindist_scoring
+from glsw.wings.series.mindist import mindist_scoring
 
 AB = custom("AB")
 

@@ -14,14 +14,14 @@ import pytest
 
 import glsw
 from glsw import Aligner, Record, Scoring
+from glsw.alignment.rows import best_end
 from glsw.device.device import Device
 from glsw.output.blast import evalue_text
-from glsw.rows import best_end
-from glsw.search import own_matrices, rescoring
-from glsw.search.own_matrices import own_scores
 from glsw.sequences.encoded import Sequences
 from glsw.statistics.ncbi_tables import blosum62_joint
-from glsw.statistics.target_frequencies import target_frequencies
+from glsw.wings.composition import own_matrices, rescoring
+from glsw.wings.composition.own_matrices import own_scores
+from glsw.wings.composition.target_frequencies import target_frequencies
 
 RECORDED = Path(__file__).parents[1] / "data" / "composition.tsv"
 LETTERS = np.frombuffer(b"ARNDCQEGHILKMFPSTWYV", np.uint8)

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from failing import REASONS, always_fails, fails_once
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
@@ -22,8 +21,8 @@ from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Reference
 from glsw.engines.lanes import packing
 from glsw.engines.lanes.engine import Lanes
-from glsw.search import database_search, tasks, workers
-from glsw.search import scan as scans
+from glsw.run import tasks, workers
+from glsw.search import database_search, scan as scans
 from glsw.search.limits import least_scores
 from glsw.search.ranking import Floors, Ranking, target_numbers
 from glsw.search.scan import Part, scan

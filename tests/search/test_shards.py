@@ -10,16 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from glsw import PROTEIN, Aligner, Database, Record, Sequences, makedb
-from glsw.results import SearchResult
-from glsw.search import shard_plan, shards
+from glsw.alignment.hits import SearchResult
 from glsw.search.limits import SearchSettings
-from glsw.search.shard_file import ShardFile, blocks, packed
-from glsw.search.shards import ShardError, merge, plan, scan_shard
 from glsw.sequences.sections import OpenFile
+from glsw.wings.shards import shard_plan, shards
+from glsw.wings.shards.shard_file import ShardFile, blocks, packed
+from glsw.wings.shards.shards import ShardError, merge, plan, scan_shard
 
 QUERIES = [Record(f"q{k}", "", letters) for k, letters in enumerate(("MKVLAW", "HEAGAW", "WWKV"))]
 TARGETS = [

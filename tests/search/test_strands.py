@@ -108,7 +108,7 @@ def best_by_hand(query, targets, scoring, code, top) -> list[tuple]:
     for number, target in enumerate(targets):
         scores = []
         for v, (_, letters) in enumerate(contexts_of(query, code)):
-            pair = glsw.batch.Batch.pairwise([encode(letters)], [encode(target.letters)])
+            pair = glsw.alignment.batch.Batch.pairwise([encode(letters)], [encode(target.letters)])
             scores.append((-int(plain.scores(pair)[0]), v))
         score, v = min(scores)
         if score < 0:

@@ -11,9 +11,8 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from glsw.search.calls import Call, hand_over
-from glsw.search.tasks import in_order, run_tasks
-from glsw.search.workers import Answer, Task, Worker, Workers
+from glsw.run.tasks import in_order, run_tasks
+from glsw.run.workers import Answer, Call, Task, Worker, Workers, hand_over
 
 
 class Recorded(Worker):

@@ -17,10 +17,10 @@ from glsw import Aligner, Record, Scoring
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.search.limits import SearchSettings
-from glsw.search.shards import merge, scan_shard
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.query import QueryPreparation
 from glsw.sequences.translated import TranslatedDatabase
+from glsw.wings.shards.shards import merge, scan_shard
 
 AMINO_ACIDS, CODONS = "ACDEFGHIKLMNPQRSTVWY", {}
 for _codon in (a + b + c for a in "ACGT" for b in "ACGT" for c in "ACGT"):
@@ -65,11 +65,11 @@ def frames_of(targets: list[Record]) -> list[Record]:
     ]
 
 
-def shape(hsp: glsw.results.Hsp) -> tuple:
+def shape(hsp: glsw.alignment.hits.Hsp) -> tuple:
     return *hsp.alignment.coordinates[:, 0].tolist(), hsp.alignment.cigar
 
 
-def found(result: glsw.results.SearchResult) -> list[tuple]:
+def found(result: glsw.alignment.hits.SearchResult) -> list[tuple]:
     return [
         (hit.target.id, hsp.score, hsp.context.frame, hsp.target_context.frame, *shape(hsp))
         for hit in result
@@ -77,7 +77,7 @@ def found(result: glsw.results.SearchResult) -> list[tuple]:
     ]
 
 
-def of_frames(result: glsw.results.SearchResult, targets: list[Record]) -> list[tuple]:
+def of_frames(result: glsw.alignment.hits.SearchResult, targets: list[Record]) -> list[tuple]:
     """The same from a search of the frames as proteins."""
     return [
         (

@@ -27,12 +27,10 @@ from database_bytes import (
     section,
     sections,
 )
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from glsw.scoring.scoring import Scoring
-from glsw.sequences import database_file as module
-from glsw.sequences import database_writer
+from glsw.sequences import database_file as module, database_writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import Database, makedb
 from glsw.sequences.database_file import is_database

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
 from Bio.SeqIO.QualityIO import FastqGeneralIterator
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from subtests import with_subtests
 
 from glsw.sequences import fasta

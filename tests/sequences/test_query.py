@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from Bio.Data import CodonTable
 from Bio.Seq import reverse_complement, reverse_complement_rna, translate
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from glsw import Aligner, Record, Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, custom

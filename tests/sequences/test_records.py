@@ -8,8 +8,7 @@ import pytest
 from Bio import SeqIO
 from Bio.Seq import MutableSeq, Seq
 from Bio.SeqRecord import SeqRecord
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.records import Record, as_records, is_single, read

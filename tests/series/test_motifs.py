@@ -20,15 +20,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import glsw.cli.motifs
-from glsw.align import Aligner
-from glsw.align3 import Aligner3
+import glsw.wings.series.command
+from glsw.aligner import Aligner
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
-from glsw.series import figure
-from glsw.series.motifs import (
+from glsw.wings.series import figure
+from glsw.wings.series.motifs import (
     Comparison,
     Motif,
     cells_of,
@@ -36,10 +35,11 @@ from glsw.series.motifs import (
     scoring_of,
     trace,
 )
-from glsw.series.readers import read
-from glsw.series.recording import Recording
-from glsw.series.table import MOTIF_FORMATS
-from glsw.series.words import Words, words_of
+from glsw.wings.series.readers import read
+from glsw.wings.series.recording import Recording
+from glsw.wings.series.table import MOTIF_FORMATS
+from glsw.wings.series.words import Words, words_of
+from glsw.wings.three.aligner import Aligner3
 
 ROOT = Path(__file__).parents[2]
 SEGMENTS, LETTERS, SAMPLES, PERIOD = 60, 8, 5, 0.2  # a letter is 1 s long
@@ -220,7 +220,7 @@ def test_rows_are_the_letters_of_the_segments_with_gaps(words: Words) -> None:
 
 def score_of(columns: list[tuple[str, ...]]) -> float:
     """Score columns under MINDIST with linear gaps of 0.5, on its own."""
-    from glsw.series.mindist import distances
+    from glsw.wings.series.mindist import distances
 
     cells = distances(LETTERS).round(2)
     total = 0.0
@@ -255,8 +255,8 @@ def test_the_best_are_in_order_whatever_is_compared_together(
     kept = [(a, b) for score, a, b in expected if -score >= 4][:6]
     assert [tuple(pair) for pair in whole.best.tolist()] == kept
     assert len(kept) > 2
-    monkeypatch.setattr("glsw.series.motifs._MAX_SCORED_TOGETHER", 3)
-    monkeypatch.setattr("glsw.series.motifs._MAX_TRACED_TOGETHER", 2)
+    monkeypatch.setattr("glsw.wings.series.motifs._MAX_SCORED_TOGETHER", 3)
+    monkeypatch.setattr("glsw.wings.series.motifs._MAX_TRACED_TOGETHER", 2)
     parts = compare(words, aligner_of(2), top=6, min_score=4)
     np.testing.assert_array_equal(parts.best, whole.best)
     np.testing.assert_array_equal(parts.similarity, whole.similarity)
@@ -592,7 +592,7 @@ def test_without_matplotlib_it_says_so_before_anything(
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "matplotlib" else real(name)
     )
-    monkeypatch.setattr(glsw.cli.motifs, "compare", None)
+    monkeypatch.setattr(glsw.wings.series.command, "compare", None)
     done = run("planted.csv --figure r.png")
     expected = "glsw: --figure r.png: figures need matplotlib: pip install 'glsw[series]'\n"
     assert (done.status, done.err) == (2, expected)
@@ -608,7 +608,7 @@ def test_motifs_that_were_written_stay_when_interrupted(
         assert Path("out.tsv.part").read_text().count("\n") == 3
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(glsw.cli.motifs, "trace", interrupted)
+    monkeypatch.setattr(glsw.wings.series.command, "trace", interrupted)
     done = run("planted.csv --of 2 --engine reference --format tsv --output out.tsv")
     assert done.status == 130
     assert done.err == "glsw: interrupted; out.tsv.part has the results so far\n"

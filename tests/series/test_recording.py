@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glsw.series.readers import read
-from glsw.series.recording import Recording
+from glsw.wings.series.readers import read
+from glsw.wings.series.recording import Recording
 
 HEAD = "Probe1(Oxy),CH1,CH2,Mark,Time,BodyMovement,RemovalMark,PreScan\n"
 HITACHI = f"""Header

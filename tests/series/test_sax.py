@@ -4,14 +4,13 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import glsw
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
-from glsw.series.mindist import distances, mindist, mindist_scoring
-from glsw.series.sax import (
+from glsw.wings.series.mindist import distances, mindist, mindist_scoring
+from glsw.wings.series.sax import (
     alphabet,
     breakpoints,
     paa,

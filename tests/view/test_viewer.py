@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import glsw
-from glsw.align import Aligner
-from glsw.dotplot.mapper import Settings
-from glsw.dotplot.plot import prepare
+from glsw.aligner import Aligner
 from glsw.sequences.nucleic import reversed_strand
-from glsw.view import font, scene
-from glsw.view.canvas import BLACK, Canvas, write_png
-from glsw.view.computer import Cancelled, Computer, ThreadedWorker
-from glsw.view.viewer import KEYS, MARGINS, Viewer
-from glsw.view.viewport import Part, Request, Viewport
-from glsw.view.wavefront import Wavefront
+from glsw.wings.dotplot.mapper import Settings
+from glsw.wings.dotplot.plot import prepare
+from glsw.wings.view import font, scene
+from glsw.wings.view.canvas import BLACK, Canvas, write_png
+from glsw.wings.view.computer import Cancelled, Computer, ThreadedWorker
+from glsw.wings.view.viewer import KEYS, MARGINS, Viewer
+from glsw.wings.view.viewport import Part, Request, Viewport
+from glsw.wings.view.wavefront import Wavefront
 
 RNG = np.random.default_rng(4)
 

@@ -18,12 +18,12 @@ import sys, time, warnings
 import moderngl, numpy as np
 warnings.simplefilter("ignore")
 import glsw
-from glsw.align import Aligner
-from glsw.dotplot.mapper import Settings
-from glsw.dotplot.plot import prepare
-from glsw.view.computer import Computer, ThreadedWorker
-from glsw.view.viewer import Viewer
-from glsw.view.window import Painter, glfw_window, save
+from glsw.aligner import Aligner
+from glsw.wings.dotplot.mapper import Settings
+from glsw.wings.dotplot.plot import prepare
+from glsw.wings.view.computer import Computer, ThreadedWorker
+from glsw.wings.view.viewer import Viewer
+from glsw.wings.view.window import Painter, glfw_window, save
 
 rng = np.random.default_rng(1)
 letters = "".join(rng.choice(list("ACGT"), 900))
@@ -125,7 +125,7 @@ def test_without_a_display_there_is_one_line(words, message, tmp_path):
 COMMAND = """
 import sys
 from glsw.cli import main
-from glsw.view.viewer import Viewer
+from glsw.wings.view.viewer import Viewer
 
 tick = Viewer.tick
 

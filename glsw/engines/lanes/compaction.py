@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines.answers import check_highest, check_range, highest, impossible
 from glsw.engines.base import ignore
 from glsw.engines.gl import Binding

@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE, DeviceInfo
 from glsw.engines.answers import check_highest, highest
@@ -44,7 +45,6 @@ from glsw.engines.lanes.trial import passes, trial_of
 from glsw.engines.proof import family_of
 from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import Passing, Tile
-from glsw.paths import BestCells
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines.answers import check_highest, highest
 from glsw.engines.base import ignore
 from glsw.engines.gl import Binding

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT, OF_PAIRS, Geometry
 from glsw.engines.lanes.pair_plan import shares_of

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.device.device import Device
 from glsw.engines.base import AnyEngine, Progress, ignore
-from glsw.paths import BestCells, Ends, Paths
 from glsw.scoring.three import Scoring3
 
 

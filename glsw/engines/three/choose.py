@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress
@@ -17,7 +18,6 @@ from glsw.engines.three.base import Engine3
 from glsw.engines.three.proof import proved3
 from glsw.engines.three.reference import Reference3
 from glsw.engines.three.subtable import Subtable
-from glsw.paths import BestCells, Paths
 from glsw.scoring.three import Scoring3
 
 

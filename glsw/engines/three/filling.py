@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw import caller
+from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.engines.base import Progress
 from glsw.engines.recurrence import Uniform
@@ -17,7 +18,6 @@ from glsw.engines.three import gl
 from glsw.engines.three.forms import TileForm, TileForms
 from glsw.engines.three.gl import Compute3, WaitedInVainError
 from glsw.engines.three.tiles import Chunk, RowRange
-from glsw.paths import BestCells
 from glsw.scoring.three import Scoring3
 
 _T = TypeVar("_T")

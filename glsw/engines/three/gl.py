@@ -11,7 +11,8 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device, DeviceError
 from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, check_starts, highest, impossible
@@ -27,7 +28,6 @@ from glsw.engines.gl import (
 from glsw.engines.recurrence import Uniform
 from glsw.engines.three.base import Engine3
 from glsw.engines.throttle import Throttle
-from glsw.paths import BestCells, Paths
 from glsw.scoring.three import Scoring3
 
 # Storage buffers. What no two programs need at once shares a binding; DIRECTIONS also has tables.

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress, ignore
 from glsw.engines.three import gl
 from glsw.engines.three.gl import Compute3, DeviceTriples, Layout, cut_by_memory
-from glsw.paths import BestCells
 from glsw.scoring.three import Scoring3
 
 _HARDWARE_LANES, _SOFTWARE_LANES = 8, 4  # of a work group along j and along k

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import Variant
 from glsw.engines.proof import Proofs, ProofTask, UnprovedError, proofs_of, warn_of

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.engines.base import Capabilities, Progress, ignore
 from glsw.engines.three.base import Engine3
-from glsw.paths import BestCells, Ends, Paths
 from glsw.scoring.three import Scoring3
 
 MOVES = (7, 3, 5, 6, 1, 2, 4)

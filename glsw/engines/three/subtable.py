@@ -10,7 +10,8 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from glsw.batch import Batch
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import DeviceInfo
 from glsw.engines.base import USUAL, Progress, Variant, ignore
@@ -19,7 +20,6 @@ from glsw.engines.three.filling import Filling
 from glsw.engines.three.forms import NEVER, TileForm, TileForms, TileShape
 from glsw.engines.three.gl import Layout, WaitedInVainError, cut_by_memory
 from glsw.engines.three.tiles import Chunk
-from glsw.paths import BestCells, Paths
 from glsw.scoring.three import Scoring3
 
 _TRACES_PER_GROUP = 32

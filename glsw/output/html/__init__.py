@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
+from glsw.alignment.hits import Hit, Hsp, SearchResult
+from glsw.alignment.text import frames_of
 from glsw.output.blast import bits_text, evalue_text, is_nucleic
 from glsw.output.format import Format, in_a_line, program
 from glsw.output.html.links import check_link, link_to
 from glsw.output.html.overview import overview
 from glsw.output.html.text import element, escaped, name_of
 from glsw.output.pairwise import hsp_lines
-from glsw.results import Hit, Hsp, SearchResult
-from glsw.results.text import frames_of
 
 _HERE = Path(__file__).parent
 _LIST = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from glsw.alignment.hits import Hit, Hsp
 from glsw.output.blast import bits_text, evalue_text
 from glsw.output.format import in_a_line
 from glsw.output.html.text import element
-from glsw.results import Hit, Hsp
 from glsw.sequences.records import Record
 
 _SHOWN = 200  # hits

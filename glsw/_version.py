@@ -1,0 +1,3 @@
+"""The version of glsw."""
+
+__version__ = "0.1.0"

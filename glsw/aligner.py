@@ -1,0 +1,770 @@
+"""The class `Aligner`: a scoring, an engine and a device that align pairs and search databases."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment.alignment import Alignment
+from glsw.alignment.batch import Batch
+from glsw.alignment.hits import SearchResult
+from glsw.alignment.pair_alignments import PairAlignments
+from glsw.alignment.paths import Ends
+from glsw.engines.base import Engine, Progress, Ties, check_ties
+from glsw.engines.spec import EngineSpec
+from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets
+from glsw.pairs.align_pairs import disjoint, traced
+from glsw.run.pool import AnyExecutor, Devices, PoolUser, SharedIterator
+from glsw.scoring.gaps import Mode
+from glsw.scoring.positional import shown_scoring
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import check_one_track
+from glsw.search.database_search import PreparedSearch, search_database
+from glsw.search.limits import Evalue, Order, SearchSettings, Top, limits_for
+from glsw.search.options import SearchOptions
+from glsw.sequences.collections import Collection, ManySequences
+from glsw.sequences.database import Database
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.nearest import suggesting
+from glsw.sequences.query import Strand
+from glsw.sequences.records import Record, Single, Source, is_single
+from glsw.sequences.seg import Masked
+from glsw.statistics import Method
+from glsw.wings.composition.composition import Composition
+from glsw.wings.profiles.profile import Profile
+from glsw.wings.profiles.queries import by_position, profiles_in
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+    from typing_extensions import Self, Unpack
+
+    from glsw.pairs.distances import Distance
+    from glsw.pairs.many_pairs import Index
+
+Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]
+"""In units of the matrix: float64 where it or the gap costs have decimals."""
+_SETTINGS = SearchSettings()
+_MASKS = "lower_case_mask", "mask_low_complexity", "seg"
+
+
+class BestHits(NamedTuple):
+    """Pairs of sequences of which each is the best hit of the other.
+
+    Parameters
+    ----------
+    a, b : ndarray of int64, shape (N,)
+        Their numbers, those of ``a`` ascending.
+    value : ndarray, shape (N,)
+        See `glsw.neighbors`.
+    """
+
+    a: npt.NDArray[np.int64]
+    b: npt.NDArray[np.int64]
+    value: npt.NDArray[Any]
+
+
+class Aligner(PoolUser):
+    """A scoring, an engine and a device, ready to align.
+
+    Parameters
+    ----------
+    scoring : Scoring, optional
+        Substitution matrix and gap costs; ``Scoring.blast()``, BLOSUM62 with BLAST's gap costs
+        11/1, unless given: then nucleic acid is an error of each method. `glsw.score` and the
+        other functions take ``Scoring.nucleotide()`` for it, see ``docs/INPUTS.md``.
+    mode : {"local", "global", "semiglobal"}, optional
+        "local", the default: the alignment begins and ends anywhere in both sequences. "global":
+        it contains all letters of both. "semiglobal": likewise, but gaps at both ends of both
+        sequences are free. For other end gaps give a ``scoring`` that has them and no mode, see
+        `Scoring.in_mode`.
+    engine : str
+        A name in `glsw.engines.ENGINES`; ``"auto"`` chooses for every pair. If there is no GPU,
+        and neither ``device`` nor ``memory`` is given, ``"cpu"`` computes searches and pairs,
+        where pyopal is installed.
+    device : int, str, Device, or list of int or str, optional
+        Number of the device or part of its name, see `glsw.devices`; the first one unless given.
+        Searches run on all devices of a list, with one process per device; all else runs on the
+        first. ``"all"`` means all devices but software renderers, ``"auto"`` that one of these that
+        has the number of this process on its host, see `glsw.device.rank`.
+    ties : {"conventional", "any"}
+        In which of several cells with the best score an alignment ends: see `Engine.ends`.
+    unknown : str, optional
+        The letter of the alphabet to take for letters outside it, which are an error otherwise.
+    memory : int, optional
+        The most bytes of device memory for a part of a database or a chunk of pairs, for engines
+        that keep more than borders; 1 GiB or more unless given. Larger inputs are divided.
+    lower_case_mask : bool
+        Whether lower-case letters of queries and targets score like the wildcard, X or N:
+        alignments show them, but never begin or end with them. A `Database` has to be masked when
+        it is made.
+    mask_low_complexity : bool
+        Whether regions of low complexity in queries are masked likewise, see
+        `glsw.sequences.query.low_complexity`; alignments show them in lower case.
+    seg : {"no", "query", "target", "both"}
+        Which proteins have their segments of low complexity masked likewise, found by SEG with
+        blastp's parameters (`glsw.sequences.seg`); "query" is blastp's ``-seg yes``. A `Database`
+        has to be masked when it is made.
+    threads : int, optional
+        Threads of engine ``"cpu"``, also where ``"auto"`` uses it; as many as this process has
+        cores, unless given.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device, or none that the engine can use.
+    ValueError
+        If there is no such engine or mode, the engine cannot align in this mode, ``unknown`` is
+        not a letter of the alphabet, or letters are to be masked and the alphabet has no wildcard.
+
+    Warns
+    -----
+    RuntimeWarning
+        By each method, once, if letters count as others, see `Alphabet.substitutes`: how many.
+
+    Notes
+    -----
+    A ``str`` is letters and a `pathlib.Path` a file; the name of a file as ``str`` is an error.
+    Sequences may also be `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
+
+    Any thread may call any method, also at the same time: threads take turns on a device. Processes
+    that are forked from one that has used OpenGL cannot use a device; start them by "spawn".
+
+    The processes of several devices start with the aligner and end with `close`, or at the end of
+    a ``with`` block. They import the main module again: a script that uses several devices needs
+    ``if __name__ == "__main__":`` around its statements.
+
+    Examples
+    --------
+    >>> from glsw import Aligner, Scoring
+    >>> aligner = Aligner(Scoring.match_mismatch(2, -1, 1, 1), engine="reference")
+    >>> aligner.score("ATCTCGTATGAT", "GTCTATCAC")
+    10
+    >>> aligner.score("ACGT", ["ACGT", "AGT", "CCC"])
+    array([8, 5, 2], dtype=int32)
+    >>> Aligner(aligner.scoring, mode="semiglobal", engine="reference").align("CGTA", "ACGT").cigar
+    '1D3=1I'
+    """
+
+    @suggesting
+    def __init__(
+        self,
+        scoring: Scoring | None = None,
+        *,
+        mode: Mode | None = None,
+        engine: str = "auto",
+        device: Devices = None,
+        ties: Ties = "conventional",
+        unknown: str | None = None,
+        memory: int | None = None,
+        lower_case_mask: bool = False,
+        mask_low_complexity: bool = False,
+        seg: Masked = "no",
+        threads: int | None = None,
+    ) -> None:
+        if scoring is not None and not isinstance(scoring, Scoring):
+            raise TypeError(f"scoring must be a Scoring, not {type(scoring).__name__}")
+        check_ties(ties)
+        self.scoring = _in_mode(scoring or Scoring.blast(), mode)
+        self.ties = ties
+        self.unknown = unknown
+        self._inputs = InputEncoder(
+            self.scoring.alphabet, unknown, lower_case_mask, mask_low_complexity, seg, scoring
+        )
+        super().__init__(EngineSpec(engine, self.scoring, None, memory, None, threads), device)
+        self.engine: Engine = self._pool.engine
+        self._other: tuple[list[Profile], Self, list[Any]] | None = None
+        self._options = {
+            **{"scoring": scoring, "mode": mode, "engine": engine, "device": device, "ties": ties},
+            **{"memory": memory, "threads": threads, **self._inputs.settings},
+        }
+
+    def __repr__(self) -> str:
+        scoring, mode = self.scoring, self._options["mode"]
+        gaps = "/".join(str(scoring.display(x)) for x in scoring.deletion)
+        mode = "local" if scoring.local else mode or "end gaps"
+        engine = f"engine {self._options['engine']} on {self.where}"
+        return f"<Aligner {scoring.name}, gaps {gaps}, {mode}, {engine}>"
+
+    @classmethod
+    def for_queries(cls, queries: Queries, **options: Any) -> tuple[Self, Any]:
+        """Return an aligner with these options, and the queries for it: of profiles, their records.
+
+        The aligner of profiles has their scores and gap costs, and the mode of the options.
+        """
+        profiles = profiles_in(queries)
+        if profiles is None:
+            return cls(**options), queries
+        masks = {name: options[name] for name in _MASKS if name in options}
+        scoring, records = by_position(profiles, **masks)
+        given = options.get("scoring")
+        if given is not None and given.end_gaps is not None:
+            scoring = replace(scoring, end_gaps=given.end_gaps)
+        made = cls(**options | {"scoring": scoring})
+        return made, records[0] if isinstance(queries, Profile) else records
+
+    def close(self) -> None:
+        """End the processes of several devices; safe to repeat, and not needed for one device."""
+        self._close_other()
+        super().close()
+
+    # A str is also an iterable of str: the overloads overlap.
+    @overload
+    def score(self, queries: Single | Profile, targets: Single) -> int | float: ...  # type: ignore[overload-overlap]
+    @overload
+    def score(self, queries: Queries, targets: Source) -> Scores: ...
+    @overload
+    def score(self, queries: Batch) -> Scores: ...
+    def score(
+        self, queries: Queries | Batch, targets: Source | None = None
+    ) -> int | float | Scores:
+        """Return the best score of each pair.
+
+        Parameters
+        ----------
+        queries, targets : sequence, path or list of sequences
+            Queries may be `glsw.Profile`, one or a list.
+            One query and N targets give N pairs; N queries and N targets too, the first with the
+            first and so on. Or a `Batch` of N pairs alone.
+
+        Returns
+        -------
+        int, or ndarray of int32, shape (N,)
+            In units of the matrix: float or float64 if it or the gap costs have decimals. A number
+            for two single sequences.
+
+        Raises
+        ------
+        ValueError
+            For letters outside the alphabet, and lists that do not pair up.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> Aligner(engine="reference").score("HEAGAWGHEE", "PAWHEAE")
+        17
+        """
+        aligner, given = self._for(queries)
+        batch = aligner._inputs.batch(given, targets)
+        with aligner.engine.turn:
+            scores = aligner.engine.scores(batch)
+        if is_single(given) and is_single(targets):
+            return aligner.scoring.display(int(scores[0]))
+        return aligner.scoring.in_matrix_units(scores)
+
+    def ends(self, queries: Queries | Batch, targets: Source | None = None) -> Ends:
+        """Return the best score of each pair and where its alignment ends.
+
+        Parameters, units and errors as in `score`; a pair of single sequences gives arrays of
+        shape (1,).
+        """
+        aligner, given = self._for(queries)
+        batch = aligner._inputs.batch(given, targets)
+        with aligner.engine.turn:
+            found = aligner.engine.ends(batch, ties=self.ties)
+        return replace(found, score=aligner.scoring.in_matrix_units(found.score))
+
+    def score_pairs(
+        self,
+        queries: ManySequences,
+        targets: ManySequences | None = None,
+        *,
+        pairs: Index | None = None,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
+    ) -> Scores:
+        """Return the score of each of many pairs.
+
+        Parameters
+        ----------
+        queries, targets : path, list of sequences, Sequences, or array
+            Without ``pairs`` the first query belongs to the first target and so on; one sequence
+            belongs to all of the other side. Without targets ``pairs`` are of the queries. Text is
+            a list of str or bytes, an array of dtype ``S`` or ``U``, or Arrow's strings; codes are
+            `Sequences`, an array of uint8, shape (N, length), or Arrow's lists of uint8.
+        pairs : array of int, shape (N, 2), or two of shape (N,), optional
+            The query and the target of each pair, counted from 0.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+        executor : concurrent.futures.Executor or distributed.Client, optional
+            Computes chunks of pairs, as in `search`.
+
+        Returns
+        -------
+        ndarray of int32, shape (N,)
+            In units of the matrix: float64 if it or the gap costs have decimals.
+
+        Raises
+        ------
+        TypeError
+            If ``pairs`` are not integers, or missing where they are needed.
+        ValueError
+            For letters or codes outside the alphabet, lists that do not pair up, and numbers of
+            sequences that do not exist.
+
+        Notes
+        -----
+        Pairs are computed in chunks, so that the memory of a device bounds neither their number nor
+        their lengths. With several devices each computes a part of them.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> aligner = Aligner(engine="reference")
+        >>> aligner.score_pairs(["HEAGAWGHEE", "HEAE"], ["PAWHEAE", "HEAGE"])
+        array([17, 17], dtype=int32)
+        >>> aligner.score_pairs(["HEAGAWGHEE", "PAWHEAE", "HEAE"], pairs=[[0, 1], [2, 1]])
+        array([17, 22], dtype=int32)
+        """
+        from glsw.pairs.many_pairs import score_pairs
+
+        _, batch = self._many(queries, targets, pairs)
+        with self.engine.turn:
+            workers = self._pool.workers(executor)
+            scores = score_pairs(self.engine, batch, workers, progress)
+        return self.scoring.in_matrix_units(scores)
+
+    def score_matrix(
+        self,
+        queries: ManySequences | Profile | list[Profile],
+        targets: ManySequences | None = None,
+        *,
+        out: npt.NDArray[Any] | None = None,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
+    ) -> Scores:
+        """Return the score of every query with every target.
+
+        Parameters
+        ----------
+        queries, targets : path, list or array of sequences
+            As for `score_pairs`, and queries may be `glsw.Profile`. Without targets, the queries
+            are compared with each other, each pair once if the scoring does not depend on the order
+            of a pair.
+        out : ndarray, shape (queries, targets), optional
+            Where to put the result, such as a memory map: of int32 or wider, of floats if the
+            matrix or the gap costs have decimals. Besides it there is a tile of 2**25 scores.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+        executor : concurrent.futures.Executor or distributed.Client, optional
+            Computes blocks of the matrix, as in `search`.
+
+        Returns
+        -------
+        ndarray of int32, shape (queries, targets)
+            In units of the matrix: float64 if it or the gap costs have decimals.
+
+        Raises
+        ------
+        ValueError
+            As in `score`; for an ``out`` of another shape or of another kind of numbers.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> Aligner(engine="reference").score_matrix(["HEAGAWGHEE", "PAWHEAE", "HEAE"])
+        array([[62, 17, 17],
+               [17, 44, 22],
+               [17, 22, 22]], dtype=int32)
+        """
+        from glsw.pairs.all_pairs import score_matrix
+
+        aligner, given = self._for(queries)
+        if targets is None and aligner is not self:
+            raise ValueError("profiles are compared with targets, not with each other")
+        sides = aligner._sides(given, targets)
+        with aligner.engine.turn:
+            workers = aligner._pool.workers(executor)
+            options: Any = {"workers": workers, "progress": progress, "out": out}
+            return score_matrix(aligner.engine, *sides, **options)
+
+    def align(self, query: OneQuery, target: OneSequence) -> Alignment:
+        """Return the best alignment of two sequences, as they are given: of DNA only this strand.
+
+        Of several equally good ones it is always the same: it ends where `ties` says; on the way
+        back an aligned pair is preferred to a gap in the target, that to a gap in the query, and
+        closing a gap to extending it.
+
+        Raises
+        ------
+        ValueError
+            For letters outside the alphabet.
+
+        Examples
+        --------
+        >>> from glsw import Aligner, Scoring
+        >>> aligner = Aligner(Scoring.match_mismatch(2, -1, 1, 1), engine="reference")
+        >>> print(aligner.align("ATCTCGTATGAT", "GTCTATCAC"))
+        query  query
+        target target
+        score 10, identities 6/8 (75.0%), gaps 1/8 (12.5%)
+        <BLANKLINE>
+        query   4 TCGTATGA 11
+                  || |||.|
+        target  2 TC-TATCA 8
+        """
+        aligner, given = self._for(query)
+        batch, records = aligner._inputs.pair(given, target)
+        score, coordinates = next(traced(aligner.engine, batch, self.ties))
+        return Alignment(score, *records, coordinates, shown_scoring(aligner.scoring))
+
+    def align_pairs(
+        self,
+        queries: ManySequences,
+        targets: ManySequences | None = None,
+        *,
+        pairs: Index | None = None,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
+    ) -> PairAlignments:
+        """Return the best alignment of each of many pairs, as arrays.
+
+        Parameters and errors as of `score_pairs`; each alignment is the one that `align` returns.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> found = Aligner(engine="reference").align_pairs(["HEAGAWGHEE"], ["PAWHEAE", "HEAGE"])
+        >>> found.score.tolist(), found.identities.tolist(), found.cigars()
+        ([17, 23], [3, 4], ['2=3X1=', '4='])
+        >>> found.alignment(1).shape
+        (2, 4)
+        """
+        from glsw.pairs.many_pairs import align_pairs
+
+        check_one_track(self.scoring, "align_pairs")
+        sides, batch = self._many(queries, targets, pairs)
+        with self.engine.turn:
+            workers = self._pool.workers(executor)
+            found = align_pairs(self.engine, batch, self.ties, workers, progress)
+        return PairAlignments(self.scoring, *sides, batch.index, *found)
+
+    def alignments(
+        self,
+        query: OneQuery,
+        target: OneSequence,
+        *,
+        max_alignments: int | None = None,
+        min_score: float | None = None,
+        progress: Progress | None = None,
+    ) -> Iterator[Alignment]:
+        """Return all local alignments of two sequences that share no aligned pair of residues.
+
+        The sequences are aligned as they are given: of DNA only this strand (`search` has both).
+
+        The first is that of `align`, the second the best of those that share no aligned pair with
+        the first, the third the best of those that share none with these two, and so on (Waterman
+        and Eggert 1987). Ties are broken as in `align`.
+
+        Parameters
+        ----------
+        query, target : sequence or path
+        max_alignments : int or None
+            The most alignments, None for all. In mode "global" or "semiglobal" there is one.
+        min_score : int or float, optional
+            The least score of an alignment. In mode "local" 1 unless given, and never 0 or less.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+
+        Returns
+        -------
+        iterator of Alignment
+            In descending order of scores. Each alignment is computed when it is asked for, and
+            takes about as long as the first; if the engine takes no masks, the host computes those
+            after the first.
+
+        Raises
+        ------
+        ValueError
+            For letters outside the alphabet; if ``max_alignments`` is less than 1, or more than 1
+            in mode "global" or "semiglobal".
+
+        Examples
+        --------
+        >>> from glsw import Aligner, Scoring
+        >>> aligner = Aligner(Scoring.match_mismatch(2, -3, 5, 2), engine="reference")
+        >>> for found in aligner.alignments("GGATCCATCC", "ATCC", min_score=4):
+        ...     print(found.score, found.query_start, found.query_end, found.cigar)
+        8 6 10 4=
+        8 2 6 4=
+        >>> [found.score for found in aligner.alignments("GGATCCATC", "ATCC", max_alignments=3)]
+        [8, 6, 2]
+        """
+        max_alignments = checked_most(max_alignments)
+        if not self.scoring.local:
+            if max_alignments not in (None, 1):
+                raise ValueError(
+                    f"max_alignments {max_alignments}: there is one global or semi-global "
+                    "alignment of a pair"
+                )
+            max_alignments = 1
+        aligner, given = self._for(query)
+        batch, records = aligner._inputs.pair(given, target)
+        with aligner.engine.turn:
+            aligner.engine.check(batch)
+        if min_score is None and self.scoring.local:
+            min_score = 1
+        found = disjoint(aligner.engine, batch, records, self.ties, min_score, progress)
+        single = ([each] for each in islice(found, max_alignments))
+        return SharedIterator(single, aligner.engine)
+
+    def neighbors(
+        self,
+        sequences: ManySequences,
+        other: ManySequences | None = None,
+        *,
+        cutoff: float,
+        k: int | None = None,
+        distance: Distance = "score",
+        min_score: float | None = None,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
+    ) -> csr_array:
+        """Return the pairs of sequences that are near enough, of all pairs, as a sparse matrix.
+
+        Parameters, results and errors are those of `glsw.neighbors`.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> aligner = Aligner(engine="reference")
+        >>> aligner.neighbors(["HEAGAWGHEE", "PAWHEAE", "HEAE"], cutoff=20).toarray()
+        array([[62,  0,  0],
+               [ 0, 44, 22],
+               [ 0, 22, 22]], dtype=int32)
+        """
+        return self._near(sequences, other, cutoff, k, distance, min_score, progress, executor)
+
+    def reciprocal_best_hits(
+        self,
+        a: ManySequences,
+        b: ManySequences,
+        *,
+        cutoff: float = 1,
+        distance: Distance = "score",
+        min_score: float | None = None,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
+    ) -> BestHits:
+        """Return the pairs of sequences of which each is the best hit of the other.
+
+        Parameters, results and errors are those of `glsw.reciprocal_best_hits`.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> found = Aligner(engine="reference").reciprocal_best_hits(["HEAG", "PAWH"], ["PAW"])
+        >>> found.a.tolist(), found.b.tolist(), found.value.tolist()
+        ([1], [0], [22])
+        """
+        found = self._near(
+            a, b, cutoff, 1, distance, min_score, progress, executor, reciprocal=True
+        )
+        rows = np.flatnonzero(np.diff(found.indptr))
+        return BestHits(rows, found.indices.astype(np.int64), found.data)
+
+    def clusters(
+        self,
+        sequences: ManySequences,
+        *,
+        cutoff: float,
+        distance: Distance = "score",
+        min_score: float | None = None,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """Return the number of the cluster of each sequence, by single linkage at a cutoff.
+
+        Parameters, results and errors are those of `glsw.clusters`.
+
+        Examples
+        --------
+        >>> from glsw import Aligner
+        >>> Aligner(engine="reference").clusters(["HEAG", "PAWH", "HEAA"], cutoff=17)
+        array([0, 1, 0])
+        """
+        from glsw.pairs.near_pairs import scipy_sparse
+
+        sparse = scipy_sparse()
+        found = self._near(sequences, None, cutoff, None, distance, min_score, progress, executor)
+        found.data = np.ones(found.nnz, np.int8)  # distances of 0 are edges too
+        _, labels = sparse.csgraph.connected_components(found, connection="weak")
+        _, first, label = np.unique(labels, return_index=True, return_inverse=True)
+        numbers: npt.NDArray[np.int64] = np.argsort(np.argsort(first))[label]
+        return numbers
+
+    @overload
+    def search(  # type: ignore[overload-overlap]
+        self, query: Single | Profile, database: Targets, **options: Unpack[SearchOptions]
+    ) -> SearchResult: ...
+    @overload
+    def search(
+        self, query: Queries, database: Targets, **options: Unpack[SearchOptions]
+    ) -> Iterator[SearchResult]: ...
+    @suggesting
+    def search(
+        self,
+        query: Queries,
+        database: Targets,
+        *,
+        top: Top = "auto",
+        min_score: float = 1,
+        evalue: Evalue = "auto",
+        max_hsps: int | None = 1,
+        strand: Strand | None = None,
+        genetic_code: int | None = None,
+        target_strand: Strand | None = None,
+        target_genetic_code: int | None = None,
+        statistics: Method = "auto",
+        order: Order = "score",
+        composition: Composition = 0,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
+        skip: int = 0,
+    ) -> SearchResult | Iterator[SearchResult]:
+        """Rank the sequences of a database by their best alignment with a query.
+
+        Parameters, results, errors and warnings are those of `glsw.search`.
+
+        Examples
+        --------
+        >>> from glsw import Aligner, Record
+        >>> database = [Record("far", "", "PPPPPP"), Record("near", "", "PAWHEAE")]
+        >>> for hit in Aligner(engine="reference").search("HEAGAWGHEE", database):
+        ...     print(hit.target.id, hit.score, f"{hit.bits:.1f} {hit.evalue:.2f}")
+        near 17 11.2 0.14
+        """
+        settings = SearchSettings(
+            top=top,
+            min_score=min_score,
+            evalue=evalue,
+            max_hsps=max_hsps,
+            strand=strand,
+            genetic_code=genetic_code,
+            target_strand=target_strand,
+            target_genetic_code=target_genetic_code,
+            statistics=statistics,
+            order=order,
+            composition=composition,
+        )
+        aligner, given = self._for(query)
+        prepared = aligner.prepare(given, database, settings)
+        if not 0 <= skip <= (0 if is_single(given) else len(prepared.queries)):
+            raise ValueError(f"skip {skip}: not more than the queries of a list expected")
+        prepared = replace(prepared, queries=prepared.queries[skip:])
+        engine = aligner.engine
+        with engine.turn:
+            found = search_database(prepared, progress, executor)
+            return next(found)[0] if is_single(given) else SharedIterator(found, engine)
+
+    def prepare(
+        self, query: Queries, database: Targets, settings: SearchSettings = _SETTINGS
+    ) -> PreparedSearch:
+        """Return a search that has not begun, for shards; errors as of `search`."""
+        aligner, source = self._for(query)
+        if aligner is not self:
+            return aligner.prepare(source, database, settings)
+        limits = limits_for(self.scoring, settings)
+        queries, targets = self._inputs.search(source, database, settings)
+        limits = limits._replace(strict=len(queries) == 1)
+        given = {**settings._asdict(), **self._inputs.settings, "ties": self.ties}
+        return PreparedSearch(self._pool, queries, targets, limits, self.ties, given)
+
+    def one(self, query: OneSequence) -> Record:
+        """Return the record of one sequence, or of the file of one."""
+        return self._inputs.one(query, "query")
+
+    def database(self, source: Targets) -> Database:
+        """Return the database that searches of this aligner make of targets, once for several."""
+        return self._inputs.database(source)
+
+    def _for(self, queries: Any) -> tuple[Self, Any]:
+        """Return the aligner that computes queries, and these, see `for_queries`."""
+        profiles = profiles_in(queries)
+        if profiles is None:
+            return self, queries
+        if self._other is None or list(map(id, self._other[0])) != list(map(id, profiles)):
+            self._close_other()
+            self._other = profiles, *self.for_queries(profiles, **self._options)
+        _, aligner, records = self._other
+        return aligner, records[0] if isinstance(queries, Profile) else records
+
+    def _close_other(self) -> None:
+        if self._other:
+            self._other[1].close()
+
+    def _sides(
+        self, queries: ManySequences, targets: ManySequences | None
+    ) -> tuple[Sequences, Sequences | None]:
+        """Return the codes of one or two collections."""
+        first, second = self._inputs.collections(queries, targets)
+        return first.sequences, None if targets is None else second.sequences
+
+    def _many(
+        self, queries: ManySequences, targets: ManySequences | None, pairs: Index | None
+    ) -> tuple[tuple[Collection, Collection], Batch]:
+        from glsw.pairs.many_pairs import index_of
+
+        sides = self._inputs.collections(queries, targets)
+        if targets is None and pairs is None:
+            raise TypeError("targets, or pairs of the queries, expected")
+        both = sides[0].sequences, sides[1].sequences
+        return sides, Batch(both, index_of(pairs, *map(len, both)))
+
+    def _near(
+        self,
+        sequences: ManySequences,
+        other: ManySequences | None,
+        cutoff: float,
+        k: int | None,
+        distance: Distance,
+        min_score: float | None,
+        progress: Progress | None,
+        executor: AnyExecutor | None,
+        *,
+        reciprocal: bool = False,
+    ) -> csr_array:
+        from glsw.pairs.distances import rule_of
+        from glsw.pairs.near_pairs import near_pairs, scipy_sparse
+
+        check_one_track(self.scoring, "a matrix of neighbors")
+        scipy_sparse()  # an error before anything is computed
+        if k is not None and k < 1:
+            raise ValueError(f"k {k}: at least 1, or None for all, expected")
+        queries, targets = self._sides(sequences, other)
+        with self.engine.turn:
+            workers = self._pool.workers(executor)
+            return near_pairs(
+                self.engine,
+                queries,
+                targets,
+                rule_of(self.engine, queries, targets, distance, cutoff, min_score),
+                k=k,
+                reciprocal=reciprocal,
+                ties=self.ties,
+                workers=workers,
+                progress=progress,
+            )
+
+
+def checked_most(max_alignments: int | None) -> int | None:
+    """Return a number of alignments as `itertools.islice` takes it; ValueError if it is none."""
+    if max_alignments is None:
+        return None
+    if max_alignments < 1 or max_alignments != int(max_alignments):
+        raise ValueError(f"max_alignments {max_alignments}: at least 1, or None for all, expected")
+    return min(int(max_alignments), sys.maxsize)
+
+
+def _in_mode(scoring: Scoring, mode: Mode | None) -> Scoring:
+    """Return a scoring for a mode, which is its own if it has end gaps."""
+    if mode is None:
+        return scoring
+    if not scoring.local:
+        raise ValueError(f"mode {mode!r} and a scoring with end gaps exclude one another")
+    return scoring.in_mode(mode)

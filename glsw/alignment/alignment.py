@@ -1,0 +1,227 @@
+"""An alignment of two sequences, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment import text
+from glsw.scoring.positional import letter_scoring
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.records import EncodedRecord, Record
+
+if TYPE_CHECKING:
+    import Bio.Align
+
+_GAP = -1  # as the index of a residue
+
+_Int64 = npt.NDArray[np.int64]
+_Bool = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """An alignment of two sequences: local, semi-global or global.
+
+    Parameters
+    ----------
+    units : int
+        The score in integer units of the scoring.
+    query, target : EncodedRecord
+        The whole sequences.
+    coordinates : ndarray of int64, shape (2, K)
+        Where the K - 1 runs of aligned pairs and gaps begin and end, counted in residues from 0:
+        row 0 in the target, row 1 in the query, as in :class:`Bio.Align.Alignment`. K = 1 for an
+        empty alignment.
+    scoring : Scoring
+        The scoring that gave the score.
+
+    Examples
+    --------
+    >>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
+    >>> query, target = (
+    ...     EncodedRecord(name, "", scoring.alphabet.encode(letters), scoring.alphabet)
+    ...     for name, letters in (("q", "ATCTCGTATGAT"), ("t", "GTCTATCAC"))
+    ... )
+    >>> runs = np.array([[1, 3, 3, 8], [3, 5, 6, 11]])
+    >>> alignment = Alignment(10, query, target, runs, scoring)
+    >>> alignment.query_start, alignment.query_end, alignment.cigar
+    (3, 11, '2=1I3=1X1=')
+    >>> print(alignment)
+    query  q
+    target t
+    score 10, identities 6/8 (75.0%), gaps 1/8 (12.5%)
+    <BLANKLINE>
+    query   4 TCGTATGA 11
+              || |||.|
+    target  2 TC-TATCA 8
+    """
+
+    units: int
+    query: EncodedRecord
+    target: EncodedRecord
+    coordinates: _Int64
+    scoring: Scoring
+
+    @property
+    def score(self) -> int | float:
+        """In units of the matrix, see `Scoring.display`."""
+        return self.scoring.display(self.units)
+
+    @property
+    def query_start(self) -> int:
+        """First residue of the query, counted from 0."""
+        return int(self.coordinates[1, 0])
+
+    @property
+    def query_end(self) -> int:
+        """Residue after the last of the query, counted from 0."""
+        return int(self.coordinates[1, -1])
+
+    @property
+    def target_start(self) -> int:
+        """First residue of the target, counted from 0."""
+        return int(self.coordinates[0, 0])
+
+    @property
+    def target_end(self) -> int:
+        """Residue after the last of the target, counted from 0."""
+        return int(self.coordinates[0, -1])
+
+    @property
+    def columns(self) -> int:
+        """Length of the alignment: aligned pairs and residues opposite gaps."""
+        return int(np.diff(self.coordinates).max(axis=0).sum())
+
+    @property
+    def gaps(self) -> int:
+        """Columns with a gap."""
+        return int((~self._paired).sum())
+
+    @property
+    def identities(self) -> int:
+        """Columns with equal letters, as the alphabet reads them: case and U for T do not count."""
+        return int(self._identical.sum())
+
+    @property
+    def identity(self) -> float:
+        """Fraction of the columns that have equal letters; 0 for an empty alignment."""
+        return self.identities / max(1, self.columns)
+
+    @property
+    def positives(self) -> int:
+        """Columns with two letters that score above 0."""
+        return int(self._positive.sum())
+
+    @property
+    def cigar(self) -> str:
+        """The query relative to the target.
+
+        ``=`` equal, ``X`` different, ``I`` only in the query, ``D`` only in the target.
+        """
+        query, target = self._residues
+        letters = np.where(self._identical, "=", "X")
+        letters[target == _GAP] = "I"
+        letters[query == _GAP] = "D"
+        return "".join(f"{len(list(run))}{letter}" for letter, run in groupby(letters.tolist()))
+
+    def rows(self) -> tuple[str, str, str]:
+        """Return the query, the line between and the target, equally long.
+
+        The line between has ``|`` for equal letters, ``:`` for others that score above 0, ``.``
+        for other pairs and a space opposite a gap. A gap is ``-``. A codon takes three characters.
+        """
+        between = np.where(self._paired, ".", " ")
+        between[self._positive] = ":"
+        between[self._identical] = "|"
+        width = self.scoring.alphabet.width
+        rows = []
+        for (sequence, first, end), residues in zip(self._aligned, self._residues, strict=True):
+            letters = sequence.part(first, end)
+            pieces = [letters[k : k + width] for k in range(0, len(letters), width)]
+            pieces.append("-" * width)  # the last one is that of _GAP
+            rows.append("".join([pieces[k] for k in residues.tolist()]))
+        return rows[0], "".join(symbol * width for symbol in between.tolist()), rows[1]
+
+    def to_biopython(self) -> Bio.Align.Alignment:
+        """Return the alignment of the target (row 0) and the query with its score."""
+        width = self.scoring.alphabet.width
+        return biopython_alignment((self.target, self.query), self.coordinates * width, self.score)
+
+    def __repr__(self) -> str:
+        return f"<Alignment: {text.in_a_line(self)}>"
+
+    def __str__(self) -> str:
+        return text.of_alignment(self)
+
+    def _repr_html_(self) -> str:
+        return text.preformatted(self)
+
+    @property
+    def _aligned(self) -> tuple[tuple[EncodedRecord, int, int], ...]:
+        """The query and the target, each with the bounds of its aligned part."""
+        return (
+            (self.query, self.query_start, self.query_end),
+            (self.target, self.target_start, self.target_end),
+        )
+
+    @cached_property
+    def _residues(self) -> tuple[_Int64, _Int64]:
+        """Which residue of the aligned part of query and target is in each column, or _GAP."""
+        runs = np.diff(self.coordinates)
+        columns = runs.max(axis=0)
+        offset = np.arange(columns.sum()) - np.repeat(np.cumsum(columns) - columns, columns)
+        starts = self.coordinates[:, :-1] - self.coordinates[:, :1]
+        target, query = (
+            np.where(np.repeat(run > 0, columns), np.repeat(first, columns) + offset, _GAP)
+            for first, run in zip(starts, runs, strict=True)
+        )
+        return query, target
+
+    @cached_property
+    def _paired(self) -> _Bool:
+        """Columns without a gap."""
+        query, target = self._residues
+        paired: _Bool = (query != _GAP) & (target != _GAP)
+        return paired
+
+    @cached_property
+    def _pair_codes(self) -> tuple[npt.NDArray[np.uint8], ...]:
+        """Codes of query and target in each column; of no meaning in a gap."""
+        return tuple(
+            np.append(sequence.codes[first:end], np.uint8(0))[residues]
+            for (sequence, first, end), residues in zip(self._aligned, self._residues, strict=True)
+        )
+
+    @cached_property
+    def _identical(self) -> _Bool:
+        equal: _Bool = np.equal(*self._pair_codes)
+        return equal & self._paired
+
+    @cached_property
+    def _positive(self) -> _Bool:
+        positive: _Bool = letter_scoring(self.scoring).matrix[self._pair_codes] > 0
+        return positive & self._paired
+
+
+def biopython_alignment(
+    records: Sequence[Record], coordinates: _Int64, score: float
+) -> Bio.Align.Alignment:
+    """Return an alignment of Biopython's, with a row per record and a score."""
+    from Bio.Align import Alignment as BiopythonAlignment
+    from Bio.Seq import Seq
+    from Bio.SeqRecord import SeqRecord
+
+    rows = [
+        SeqRecord(Seq(record.letters), id=record.id, description=record.description)
+        for record in records
+    ]
+    made = BiopythonAlignment(rows, coordinates)  # type: ignore[no-untyped-call]
+    made.score = score  # type: ignore[attr-defined]
+    return made

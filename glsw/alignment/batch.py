@@ -1,0 +1,479 @@
+"""Batches: pairs or triples of encoded sequences that an engine aligns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, combinations, pairwise
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.encoded import Sequences, _check_array, run_or_all
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """N pairs, or N triples, of encoded sequences to align.
+
+    Alignment ``p`` is of the k sequences ``sequences[r][index[p, r]]``: for pairs (k = 2) a query
+    and a target, for triples (k = 3) the first, second and third sequence. Make one with
+    `pairwise`, `one_to_many` or `indexed` (pairs), `of` or `combinations` (any k).
+
+    Parameters
+    ----------
+    sequences : tuple of k Sequences
+        For pairs the queries and the targets; all k may be the same object. A sequence may be in
+        any number of pairs or triples.
+    index : ndarray of int32, shape (N, k)
+        Which of them are aligned with each other.
+    masks : tuple of N Mask, optional
+        Residues of each pair that may not be aligned with each other; for pairs only.
+
+    Raises
+    ------
+    TypeError
+        If ``index`` is not an array of int32.
+    ValueError
+        If its shape is another one, an index is negative or too large, or masks do not fit.
+
+    Notes
+    -----
+    Engines compute the pairs of a batch together, which on a GPU is much faster than one by one. A
+    batch holds codes, the positions of letters in an alphabet, such as ``glsw.DNA.letters``.
+
+    To score N pairs from two NumPy arrays:
+
+    1. Choose a scoring; ``scoring.alphabet`` says which code is which letter.
+    2. Make codes. Arrays of uint8 codes, shape (N, m) and (N, n), are ready. Arrays of text, dtype
+       ``S`` or ``U``, are encoded with ``scoring.alphabet.encode``, one sequence at a time.
+    3. Put each side into `glsw.Sequences`, and both into a batch.
+    4. Give the batch to `glsw.Aligner.score`, or to `glsw.Aligner.ends` for the place where each
+       alignment ends.
+
+    >>> import numpy as np
+    >>> import glsw
+    >>> scoring = glsw.Scoring.match_mismatch(2, -3, gap_open=5, gap_extend=2)
+    >>> rng = np.random.default_rng(1)
+    >>> queries = rng.integers(0, 4, (100, 24), np.uint8)  # of A, C, G, T; or 10_000
+    >>> targets = queries.copy()
+    >>> targets[:, 12] = (targets[:, 12] + 1) % 4  # another letter in the middle of each
+    >>> sides = glsw.Sequences.of(queries), glsw.Sequences.of(targets)
+    >>> batch = glsw.Batch.pairwise(*sides)
+    >>> aligner = glsw.Aligner(scoring, engine="reference")
+    >>> scores = aligner.score(batch)  # shape (100,), int32
+    >>> scores.min(), scores.shape, scores.dtype
+    (np.int32(43), (100,), dtype('int32'))
+    >>> aligner.ends(batch).query_end[:3]
+    array([24, 24, 24], dtype=int32)
+
+    The same from arrays of text:
+
+    >>> words = np.array([b"ACGTT", b"GGATC"]), np.array([b"ACTT", b"GATC"])
+    >>> encode = scoring.alphabet.encode
+    >>> batch = glsw.Batch.pairwise(*([encode(word) for word in side.tolist()] for side in words))
+    >>> aligner.score(batch)
+    array([4, 8], dtype=int32)
+
+    Sequences of different lengths go into one `glsw.Sequences`: all codes in one array, and where
+    each sequence begins. Each is stored once; ``index`` says which are compared, here the first
+    query with both targets and the second with the first:
+
+    >>> queries = glsw.Sequences(np.array([0, 1, 2, 3, 2, 2, 0], np.uint8), np.array([0, 4, 7]))
+    >>> targets = glsw.Sequences.of([encode("ACG"), encode("GGA")])
+    >>> pairs = np.array([[0, 0], [0, 1], [1, 0]], np.int32)
+    >>> aligner.score(glsw.Batch((queries, targets), pairs)).tolist()
+    [6, 2, 2]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> query = np.array([0, 1, 2], np.uint8)
+    >>> batch = Batch.one_to_many(query, [query[:2], query[1:], query])
+    >>> len(batch), batch.cells, batch.lengths.tolist()
+    (3, 21, [[3, 2], [3, 2], [3, 3]])
+    >>> batch.select([2]).cells
+    9
+    """
+
+    sequences: tuple[Sequences, ...]
+    index: npt.NDArray[np.int32]
+    masks: tuple[Mask, ...] | None = None
+
+    def __post_init__(self) -> None:
+        index, k = self.index, len(self.sequences)
+        if not isinstance(index, np.ndarray) or index.dtype != np.int32:
+            kind = index.dtype if isinstance(index, np.ndarray) else type(index).__name__
+            raise TypeError(f"index must be an array of int32, got {kind}")
+        if index.ndim != 2 or index.shape[1] != k:
+            raise ValueError(f"index must have the shape (N, {k}), got {index.shape}")
+        for r, (column, sequences) in enumerate(zip(index.T, self.sequences, strict=True)):
+            if len(column) and not 0 <= column.min() <= column.max() < len(sequences):
+                name = ("query_index", "target_index")[r] if k == 2 else f"column {r} of index"
+                raise ValueError(
+                    f"{name} has {column.min()} to {column.max()}, "
+                    f"there are {len(sequences)} sequences"
+                )
+        if self.masks is not None:
+            self._check_masks(self.masks)
+
+    @classmethod
+    def indexed(
+        cls,
+        queries: Sequences,
+        targets: Sequences,
+        query_index: npt.NDArray[np.int32],
+        target_index: npt.NDArray[np.int32],
+    ) -> Batch:
+        """Return the pairs of ``queries[query_index[p]]`` and ``targets[target_index[p]]``.
+
+        Parameters
+        ----------
+        queries, targets : Sequences
+        query_index, target_index : ndarray of int32, shape (N,)
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `Batch`; if there are not as many of both indices.
+        """
+        if len(query_index) != len(target_index):
+            raise ValueError(
+                f"query_index has {len(query_index)} pairs, target_index {len(target_index)}"
+            )
+        return cls((queries, targets), np.stack([query_index, target_index]).T)
+
+    @classmethod
+    def pairwise(
+        cls,
+        queries: Sequences | Iterable[npt.NDArray[np.uint8]],
+        targets: Sequences | Iterable[npt.NDArray[np.uint8]],
+    ) -> Batch:
+        """Return the pairs of the first query and the first target, the second and the second ...
+
+        Raises
+        ------
+        ValueError
+            If there are not as many queries as targets.
+        """
+        queries, targets = _sequences(queries), _sequences(targets)
+        if len(queries) != len(targets):
+            raise ValueError(
+                f"{len(queries)} queries and {len(targets)} targets do not pair up: "
+                "equal numbers are needed"
+            )
+        each = np.arange(len(queries), dtype=np.int32)
+        return cls.indexed(queries, targets, each, each)
+
+    @classmethod
+    def one_to_many(
+        cls,
+        query: Sequences | npt.NDArray[np.uint8],
+        targets: Sequences | Iterable[npt.NDArray[np.uint8]],
+    ) -> Batch:
+        """Return the pairs of one query, shape (m,), and each of the targets."""
+        queries = query if isinstance(query, Sequences) else Sequences.of([query])
+        if len(queries) != 1:
+            raise ValueError(f"one query is needed, got {len(queries)}")
+        targets = _sequences(targets)
+        each = np.arange(len(targets), dtype=np.int32)
+        return cls.indexed(queries, targets, np.zeros_like(each), each)
+
+    @classmethod
+    def of(
+        cls, tuples: Iterable[Iterable[npt.NDArray[np.uint8]]], k: Literal[2, 3] | None = None
+    ) -> Batch:
+        """Return pairs or triples of arrays of codes, each of shape (length,).
+
+        Parameters
+        ----------
+        tuples : iterable of N iterables of k ndarrays of uint8
+        k : {2, 3}, optional
+            Sequences in each tuple, needed if there is no tuple; those of the first by default.
+
+        Raises
+        ------
+        ValueError
+            If the tuples do not have k sequences each.
+
+        Examples
+        --------
+        >>> word = np.array([0, 1, 2], np.uint8)
+        >>> Batch.of([(word, word, word[:2]), (word, word[1:], word)]).lengths.tolist()
+        [[3, 3, 2], [3, 2, 3]]
+        """
+        parts = [tuple(each) for each in tuples]
+        if k is None and not parts:
+            raise ValueError("an empty batch needs the number of sequences, k")
+        size: int = k or len(parts[0])
+        for p, each in enumerate(parts):
+            if len(each) != size or size not in (2, 3):
+                raise ValueError(f"tuple {p + 1} has {len(each)} sequences, {k or '2 or 3'} needed")
+        sequences = Sequences.of([part for each in parts for part in each])
+        index = np.arange(size * len(parts), dtype=np.int32).reshape(-1, size)
+        return cls((sequences,) * size, index)
+
+    @classmethod
+    def combinations(
+        cls, sequences: Sequences | Iterable[npt.NDArray[np.uint8]], k: Literal[2, 3]
+    ) -> Batch:
+        """Return every choice of k different sequences, in lexicographic order.
+
+        >>> words = [np.zeros(n, np.uint8) for n in (4, 5, 6, 7)]
+        >>> Batch.combinations(words, 3).index.tolist()
+        [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
+        """
+        sequences = _sequences(sequences)
+        chosen = chain.from_iterable(combinations(range(len(sequences)), k))
+        return cls((sequences,) * k, np.fromiter(chosen, np.int32).reshape(-1, k))
+
+    @property
+    def k(self) -> int:
+        """Number of sequences in each alignment: 2 for pairs, 3 for triples."""
+        return len(self.sequences)
+
+    @cached_property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Residues of the sequences of each pair or triple, shape (N, k)."""
+        if len({*map(id, self.sequences)}) == 1:
+            return self.sequences[0].lengths.take(self.index.T).T
+        columns = zip(self.sequences, self.runs, strict=True)
+        return np.stack([sequences.lengths[column] for sequences, column in columns]).T
+
+    @cached_property
+    def runs(self) -> tuple[slice | npt.NDArray[np.int32], ...]:
+        """The columns of the index, those as slices that are ascending and without gaps."""
+        if self.index.strides[1] == 0:  # all the same
+            return (run_or_all(self.index[:, 0]),) * self.k
+        return tuple(map(run_or_all, self.index.T))
+
+    @cached_property
+    def distinct(self) -> tuple[int, ...]:
+        """How many different sequences there are of each column of the index."""
+        return tuple(
+            len(self) if isinstance(run, slice) else int(np.count_nonzero(np.bincount(run)))
+            for run in self.runs
+        )
+
+    @cached_property
+    def extent(self) -> npt.NDArray[np.int64]:
+        """Shortest and longest lengths in each column of the index, shape (2, k), 0 of none."""
+        if not len(self):
+            return np.zeros((2, self.k), np.int64)
+        columns = self.lengths.T
+        return np.array([[each.min() for each in columns], [each.max() for each in columns]])
+
+    @property
+    def cells(self) -> int:
+        """Cells of all tables: the sum of the products of the lengths."""
+        return int(self.lengths.prod(axis=1).sum())
+
+    @cached_property
+    def pool(self) -> tuple[Sequences, npt.NDArray[np.int32]]:
+        """All sequences as one object, and the index into it, shape (N, k)."""
+        distinct = list(dict.fromkeys(self.sequences))
+        if len(distinct) == 1:
+            return distinct[0], self.index
+        starts = np.cumsum([0, *map(len, distinct)], dtype=np.int32)
+        shifts = starts[[distinct.index(each) for each in self.sequences]]
+        return Sequences.concatenated(distinct), self.index + shifts
+
+    # pairs only
+
+    @property
+    def queries(self) -> Sequences:
+        """The queries of pairs."""
+        return self.sequences[0]
+
+    @property
+    def targets(self) -> Sequences:
+        """The targets of pairs."""
+        return self.sequences[1]
+
+    @property
+    def query_index(self) -> npt.NDArray[np.int32]:
+        """Index of the query of each pair, shape (N,)."""
+        return self.index[:, 0]
+
+    @property
+    def target_index(self) -> npt.NDArray[np.int32]:
+        """Index of the target of each pair, shape (N,)."""
+        return self.index[:, 1]
+
+    @property
+    def query_lengths(self) -> npt.NDArray[np.int64]:
+        """Length m of the query of each pair, shape (N,)."""
+        return self.lengths[:, 0]
+
+    @property
+    def target_lengths(self) -> npt.NDArray[np.int64]:
+        """Length n of the target of each pair, shape (N,)."""
+        return self.lengths[:, 1]
+
+    def pair(self, p: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+        """Return the codes of the query, shape (m,), and of the target, shape (n,), of pair p."""
+        query, target = self[p]
+        return query, target
+
+    def masked(self, masks: Iterable[Mask]) -> Batch:
+        """Return the same pairs with these masks, one per pair."""
+        return replace(self, masks=tuple(masks))
+
+    def mask(self, p: int) -> Mask | None:
+        """Return the mask of pair p."""
+        return self.masks[p] if self.masks is not None else None
+
+    # parts
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, p: int) -> tuple[npt.NDArray[np.uint8], ...]:
+        """Return the codes of the k sequences of pair or triple p."""
+        return tuple(
+            sequences[r] for sequences, r in zip(self.sequences, self.index[p], strict=True)
+        )
+
+    def select(self, chosen: npt.ArrayLike | slice) -> Batch:
+        """Return these pairs or triples, in this order.
+
+        ``chosen`` has their numbers, or is a slice or an array of bool, as in NumPy.
+        """
+        if not isinstance(chosen, slice):
+            chosen = np.asarray(chosen)
+            if chosen.size == 0:
+                chosen = slice(0)
+        masks = self.masks
+        if masks is not None:
+            masks = tuple(masks[p] for p in np.arange(len(self))[chosen])
+        return Batch(self.sequences, self.index[chosen], masks)
+
+    def compact(self) -> Batch:
+        """Return the same pairs or triples without the sequences that are in none of them."""
+        index, kept = np.empty_like(self.index), {}
+        for sequences in dict.fromkeys(self.sequences):
+            columns = [each is sequences for each in self.sequences]
+            used, compact = np.unique(self.index[:, columns], return_inverse=True)
+            kept[sequences] = sequences.select(used)
+            index[:, columns] = compact.reshape(len(self), sum(columns))
+        return Batch(tuple(kept[each] for each in self.sequences), index, self.masks)
+
+    def parts(self, count: int) -> list[slice]:
+        """Return slices for `select`: at most ``count`` parts of about equal cells.
+
+        >>> words = [np.zeros(n, np.uint8) for n in (2, 2, 4, 8)]
+        >>> Batch.combinations(words, 3).parts(3)  # of 16, 32, 64 and 64 cells
+        [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+        """
+        cells = self.lengths.prod(axis=1)
+        before = np.cumsum(cells) - cells / 2
+        wanted = self.cells * np.arange(1, count) / max(1, count)
+        borders = np.unique([0, *np.searchsorted(before, wanted), len(self)]).tolist()
+        return [slice(first, last) for first, last in pairwise(borders)]
+
+    def check_codes(self, alphabet: Alphabet) -> None:
+        """Raise ValueError if a sequence has a code that is none of the alphabet."""
+        for sequences in dict.fromkeys(self.sequences):
+            sequences.checked(alphabet, "sequence")
+
+    def _check_masks(self, masks: tuple[Mask, ...]) -> None:
+        if self.k != 2:
+            raise ValueError("only pairs may have masks")
+        if len(masks) != len(self):
+            raise ValueError(f"{len(masks)} masks for {len(self)} pairs")
+        for mask, (m, n) in zip(masks, self.lengths.tolist(), strict=True):
+            if len(mask) != m:
+                raise ValueError(f"a mask of {len(mask)} rows for a query of {m} residues")
+            if len(mask.columns) and mask.columns.max() >= n:
+                raise ValueError(
+                    f"a mask forbids column {mask.columns.max()}, the target has {n} residues"
+                )
+
+
+def _sequences(source: Sequences | Iterable[npt.NDArray[np.uint8]]) -> Sequences:
+    return source if isinstance(source, Sequences) else Sequences.of(source)
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """Pairs of residues of a query and a target that an alignment must not align with each other.
+
+    A gap may still pass there: only M(i, j) is minus infinity (Waterman and Eggert 1987).
+
+    Parameters
+    ----------
+    columns : ndarray of int32, shape (count,)
+        Residues of the target, counted from 0.
+    offsets : ndarray of int64, shape (m + 1,)
+        Residue i of the query may not be aligned with ``columns[offsets[i]:offsets[i + 1]]``,
+        which ascend.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mask = Mask.nothing(4).with_alignment(np.array([[0, 2, 3, 4], [1, 3, 3, 4]]))
+    >>> [mask[i].tolist() for i in range(4)]
+    [[], [0], [1], [3]]
+    """
+
+    columns: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        _check_array("columns", self.columns, np.int32)
+        _check_array("offsets", self.offsets, np.int64)
+        bounds = self.offsets
+        if not len(bounds) or bounds[0] != 0 or bounds[-1] != len(self.columns):
+            raise ValueError(f"offsets must go from 0 to the {len(self.columns)} columns")
+        if (np.diff(bounds) < 0).any():
+            raise ValueError("offsets must not decrease")
+        falls = np.flatnonzero(np.diff(self.columns) <= 0) + 1
+        if not np.isin(falls, bounds).all() or (self.columns < 0).any():
+            raise ValueError("columns must ascend in each row, from 0 or more")
+
+    @staticmethod
+    def nothing(m: int) -> Mask:
+        """Return the mask of a query of m residues that forbids nothing."""
+        return Mask(np.empty(0, np.int32), np.zeros(m + 1, np.int64))
+
+    @staticmethod
+    def of(rows: npt.ArrayLike, columns: npt.ArrayLike, m: int) -> Mask:
+        """Return the mask of the pairs (rows[k], columns[k]), in any order, of m rows."""
+        keys = np.unique(np.asarray(rows, np.int64) << 32 | np.asarray(columns, np.int64))
+        offsets = np.searchsorted(keys, np.arange(m + 1) << 32)
+        return Mask((keys & 0x7FFFFFFF).astype(np.int32), offsets.astype(np.int64))
+
+    def with_alignment(self, coordinates: npt.NDArray[np.int64]) -> Mask:
+        """Return this mask with the aligned pairs of an alignment added.
+
+        ``coordinates``, shape (2, K), are those of a `glsw.Alignment`: row 0 in the target.
+        """
+        target, query = np.diff(coordinates)
+        aligned = (target > 0) & (query > 0)
+        runs = query[aligned]
+        step = np.arange(runs.sum()) - np.repeat(np.cumsum(runs) - runs, runs)
+        j, i = (np.repeat(first, runs) + step for first in coordinates[:, :-1][:, aligned])
+        return Mask.of(np.append(self.rows, i), np.append(self.columns, j), len(self))
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """The residue of the query of each forbidden pair, shape (count,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    def part(self, rows: slice, columns: slice) -> Mask:
+        """Return the mask of these residues of the query and of the target (slices of step 1)."""
+        first, end, _ = rows.indices(len(self))
+        left, right, _ = columns.indices(np.iinfo(np.int32).max)
+        chosen = slice(self.offsets[first], self.offsets[end])
+        i, j = self.rows[chosen], self.columns[chosen]
+        inside = (j >= left) & (j < right)
+        return Mask.of(i[inside] - first, j[inside] - left, end - first)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> npt.NDArray[np.int32]:
+        return self.columns[self.offsets[i] : self.offsets[i + 1]]

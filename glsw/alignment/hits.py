@@ -1,0 +1,399 @@
+"""The ranked hits of a search, as data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from glsw.alignment import text
+from glsw.alignment.alignment import Alignment, biopython_alignment
+from glsw.alignment.columns import COLUMNS, columns_of
+from glsw.alignment.hsp_table import HspTable
+from glsw.alignment.optional import package
+from glsw.alignment.paths import Runs
+from glsw.sequences.nucleic import reversed_strand
+from glsw.sequences.query import Context, InContext
+from glsw.sequences.records import EncodedRecord, Record
+
+if TYPE_CHECKING:
+    import Bio.Align
+
+    from glsw.statistics import Statistics
+
+
+@dataclass(frozen=True, eq=False)
+class Hsp:
+    """A high-scoring pair: one alignment of a hit, and how significant it is.
+
+    Parameters
+    ----------
+    alignment : Alignment
+        Of the query in this context and the target in its own.
+    context : Context
+        Strand and frame of the query.
+    bits : float, optional
+        Score in bits, None if no statistics are known.
+    evalue : float, optional
+        Number of alignments with this score or more expected by chance in this search.
+    target_context : Context, optional
+        Strand and frame of the target, if it was translated.
+    """
+
+    alignment: Alignment
+    context: Context
+    bits: float | None = None
+    evalue: float | None = None
+    target_context: Context | None = None
+
+    @property
+    def score(self) -> int | float:
+        """In units of the matrix."""
+        return self.alignment.score
+
+    @property
+    def query_place(self) -> tuple[int, int]:
+        """First and last letter of the query as given, as text shows them: counted from 1.
+
+        See `Context.place`.
+        """
+        return self.context.place(self.alignment.query_start, self.alignment.query_end)
+
+    @property
+    def target_place(self) -> tuple[int, int]:
+        """First and last letter of the target as given, as text shows them: counted from 1."""
+        found = self.alignment
+        return self.of_target.place(found.target_start, found.target_end)
+
+    @property
+    def of_target(self) -> Context:
+        """Strand and frame of the target, also if it was not translated."""
+        return self.target_context or Context(len(self.alignment.target.codes))
+
+    def to_biopython(self) -> Bio.Align.Alignment:
+        """Return the alignment of the target (row 0) and the query as given, with its score.
+
+        On the minus strand the coordinates of the query descend, as Biopython has it, which counts
+        and returns the complement of RNA as RNA but prints it as DNA. A translated query is the
+        protein of its frame.
+        """
+        found = self.alignment
+        if self.context.strand > 0 or self.context.frame:
+            return found.to_biopython()
+        letters = reversed_strand(found.query.letters, self.context.rna)
+        coordinates = found.coordinates * found.scoring.alphabet.width
+        coordinates[1] = len(letters) - coordinates[1]
+        query = Record(found.query.id, found.query.description, letters)
+        turned = biopython_alignment((found.target, query), coordinates, found.score)
+        if self.context.rna:
+            turned.query.annotations["molecule_type"] = "RNA"
+        return turned
+
+    def __repr__(self) -> str:
+        return f"<Hsp: {text.in_a_line(self.alignment)}{text.expected(self)}>"
+
+    def __str__(self) -> str:
+        return text.of_hsp(self)
+
+    def _repr_html_(self) -> str:
+        return text.preformatted(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Hit:
+    """A sequence of the database that a search found.
+
+    Parameters
+    ----------
+    rank : int
+        1 for the best.
+    target : Record
+        As given; alignments of one that was translated have the protein of a frame.
+    hsps : tuple of Hsp
+        The best alignment, then those that share no aligned pair with the ones before.
+    """
+
+    rank: int
+    target: Record
+    hsps: tuple[Hsp, ...]
+
+    @property
+    def score(self) -> int | float:
+        """Of the best alignment, in units of the matrix."""
+        return self.hsps[0].score
+
+    @property
+    def alignment(self) -> Alignment:
+        """The best one."""
+        return self.hsps[0].alignment
+
+    @property
+    def bits(self) -> float | None:
+        """Score in bits of the best alignment, None if no statistics are known."""
+        return self.hsps[0].bits
+
+    @property
+    def evalue(self) -> float | None:
+        """Number of alignments with the best score or more expected by chance."""
+        return self.hsps[0].evalue
+
+    @property
+    def context(self) -> Context:
+        """Strand and frame of the query in the best alignment."""
+        return self.hsps[0].context
+
+    def __repr__(self) -> str:
+        name = text.short_name(self.target)
+        return f"<Hit {self.rank}: {name}, score {self.score}{text.expected(self)}>"
+
+    def __str__(self) -> str:
+        return text.of_hit(self)
+
+    def _repr_html_(self) -> str:
+        return text.preformatted(self)
+
+
+class Hits(Sequence[Hit]):
+    """The hits of one query as rows of a table; they become objects when they are asked for.
+
+    Parameters
+    ----------
+    bounds : sequence of int
+        Hit ``k`` is the rows from ``bounds[k]`` to ``bounds[k + 1]``.
+    table : HspTable, optional
+        Not needed if there are no hits.
+    """
+
+    def __init__(self, bounds: Sequence[int], table: HspTable | None) -> None:
+        self._bounds, self._table = bounds, table
+        self._made: dict[int, Hit] = {}
+
+    @classmethod
+    def of(cls, query: Record, hits: Sequence[Hit]) -> Hits:
+        """Return hits that are objects already, of a query as given."""
+        bounds = np.cumsum([0, *(len(hit.hsps) for hit in hits)]).tolist()
+        made = cls(bounds, _table(query, hits) if bounds[-1] else None)
+        made._made.update(enumerate(hits))
+        return made
+
+    @property
+    def table(self) -> HspTable:
+        """The table, in which those of other queries may be too."""
+        assert self._table is not None
+        return self._table
+
+    @property
+    def bounds(self) -> Sequence[int]:
+        """The first row of each hit, and the row behind the last one."""
+        return self._bounds
+
+    @property
+    def rows(self) -> slice:
+        """All rows."""
+        return slice(self._bounds[0], self._bounds[-1])
+
+    def __len__(self) -> int:
+        return len(self._bounds) - 1
+
+    @overload
+    def __getitem__(self, k: int) -> Hit: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, k: int | slice) -> Hit | tuple[Hit, ...]:
+        if isinstance(k, slice):
+            return tuple(self[each] for each in range(*k.indices(len(self))))
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"hit {k} of {len(self)}")
+        k %= len(self)
+        if k not in self._made:
+            self._made[k] = self._hit(range(self._bounds[k], self._bounds[k + 1]))
+        return self._made[k]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} hits>"
+
+    def _hit(self, rows: range) -> Hit:
+        table = self.table
+        hsps = tuple(table_hsp(table, row) for row in rows)
+        target = table.targets[int(table.target[rows[0]])].given
+        return Hit(int(table.rank[rows[0]]), target, hsps)
+
+
+def table_hsp(table: HspTable, row: int) -> Hsp:
+    """Return the pair of a row of a table."""
+    target = table.targets[int(table.target[row])].context
+    known = float(table.bits[row]), float(table.evalues[row])
+    bits, evalue = (None if math.isnan(x) else x for x in known)
+    return Hsp(
+        table.alignment(row),
+        table.queries[table.query[row]].context,
+        bits,
+        evalue,
+        target if target.frame else None,
+    )
+
+
+def _table(query: Record, hits: Sequence[Hit]) -> HspTable:
+    """Return the table of hits that are objects, of which there is at least one."""
+    hsps = [hsp for hit in hits for hsp in hit.hsps]
+    targets = [
+        InContext(hit.target, hsp.of_target, _named(hsp.alignment.target, hit.target))
+        for hit in hits
+        for hsp in hit.hsps
+    ]
+    counts = [len(hit.hsps) for hit in hits]
+    each = np.arange(len(hsps))
+    return HspTable(
+        hsps[0].alignment.scoring,
+        [InContext(query, hsp.context, hsp.alignment.query) for hsp in hsps],
+        dict(enumerate(targets)),
+        each,
+        each,
+        np.repeat([hit.rank for hit in hits], counts),
+        np.array(list(chain.from_iterable(range(1, count + 1) for count in counts))),
+        np.array([hsp.alignment.units for hsp in hsps]),
+        np.array([hsp.bits for hsp in hsps], np.float64),  # None becomes NaN
+        np.array([hsp.evalue for hsp in hsps], np.float64),
+        Runs.of_coordinates([hsp.alignment.coordinates for hsp in hsps]),
+    )
+
+
+def _named(record: EncodedRecord, title: Record) -> EncodedRecord:
+    """Return a record with the id and the description of another."""
+    if (record.id, record.description) == (title.id, title.description):
+        return record
+    letters = record.__dict__.get("letters")  # if they need not be decoded
+    return EncodedRecord(title.id, title.description, record.codes, record.alphabet, letters)
+
+
+def joined(names: Iterable[str]) -> str:
+    """Return the names of all engines or devices that computed, each once.
+
+    >>> joined(["auto: cpu", "", "auto: cpu, lanes", "auto: scan and auto: cpu"])
+    'auto: cpu, lanes and auto: scan'
+    """
+    each = dict.fromkeys(one for name in names if name for one in name.split(" and "))
+    return " and ".join(
+        one for one in each if not any(other.startswith(f"{one}, ") for other in each)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """The hits of one query, the best first; among equal scores in the order of the database.
+
+    Parameters
+    ----------
+    query : Record
+    hits : sequence of Hit
+        Those of a search become objects when they are asked for.
+    cells : int
+        Query residues times database residues.
+    seconds : float
+        Wall time of scoring and alignment.
+    engine, device : str
+        Engine and device that computed the scores.
+    sequences, residues : int
+        Size of the database.
+    memory : int
+        Bytes of device memory that the largest chunk took besides the sequences, where counted.
+    statistics : Statistics, optional
+        Source of bit scores and E-values.
+    evalue : float, optional
+        The largest E-value that hits may have, None if any.
+    more : int or None
+        The hits within the limits of the search that are not listed, because there may not be that
+        many; None if it is not known, where no E-value limits them.
+    """
+
+    query: Record
+    hits: Sequence[Hit]
+    cells: int
+    seconds: float
+    engine: str
+    device: str
+    sequences: int
+    residues: int
+    memory: int = 0
+    statistics: Statistics | None = None
+    evalue: float | None = None
+    more: int | None = 0
+
+    @property
+    def unlisted(self) -> str:
+        """A sentence about the hits that are not listed, empty if there are none."""
+        return text.unlisted(self)
+
+    @cached_property
+    def listed(self) -> Hits:
+        """The hits as rows of a table."""
+        return self.hits if isinstance(self.hits, Hits) else Hits.of(self.query, self.hits)
+
+    def __repr__(self) -> str:
+        count = len(self.hits)
+        best = f", the best with score {self.hits[0].score}" if count else ""
+        name = text.short_name(self.query)
+        return f"<SearchResult of {name}: {count} hit{'s' * (count != 1)}{best}>"
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, k: int) -> Hit:
+        return self.hits[k]
+
+    @property
+    def gcups(self) -> float:
+        """Giga (10^9) cells of the tables per second."""
+        return self.cells / self.seconds / 1e9 if self.seconds else 0.0
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield for each high-scoring pair its values by the names of `COLUMNS`.
+
+        Starts count from 0 and ends are half-open, on the query as given and on both strands;
+        ``identity`` is a fraction; unknown bits and E-values are None.
+        """
+        if not len(self):
+            return
+        table = self.listed.table.part(self.listed.rows)
+        for values in zip(*columns_of(table), strict=True):
+            yield dict(zip(COLUMNS, values, strict=True))
+
+    def to_dataframe(self) -> Any:
+        """Return a :class:`pandas.DataFrame` with a row for each high-scoring pair.
+
+        Its columns are `COLUMNS` as in `rows`; unknown bits and E-values are NaN.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        frame = package("pandas", "to_dataframe").DataFrame(
+            list(self.rows()), columns=list(COLUMNS)
+        )
+        return frame.astype({"bits": float, "evalue": float})
+
+    def table(self, width: int = text.WIDTH) -> str:
+        """Return the ranked list: a line about the query and one for each high-scoring pair.
+
+        The columns are rank, score, bits and E-value where known, identical columns of the
+        alignment in percent, strand or frame unless all are plus, ranges of the query as given and
+        of the target (the first residue is 1, the last is included; on the minus strand they
+        descend), residues of the whole target, its id and description. Descriptions are cut at
+        ``width``, ids never. Further pairs of a hit have no rank.
+        """
+        return text.table(self, width)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        return text.html_table(self)

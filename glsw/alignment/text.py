@@ -1,0 +1,305 @@
+"""Alignments and hits as text and HTML, for people at a terminal or in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from glsw.sequences.visible import visible
+
+if TYPE_CHECKING:
+    from glsw.alignment.alignment import Alignment
+    from glsw.alignment.hits import Hit, Hsp, SearchResult
+    from glsw.sequences.records import Record
+
+WIDTH = 100
+"""Characters of a line of a list of hits, unless its reader's terminal is known."""
+
+_ROW_WIDTH = 60  # characters of a row in a line of text
+_MAX_HTML_ROWS = 100
+_MAX_NAME = 24  # characters of an id in a repr
+_TITLES = (
+    "rank",
+    "score",
+    "bits",
+    "E-value",
+    "identity",
+    "frame",
+    "strand",
+    "query",
+    "target",
+    "length",
+    "name",
+)
+
+
+@dataclass(frozen=True)
+class NumberedRow:
+    """A row of an alignment: letters and gaps, and the number of each letter.
+
+    Parameters
+    ----------
+    text : str
+        Letters, and ``-`` for gaps.
+    first : int
+        Number of the first letter.
+    step : int
+        Difference of the numbers of neighbouring residues: -1 on the minus strand, 3 or -3 where
+        a residue stands for three letters.
+    width : int
+        Characters of a residue.
+
+    Examples
+    --------
+    >>> NumberedRow("MK--V", first=30, step=-3).lines(3)
+    [('MK-', 30, 25), ('-V', 24, 22)]
+    """
+
+    text: str
+    first: int
+    step: int = 1
+    width: int = 1
+
+    def lines(self, characters: int) -> list[tuple[str, int, int]]:
+        """Cut the row into lines; return each with its first and its last number.
+
+        Both are the last number so far in a line of gaps only.
+        """
+        parts, at = [], self.first
+        characters -= characters % self.width
+        sign = 1 if self.step > 0 else -1
+        for k in range(0, len(self.text), characters):
+            part = self.text[k : k + characters]
+            begin = at
+            at += self.step * ((len(part) - part.count("-")) // self.width)
+            parts.append((part, begin if at != begin else at - sign, at - sign))
+        return parts
+
+
+def preformatted(shown: object) -> str:
+    """Return the text of an object as HTML."""
+    return f"<pre>{_escaped(str(shown))}</pre>"
+
+
+def of_alignment(alignment: Alignment) -> str:
+    """Return names, score and rows of an alignment."""
+    summary = f"score {alignment.score}, {_counts(alignment)}"
+    return "\n".join([*_names(alignment), summary, *_lines(alignment)])
+
+
+def of_hsp(hsp: Hsp, *, names: bool = True) -> str:
+    """Return names, score, significance and rows of one alignment of a hit."""
+    parts = [f"score {hsp.score}"]
+    if hsp.bits is not None:
+        parts.append(f"{hsp.bits:.1f} bits")
+    if hsp.evalue is not None:
+        parts.append(f"E {hsp.evalue:.2g}")
+    parts.append(_counts(hsp.alignment))
+    if frames := frames_of(hsp):
+        parts.append(f"frame {frames}")
+    elif hsp.context.strand < 0:
+        parts.append("minus strand")
+    places = (hsp.query_place[0], hsp.context.step), (hsp.target_place[0], hsp.of_target.step)
+    lines = _lines(hsp.alignment, *places)
+    return "\n".join([*(_names(hsp.alignment) if names else ()), ", ".join(parts), *lines])
+
+
+def of_hit(hit: Hit) -> str:
+    """Return rank, title and alignments of a hit."""
+    title = visible(f"{hit.rank}. {hit.target.id} {hit.target.description}".rstrip())
+    hsps = "\n\n".join(of_hsp(hsp, names=False) for hsp in hit.hsps)
+    return f"{title} ({hit.hsps[0].of_target.length} letters)\n{hsps}"
+
+
+def frames_of(hsp: Hsp) -> str:
+    """Return the frames of what was translated, of both as in ``+1/-2``; else nothing."""
+    frames = hsp.context.frame, hsp.of_target.frame
+    return "/".join(f"{frame:+}" for frame in frames if frame)
+
+
+def in_a_line(alignment: Alignment) -> str:
+    """Return names, places counted from 1, and the score of an alignment."""
+    query, target = (
+        f"{short_name(record)} {first + 1}-{end}"
+        for record, first, end in (
+            (alignment.query, alignment.query_start, alignment.query_end),
+            (alignment.target, alignment.target_start, alignment.target_end),
+        )
+    )
+    return f"{query} with {target}, score {alignment.score}"
+
+
+def expected(found: Hit | Hsp) -> str:
+    """Return the E-value, if there is one, for the end of a line."""
+    return "" if found.evalue is None else f", E-value {found.evalue:.2g}"
+
+
+def short_name(record: Record) -> str:
+    """Return an id, at most its first characters."""
+    return visible(record.id[:_MAX_NAME])
+
+
+def _names(alignment: Alignment) -> list[str]:
+    query, target = alignment.query, alignment.target
+    return [
+        visible(f"query  {query.id} {query.description}".rstrip()),
+        visible(f"target {target.id} {target.description}".rstrip()),
+    ]
+
+
+def _counts(alignment: Alignment) -> str:
+    columns = alignment.columns
+    return (
+        f"identities {alignment.identities}/{columns} ({alignment.identity:.1%}), "
+        f"gaps {alignment.gaps}/{columns} ({alignment.gaps / max(1, columns):.1%})"
+    )
+
+
+def _lines(
+    alignment: Alignment,
+    of_query: tuple[int, int] | None = None,
+    of_target: tuple[int, int] | None = None,
+) -> list[str]:
+    """Return the rows in lines, with first number and step of each as in `NumberedRow`."""
+    width = alignment.scoring.alphabet.width
+    query, between, target = alignment.rows()
+    above = NumberedRow(query, *(of_query or (alignment.query_start + 1, 1)), width)
+    below = NumberedRow(target, *(of_target or (alignment.target_start + 1, 1)), width)
+    pairs = list(zip(above.lines(_ROW_WIDTH), below.lines(_ROW_WIDTH), strict=True))
+    numbers = [number for pair in pairs for part in pair for number in part[1:]]
+    digits = len(str(max(numbers, default=0)))
+    text, at = [], 0
+    for (upper, *q), (lower, *t) in pairs:
+        middle, at = between[at : at + len(upper)], at + len(upper)
+        text += [
+            "",
+            f"query  {q[0]:>{digits}} {upper} {q[1]}",
+            f"{'':{digits + 8}}{middle}".rstrip(),
+            f"target {t[0]:>{digits}} {lower} {t[1]}",
+        ]
+    return text
+
+
+def table(result: SearchResult, width: int = WIDTH) -> str:
+    """Return the ranked list of hits, see `SearchResult.table`."""
+    lines = [_title(result)]
+    if result.hits:
+        rows = _listing(result)
+        *widths, _ = (max(map(len, column)) for column in zip(*rows, strict=True))
+        for row, record in zip(rows, [None, *_described(result)], strict=True):
+            aligned = [f"{cell:>{size}}" for cell, size in zip(row[:-1], widths, strict=True)]
+            line = "  ".join([*aligned, row[-1]]).rstrip()
+            if record:
+                line = _with_description(line, record.description, width)
+            lines.append(line)
+    if result.unlisted:
+        lines.append(result.unlisted)
+    if result.statistics:
+        lines.append(f"E-values: {result.statistics.name}")
+    return "\n".join(lines)
+
+
+def unlisted(result: SearchResult) -> str:
+    """Return a sentence about the hits that are not listed, empty if there are none."""
+    if result.more is None:
+        rest, score = result.sequences - len(result), result[-1].score
+        return (
+            f"No E-value limits this list: the other {rest} sequences, not listed, have scores of "
+            f"at most {score}"
+        )
+    limit = "" if result.evalue is None else f" with E-values of at most {result.evalue:g}"
+    if not result.more:
+        return f"There are no hits{limit}" if limit and not len(result) else ""
+    hits, are = ("hit", "is") if result.more == 1 else ("hits", "are")
+    return f"{result.more} more {hits}{limit} {are} not listed"
+
+
+def html_table(result: SearchResult) -> str:
+    """Return the ranked list of hits as HTML, long ones cut."""
+    heads, *rows = _listing(result)
+    text = [f"<p>{_escaped(_title(result))}</p>"]
+    if rows:
+        text += ["<table>", _html_row("th", [*heads, "description"])]
+        for row, record in list(zip(rows, _described(result), strict=True))[:_MAX_HTML_ROWS]:
+            text.append(_html_row("td", [*row, record.description if record else ""]))
+        text.append("</table>")
+    if len(rows) > _MAX_HTML_ROWS:
+        text.append(f"<p>and {len(rows) - _MAX_HTML_ROWS} more</p>")
+    if result.unlisted:
+        text.append(f"<p>{_escaped(result.unlisted)}</p>")
+    if result.statistics:
+        text.append(f"<p>E-values: {_escaped(result.statistics.name)}</p>")
+    return "\n".join(text)
+
+
+def _title(result: SearchResult) -> str:
+    query = result.query
+    return (
+        f"query {visible(query.id)} ({len(query)} letters): "
+        f"{len(result)} hit{'s' * (len(result) != 1)} in {result.sequences} sequences "
+        f"of {result.residues} residues"
+    )
+
+
+def _described(result: SearchResult) -> Iterator[Record | None]:
+    """Yield the target for the first pair of each hit, None for the others."""
+    for hit in result:
+        yield hit.target
+        yield from [None] * (len(hit.hsps) - 1)
+
+
+def _listing(result: SearchResult) -> list[list[str]]:
+    """Return titles and cells of the ranked list, without descriptions."""
+    hsps = [hsp for hit in result for hsp in hit.hsps]
+    shown = {
+        "bits": any(hsp.bits is not None for hsp in hsps),
+        "E-value": any(hsp.evalue is not None for hsp in hsps),
+        "frame": any(map(frames_of, hsps)),
+        "strand": any(hsp.context.strand < 0 and not hsp.context.frame for hsp in hsps),
+    }
+    rows = [_cells(hit, number) for hit in result for number in range(len(hit.hsps))]
+    titles = [title for title in _TITLES if shown.get(title, True)]
+    return [titles, *([row[title] for title in titles] for row in rows)]
+
+
+def _cells(hit: Hit, number: int) -> dict[str, str]:
+    """Return the cells of a pair in the ranked list, by title."""
+    hsp, best = hit.hsps[number], not number
+    query, target = (f"{first}-{last}" for first, last in (hsp.query_place, hsp.target_place))
+    return {
+        "rank": str(hit.rank) if best else "",
+        "score": str(hsp.score),
+        "bits": "" if hsp.bits is None else f"{hsp.bits:.1f}",
+        "E-value": "" if hsp.evalue is None else f"{hsp.evalue:.2g}",
+        "identity": f"{hsp.alignment.identity:.1%}",
+        "frame": frames_of(hsp),
+        "strand": "plus" if hsp.context.strand > 0 else "minus",
+        "query": query,
+        "target": target,
+        "length": str(hsp.of_target.length) if best else "",
+        "name": visible(hit.target.id) if best else "",
+    }
+
+
+def _with_description(line: str, description: str, width: int) -> str:
+    """Append as much of the description as fits.
+
+    >>> _with_description("1 P69905", "hemoglobin subunit alpha", 30)
+    '1 P69905 hemoglobin subunit...'
+    """
+    whole = f"{line} {visible(' '.join(description.split()))}".rstrip()
+    if len(whole) <= width:
+        return whole
+    room = width - len("...")
+    return f"{whole[:room].rstrip()}..." if room > len(line) + 1 else line
+
+
+def _html_row(kind: str, cells: Sequence[str]) -> str:
+    return f"<tr>{''.join(f'<{kind}>{_escaped(cell)}</{kind}>' for cell in cells)}</tr>"
+
+
+def _escaped(text: str) -> str:
+    from html import escape
+
+    return escape(visible(text))

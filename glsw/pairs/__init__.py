@@ -1,0 +1,1 @@
+"""Pairs of sequences without a database: any pairs, all pairs, near pairs."""

@@ -1,0 +1,97 @@
+"""The best alignments of pairs: from the device, or traced back on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment.alignment import Alignment
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import Ends, Runs
+from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import trace
+from glsw.engines import Engine
+from glsw.engines.answers import check_masks, check_runs, check_traced
+from glsw.engines.base import Progress, Ties
+from glsw.scoring.positional import shown_scoring
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.records import EncodedRecord
+
+
+def aligned(
+    engine: Engine, batch: Batch, ties: Ties, progress: Progress | None = None
+) -> tuple[npt.NDArray[np.int32], Runs]:
+    """Return the score of each pair, in integer units, and the columns of its best alignment.
+
+    Parameters as of `Engine.ends`.
+    """
+    scoring = engine.scoring
+    paths = None
+    if batch.masks is not None and not engine.takes_masks(batch):
+        ends = _ends_on_host(batch, scoring, progress)
+    elif paths := engine.paths(batch, ties=ties, progress=progress):
+        ends = paths.ends
+    else:
+        ends = engine.ends(batch, ties=ties, progress=progress)
+    if paths:
+        runs = paths.forwards()
+    else:
+        cells = zip(ends.query_end.tolist(), ends.target_end.tolist(), strict=True)
+        traces = (
+            trace(*batch.pair(p), scoring, *end, mask=batch.mask(p)) for p, end in enumerate(cells)
+        )
+        found = list(traces)
+        check_traced(engine, ends, [score for _, score in found])
+        runs = Runs.of_coordinates([coordinates for coordinates, _ in found])
+    check_runs(engine, ends, runs)
+    check_masks(engine, batch, ends)
+    if not scoring.local:
+        runs = runs.from_end_to_end(batch.lengths)
+    return ends.score.astype(np.int32), runs
+
+
+def traced(
+    engine: Engine, batch: Batch, ties: Ties, progress: Progress | None = None
+) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    """Yield what `aligned` finds for each pair: its score, and its coordinates as in `Alignment`.
+
+    Parameters as of `Engine.ends`.
+    """
+    with engine.turn:
+        scores, runs = aligned(engine, batch, ties, progress)
+    for p, score in enumerate(scores.tolist()):
+        yield score, runs.coordinates(p)
+
+
+def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> Ends:
+    found = np.empty((len(batch), 3), np.int32)
+    for p in range(len(batch)):
+        query, target = batch.pair(p)
+        found[p] = best_end(query, target, scoring, batch.mask(p))
+        if progress:
+            progress(len(query) * len(target))
+    return Ends(found[:, 0], found[:, 1:])
+
+
+def disjoint(
+    engine: Engine,
+    batch: Batch,
+    records: tuple[EncodedRecord, EncodedRecord],
+    ties: Ties,
+    min_score: float | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Alignment]:
+    """Yield the best alignment of one pair, forbid its aligned pairs, and repeat."""
+    mask = Mask.nothing(int(batch.query_lengths[0]))
+    while True:
+        score, coordinates = next(traced(engine, batch, ties, progress))
+        alignment = Alignment(score, *records, coordinates, shown_scoring(engine.scoring))
+        if min_score is not None and alignment.score < min_score:
+            return
+        if engine.scoring.local and alignment.score <= 0:
+            return
+        yield alignment
+        mask = mask.with_alignment(coordinates)
+        batch = batch.masked([mask])

@@ -1,0 +1,279 @@
+"""All pairs of two collections, or of one: cut into tiles, and their score matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.engines.base import Engine, Progress, ignore
+from glsw.engines.proportion import Proportion
+from glsw.run.pool import task_count
+from glsw.run.tasks import in_order, run_tasks
+from glsw.run.workers import Workers
+from glsw.sequences.encoded import Sequences
+
+_MIN_STEPS, _MAX_STEPS, _CELLS_OF_STEP = 6, 16, 2**37
+"""Steps of the diagonal of a symmetric table: each meets itself and what follows it."""
+_MAX_TARGETS = 2**18  # of a piece: they stay on the device while all queries meet them
+_MAX_SCORES = 2**25  # of a tile
+_PIECES_OF_WORKER = 16
+
+_Scores = npt.NDArray[np.int32]
+
+
+class Piece(NamedTuple):
+    """A rectangle of the table of all pairs: some queries and the targets that they meet."""
+
+    queries: slice
+    targets: slice
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of queries and targets."""
+        return self.queries.stop - self.queries.start, self.targets.stop - self.targets.start
+
+    def cut(self, queries: int) -> Iterator[Piece]:
+        """Yield the same in pieces of at most so many queries."""
+        start, stop = self.queries.start, self.queries.stop
+        for first in range(start, stop, queries):
+            yield Piece(slice(first, min(first + queries, stop)), self.targets)
+
+    def tiles(self, scores: int = _MAX_SCORES) -> Iterator[Piece]:
+        """Yield the same in pieces of a bounded number of scores."""
+        return self.cut(max(1, scores // max(1, self.shape[1])))
+
+
+def pieces(
+    queries: Sequences,
+    targets: Sequences,
+    residues: int,
+    *,
+    symmetric: bool,
+    halves: bool = False,
+) -> Iterator[Piece]:
+    """Yield pieces that have every pair, of symmetric ones every pair in one order at least.
+
+    Parameters
+    ----------
+    queries, targets : Sequences
+    residues : int
+        Most of the targets of a piece, unless one alone has more.
+    symmetric : bool
+        Whether the queries are the targets too, and of two orders of a pair one is enough: that
+        with the lesser number first. Near the diagonal a piece may have both.
+    halves : bool
+        Whether squares on the diagonal are computed once for each pair, see `Engine.halves`: then
+        these are larger, as a tile of scores.
+
+    Examples
+    --------
+    >>> four = Sequences.of([np.zeros(9, np.uint8)] * 4)
+    >>> [(each.queries, each.targets.start) for each in pieces(four, four, 99, symmetric=True)][:2]
+    [(slice(0, 1, None), 0), (slice(1, 2, None), 1)]
+    """
+    every = slice(0, len(queries))
+    halves = halves and symmetric
+    for part in targets.parts(max(1, residues)):
+        most = isqrt(_MAX_SCORES) if halves else _MAX_TARGETS
+        step = _equal_step(part.stop - part.start, most)
+        for start in range(part.start, part.stop, step):
+            some = slice(start, min(start + step, part.stop))
+            if not symmetric:
+                yield Piece(every, some)
+                continue
+            if start:
+                yield Piece(slice(0, start), some)
+            if halves:
+                yield Piece(some, some)
+                continue
+            for first, stop in pairwise(_equal_cuts(targets, some, _steps(targets, some))):
+                yield Piece(slice(first, stop), slice(first, some.stop))
+
+
+def _equal_step(count: int, most: int) -> int:
+    """Return the size of as few parts of about equal size as have at most so many.
+
+    >>> _equal_step(10, 4), _equal_step(0, 4)
+    (4, 1)
+    """
+    return max(1, -(-count // max(1, -(-count // most))))
+
+
+def _steps(sequences: Sequences, part: slice) -> int:
+    """Return in how many steps to cut the diagonal of a part: each takes the device some time."""
+    residues = int(sequences.offsets[part.stop] - sequences.offsets[part.start])
+    return min(_MAX_STEPS, max(_MIN_STEPS, residues**2 // _CELLS_OF_STEP))
+
+
+def _equal_cuts(sequences: Sequences, part: slice, count: int) -> list[int]:
+    """Return where to cut a part, its ends included, into at most so many of equal residues."""
+    bounds = sequences.offsets[part.start : part.stop + 1]
+    shares = bounds[0] + (bounds[-1] - bounds[0]) * np.arange(1, count) / count
+    cuts = part.start + np.searchsorted(bounds, shares)
+    return sorted({part.start, *cuts.tolist(), part.stop})
+
+
+def pieces_of_workers(
+    every: list[Piece], queries: Sequences, targets: Sequences, workers: Workers
+) -> list[Piece]:
+    """Return the same in more pieces: several for each worker, of about equal cells."""
+    cells = [cells_of(each, queries, targets) for each in every]
+    most = sum(cells) / (_PIECES_OF_WORKER * task_count(workers))
+    return [
+        part
+        for each, size in zip(every, cells, strict=True)
+        for part in each.cut(max(1, int(each.shape[0] * most / max(1, size))))
+    ]
+
+
+def cells_of(
+    piece: Piece, queries: Sequences, targets: Sequences, *, symmetric: bool = False
+) -> int:
+    """Return the cells of the tables of a piece; of symmetric ones see `cells_in_order`."""
+    if symmetric:
+        first = piece.queries.start - piece.targets.start
+        return cells_in_order(queries.part(piece.queries), targets.part(piece.targets), first)
+    sides = ((queries, piece.queries), (targets, piece.targets))
+    rows, columns = (int(one.offsets[of.stop] - one.offsets[of.start]) for one, of in sides)
+    return rows * columns
+
+
+def cells_in_order(queries: Sequences, targets: Sequences, first: int) -> int:
+    """Return the cells of the pairs whose target is not before the query in one collection.
+
+    ``first`` is the number of the first query, that of the first target being 0. Over all `pieces`
+    of a symmetric table these are the cells of each pair once.
+
+    >>> three = Sequences.of([np.zeros(n, np.uint8) for n in (1, 2, 3)])
+    >>> cells_in_order(three, three, 0), cells_in_order(three, three, -9)
+    (25, 36)
+    """
+    numbers = np.clip(np.arange(len(queries)) + first, 0, len(targets))
+    return int(queries.lengths @ (targets.offsets[-1] - targets.offsets[numbers]))
+
+
+def score_matrix(
+    engine: Engine,
+    queries: Sequences,
+    targets: Sequences | None = None,
+    *,
+    workers: Workers | None = None,
+    out: npt.NDArray[Any] | None = None,
+    progress: Progress | None = None,
+) -> npt.NDArray[Any]:
+    """Return the score of each query with each target, in units of the matrix.
+
+    Besides the result it takes memory for a tile of 2**25 scores.
+
+    Parameters
+    ----------
+    engine : Engine
+    queries, targets : Sequences
+        N and M of them. Without targets the queries are compared with each other, each pair once
+        if the scoring does not depend on the order of a pair.
+    workers : Workers, optional
+        Compute the tiles instead of this engine.
+    out : ndarray, shape (N, M), optional
+        For the result; a memory map too.
+    progress : callable, optional
+        As in `Engine.scan`; of pairs that are compared once the cells count once.
+
+    Returns
+    -------
+    ndarray of int32 or float64, shape (N, M)
+        As `Scoring.in_matrix_units`; or ``out``.
+
+    Raises
+    ------
+    ValueError
+        As `Engine.scores`; for an ``out`` of another shape or of another kind of numbers.
+    """
+    symmetric = targets is None and engine.scoring.symmetric
+    others = queries if targets is None else targets
+    shape = len(queries), len(others)
+    kind = engine.scoring.in_matrix_units(np.empty(0, np.int32)).dtype
+    found = np.empty(shape, kind) if out is None else out
+    if found.shape != shape:
+        raise ValueError(f"out has the shape {found.shape}, {shape} expected")
+    if not np.can_cast(kind, found.dtype, "same_kind") or found.dtype.itemsize < 4:
+        raise ValueError(f"out has numbers of {found.dtype}, {kind} expected")
+    halves = engine.halves and not workers
+    every = list(pieces(queries, others, engine.part, symmetric=symmetric, halves=halves))
+    if workers:
+        every = pieces_of_workers(every, queries, others, workers)
+    tiles = [tile for each in every for tile in each.tiles()]
+    cells = [cells_of(tile, queries, others, symmetric=symmetric) for tile in tiles]
+    for tile, scores in _scores_of(tiles, cells, engine, queries, others, workers, progress):
+        values = engine.scoring.in_matrix_units(scores)
+        if out is None and values.shape == shape:  # all in one tile
+            found = values
+            continue
+        found[tile.queries, tile.targets] = values
+        if symmetric and tile.queries != tile.targets:
+            found[tile.targets, tile.queries] = values.T
+    return found
+
+
+def _scores_of(
+    tiles: list[Piece],
+    cells: list[int],
+    engine: Engine,
+    queries: Sequences,
+    targets: Sequences,
+    workers: Workers | None,
+    progress: Progress | None,
+) -> Iterator[tuple[Piece, _Scores]]:
+    """Yield each tile and its scores, in any order if there are workers.
+
+    ``cells`` are to be reported of each tile.
+    """
+    part = Parts(targets)
+    if not workers:
+        own = queries is targets  # then a square on the diagonal is of one object
+        sides = (
+            (each, part if own and each.queries == each.targets else Parts(queries))
+            for each in tiles
+        )
+        tasks = ((of.of(each.queries), part.of(each.targets)) for each, of in sides)
+        report = Proportion(progress or ignore)
+        for tile, finished in zip(tiles, cells, strict=True):
+            report.expect(cells_of(tile, queries, targets), finished)
+        yield from zip(tiles, engine.scan_each(tasks, progress=report), strict=True)
+        return
+    blocks = [_Block(queries.part(each.queries), part.of(each.targets)) for each in tiles]
+    for k, worker, answer in run_tasks(in_order(blocks), workers, engine, "matrix", len(blocks)):
+        worker.measured(cells_of(tiles[k], queries, targets), answer)
+        yield tiles[k], answer.value
+        if progress:
+            progress(cells[k])
+
+
+class Parts:
+    """Parts of sequences: the same object as long as the same part is asked for."""
+
+    def __init__(self, sequences: Sequences) -> None:
+        self._sequences = sequences
+        self._last: tuple[slice, Sequences] | None = None
+
+    def of(self, part: slice) -> Sequences:
+        """Return a part."""
+        if self._last is None or self._last[0] != part:
+            self._last = part, self._sequences.part(part)
+        return self._last[1]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some queries, and the targets that they meet."""
+
+    queries: Sequences
+    targets: Sequences
+
+    def __call__(self, engine: Any) -> _Scores:
+        return next(engine.scan_each([(self.queries, self.targets)]))

@@ -1,0 +1,259 @@
+"""Many pairs in one call: scores and alignments, computed in chunks of bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import Runs
+from glsw.engines.base import Engine, Progress, Ties
+from glsw.pairs.align_pairs import aligned
+from glsw.run.pool import task_count
+from glsw.run.tasks import in_order, run_tasks
+from glsw.run.workers import Workers
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+_MAX_PAIRS, _MAX_RESIDUES, _MAX_CELLS = 2**18, 2**26, 2**37  # of a chunk
+_MAX_RANGE_PER_PAIR = 2  # sequences of a chunk from the first to the last that are kept together
+Index: TypeAlias = npt.ArrayLike
+"""Numbers of the sequences of pairs, see `index_of`."""
+
+_Found = tuple[npt.NDArray[np.int32], Runs]
+FoundT = TypeVar("FoundT")
+
+
+def score_pairs(
+    engine: Engine, batch: Batch, workers: Workers | None, progress: Progress | None
+) -> npt.NDArray[np.int32]:
+    """Return the score of each pair in integer units, shape (N,).
+
+    Parameters
+    ----------
+    engine : Engine
+    batch : Batch
+        Of pairs; it may be larger than the memory of a device.
+    workers : Workers, optional
+        Compute the chunks instead of this engine.
+    progress : callable, optional
+        Called with the number of cells finished since the last call.
+    """
+    found = np.empty(len(batch), np.int32)
+    if workers:
+        for chunk, scores in computed(engine, batch, workers, progress, _Scores):
+            found[chunk] = scores
+        return found
+    engine.check(batch)
+    every = list(chunks(batch))
+    some = _ahead(engine, batch, every)
+    for chunk, scores in zip(every, engine.scores_each(some, progress=progress), strict=True):
+        found[chunk] = scores
+    return found
+
+
+def align_pairs(
+    engine: Engine, batch: Batch, ties: Ties, workers: Workers | None, progress: Progress | None
+) -> _Found:
+    """Return the score of each pair in integer units, and the columns of its best alignment.
+
+    Parameters as of `score_pairs` and `Engine.ends`.
+    """
+    scores = np.empty(len(batch), np.int32)
+    parts: dict[int, Runs] = {}
+
+    task = partial(_Alignments, ties=ties)
+    for chunk, (units, runs) in computed(engine, batch, workers, progress, task):
+        scores[chunk] = units
+        parts[chunk.start] = runs
+    ordered = [parts[start] for start in sorted(parts)]
+    return scores, Runs.concatenated([Runs.of_coordinates([]), *ordered])
+
+
+def index_of(pairs: Index | None, queries: int, targets: int) -> npt.NDArray[np.int32]:
+    """Return the numbers of the sequences of each pair, shape (N, 2).
+
+    Parameters
+    ----------
+    pairs : array of int, shape (N, 2), or two of shape (N,), optional
+        Without it the first query and the first target, and so on; one sequence with all others.
+    queries, targets : int
+        How many there are.
+
+    Raises
+    ------
+    TypeError
+        If the numbers are not integers.
+    ValueError
+        For another shape, numbers of sequences that do not exist, and sides that do not pair up.
+
+    Examples
+    --------
+    >>> index_of(None, 1, 3).tolist(), index_of(([0, 1], [1, 1]), 2, 2).tolist()
+    ([[0, 0], [0, 1], [0, 2]], [[0, 1], [1, 1]])
+    """
+    if pairs is None:
+        if queries != targets and 1 not in (queries, targets):
+            raise ValueError(
+                f"{queries} queries and {targets} targets do not pair up: equal numbers, or one "
+                "sequence, or pairs, are needed"
+            )
+        count = 0 if 0 in (queries, targets) else max(queries, targets)
+        each = np.arange(count, dtype=np.int32)
+        if queries == targets:
+            return np.broadcast_to(each[:, None], (count, 2))  # not copied
+        none = np.zeros_like(each)
+        return np.stack([each if queries > 1 else none, each if targets > 1 else none], axis=1)
+    index = np.asarray(pairs)
+    if isinstance(pairs, tuple) and index.ndim == 2 and len(index) == 2:
+        index = index.T
+    if not index.size:
+        index = np.empty((0, 2), np.int32)
+    if index.dtype.kind not in "iu":
+        raise TypeError(f"pairs must be integers, got {index.dtype}")
+    if index.ndim != 2 or index.shape[1] != 2:
+        raise ValueError(f"pairs must have the shape (N, 2), or be two of (N,), got {index.shape}")
+    for column, count, what in zip(index.T, (queries, targets), ("query", "target"), strict=True):
+        if len(column) and not 0 <= column.min() <= column.max() < count:
+            wrong = column.min() if column.min() < 0 else column.max()
+            raise ValueError(f"pairs name {what} {wrong}, there are 0 to {count - 1}")
+    return index.astype(np.int32)
+
+
+def chunks(batch: Batch, count: int = 1) -> Iterator[slice]:
+    """Yield slices of pairs with bounded numbers of pairs, residues and cells, or of one pair.
+
+    Parameters
+    ----------
+    batch : Batch
+    count : int
+        About so many, of about equal cells, if there are as many pairs.
+
+    Examples
+    --------
+    >>> word = np.zeros(10, np.uint8)
+    >>> [(each.start, each.stop) for each in chunks(Batch.of([(word, word)] * 5), 2)]
+    [(0, 3), (3, 5)]
+    """
+    if not len(batch):
+        return
+    m, n = batch.query_lengths, batch.target_lengths
+    if (batch.extent[0] == batch.extent[1]).all():
+        yield from _equal_chunks(len(batch), int(m[0]), int(n[0]), count)
+        return
+    cells = np.cumsum(m * n, dtype=np.float64)
+    residues = np.cumsum(m + n)
+    most = min(_MAX_CELLS, cells[-1] / count)
+    start = 0
+    while start < len(batch):
+        before = (cells[start - 1], residues[start - 1]) if start else (0, 0)
+        # the part of a pair that goes beyond a bound of cells counts for this chunk
+        stop = min(
+            start + _MAX_PAIRS,
+            int(np.searchsorted(cells, before[0] + most * (1 - 1e-9))) + 1,
+            int(np.searchsorted(residues, before[1] + _MAX_RESIDUES, "right")),
+            len(batch),
+        )
+        yield slice(start, stop := max(stop, start + 1))
+        start = stop
+
+
+def _equal_chunks(pairs: int, m: int, n: int, count: int) -> Iterator[slice]:
+    """Yield `chunks` of pairs of m and n letters."""
+    within = min(_MAX_RESIDUES // max(1, m + n), _MAX_CELLS // max(1, m * n))
+    step = max(1, min(_MAX_PAIRS, within, -(-pairs // count)))
+    for start in range(0, pairs, step):
+        yield slice(start, min(start + step, pairs))
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The scores of pairs."""
+
+    pairs: Batch
+
+    def __call__(self, engine: Engine, progress: Progress | None = None) -> npt.NDArray[np.int32]:
+        return engine.scores(self.pairs, progress=progress)
+
+
+@dataclass(frozen=True)
+class _Alignments:
+    """The scores and alignments of pairs."""
+
+    pairs: Batch
+    ties: Ties
+
+    def __call__(self, engine: Engine, progress: Progress | None = None) -> _Found:
+        return aligned(engine, self.pairs, self.ties, progress)
+
+
+def computed(
+    engine: Engine,
+    batch: Batch,
+    workers: Workers | None,
+    progress: Progress | None,
+    task: Callable[[Batch], Callable[..., FoundT]],
+) -> Iterator[tuple[slice, FoundT]]:
+    """Yield chunks and what a task finds of each; in any order if there are workers.
+
+    Parameters as of `score_pairs`; ``task`` makes what computes a chunk, given its pairs.
+    """
+    engine.check(batch)
+    if not workers:
+        for chunk in chunks(batch):
+            yield chunk, task(_compact(batch, chunk))(engine, progress)
+        return
+    parts = list(chunks(batch, task_count(workers)))
+    tasks: list[Any] = [task(_compact(batch, part)) for part in parts]
+    for k, worker, answer in run_tasks(in_order(tasks), workers, engine, "pairs", len(tasks)):
+        cells = batch.select(parts[k]).cells
+        worker.measured(cells, answer)
+        yield parts[k], answer.value
+        if progress:
+            progress(cells)
+
+
+def _ahead(engine: Engine, batch: Batch, every: list[slice]) -> Iterator[Batch]:
+    """Yield chunks of pairs; a thread prepares the next one."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def prepared(chunk: slice) -> Batch:
+        some = _compact(batch, chunk)
+        _ = some.distinct, some.extent  # which it keeps
+        engine.prepare(some)
+        return some
+
+    following: Future[Batch] | None = None
+    with ThreadPoolExecutor(1, "glsw-pairs") as thread:
+        for chunk in every:
+            current, following = following, thread.submit(prepared, chunk)
+            if current is not None:
+                yield current.result()
+        if following is not None:
+            yield following.result()
+
+
+def _compact(batch: Batch, chunk: slice) -> Batch:
+    """Return some pairs, and few other sequences; neighbours are not copied."""
+    if (chunk.start, chunk.stop) == (0, len(batch)):
+        return batch
+    some = batch.index[chunk]
+    first, last = (np.array([of(column) for column in some.T]) for of in (np.min, np.max))
+    if batch.sequences[0] is batch.sequences[1]:
+        first, last = np.full(2, first.min()), np.full(2, last.max())
+    if (last - first >= _MAX_RANGE_PER_PAIR * len(some)).any():
+        return batch.select(chunk).compact()
+    parts = {
+        sequences: sequences.part(slice(a, b + 1))
+        for sequences, a, b in zip(batch.sequences, first.tolist(), last.tolist(), strict=True)
+    }
+    same = some.strides[1] == 0  # see `index_of`
+    index = some[:, : 2 - same] - first[: 2 - same].astype(np.int32)
+    index = np.broadcast_to(index, some.shape) if same else index
+    return Batch(tuple(parts[each] for each in batch.sequences), index)

@@ -1,0 +1,326 @@
+"""The pairs of sequences that are near enough, of all pairs, as a sparse matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import DIAGONAL, Runs
+from glsw.engines.base import Engine, Progress, Ties, ignore
+from glsw.engines.proportion import Proportion
+from glsw.engines.tiles import Passing, Tile
+from glsw.pairs.align_pairs import aligned
+from glsw.pairs.all_pairs import Parts, Piece, cells_in_order, cells_of, pieces, pieces_of_workers
+from glsw.pairs.distances import Found, Rule, Values
+from glsw.run.tasks import run_tasks
+from glsw.run.workers import Workers
+from glsw.sequences.encoded import Sequences, ranges
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_PENDING = 2**22  # pairs that may wait until all but the k best of each row are dropped
+_PAIRS_ALIGNED = 2**16  # together
+_MAX_SCORES = 2**26  # of a tile, where the engine does not keep them
+
+_Int32 = npt.NDArray[np.int32]
+_Int64 = npt.NDArray[np.int64]
+
+
+def near_pairs(
+    engine: Engine,
+    queries: Sequences,
+    targets: Sequences | None,
+    rule: Rule,
+    *,
+    k: int | None = None,
+    reciprocal: bool = False,
+    ties: Ties = "conventional",
+    workers: Workers | None = None,
+    progress: Progress | None = None,
+) -> csr_array:
+    """Return the pairs that pass, as a sparse matrix, see `Aligner.neighbors`.
+
+    Parameters
+    ----------
+    engine : Engine
+    queries, targets : Sequences
+        Without targets the queries are compared with each other, each pair once if the scoring does
+        not depend on the order of a pair.
+    rule : Rule
+        Which pairs pass, and the value of each.
+    k : int, optional
+        Only so many of each row.
+    reciprocal : bool
+        Only those that are also among so many of their column.
+    ties : str
+        As in `Engine.ends`, for identities.
+    workers : Workers, optional
+        Compute the pieces instead of this engine.
+    progress : callable, optional
+        As in `Engine.scan`.
+    """
+    sparse = scipy_sparse()
+    others = queries if targets is None else targets
+    symmetric = targets is None and engine.scoring.symmetric
+    kept = _Kept(rule, k, reciprocal, diagonal=targets is None)
+    for found in _found(engine, queries, others, rule, symmetric, ties, workers, progress):
+        kept.add(found)
+        if symmetric:
+            off = found.query != found.target
+            turned = found.target[off], found.query[off], found.score[off]
+            kept.add(Found(*turned, found.identity[off[: len(found.identity)]]))
+    rows, columns, values = kept.all()
+    shape = len(queries), len(others)
+    made: csr_array = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
+    made.sort_indices()
+    return made
+
+
+def scipy_sparse() -> Any:
+    """Import SciPy's sparse matrices; ModuleNotFoundError that says what to install."""
+    try:
+        import scipy.sparse
+        import scipy.sparse.csgraph
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "sparse matrices need scipy: pip install 'glsw[sparse]'", name="scipy"
+        ) from None
+    return scipy.sparse
+
+
+def _found(
+    engine: Engine,
+    queries: Sequences,
+    targets: Sequences,
+    rule: Rule,
+    symmetric: bool,
+    ties: Ties,
+    workers: Workers | None,
+    progress: Progress | None,
+) -> Iterator[Found]:
+    """Yield the pairs that reach the bounds of a rule; of symmetric ones those of i <= j."""
+    every = list(pieces(queries, targets, engine.part, symmetric=symmetric))
+    if workers:
+        every = pieces_of_workers(every, queries, targets, workers)
+    bounds, part = rule.bounds(), Parts(targets)
+    works = (
+        _Work(
+            queries.part(each.queries),
+            part.of(each.targets),
+            bounds[0][each.queries],
+            bounds[1][each.targets],
+            each.queries.start,
+            each.targets.start,
+            symmetric,
+            ties if rule.aligns else None,
+        )
+        for each in every
+    )
+    if not workers:
+        yield from _computed(engine, works, progress)
+        return
+    numbered = enumerate(works)
+    answers = run_tasks(lambda worker: next(numbered, None), workers, engine, "pairs", len(every))
+    for k, worker, answer in answers:
+        worker.measured(cells_of(every[k], queries, targets), answer)
+        yield from answer.value
+        if progress:
+            progress(cells_of(every[k], queries, targets, symmetric=symmetric))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A piece of the table of all pairs; as a task it returns the pairs that score enough.
+
+    Parameters
+    ----------
+    queries, targets : Sequences
+    query_bounds, target_bounds : ndarray of int32
+        See `Tile`.
+    first_query, first_target : int
+        Their numbers in the table.
+    symmetric : bool
+        Whether only pairs count whose query has the lesser number, or the same.
+    ties : str, optional
+        With it the pairs are aligned, for their identities.
+    """
+
+    queries: Sequences
+    targets: Sequences
+    query_bounds: _Int32
+    target_bounds: _Int32
+    first_query: int
+    first_target: int
+    symmetric: bool
+    ties: Ties | None
+
+    def __call__(self, engine: Any) -> list[Found]:
+        return list(_computed(engine, [self], None))
+
+    def tiles(self) -> Iterator[tuple[Tile, int]]:
+        """Yield tiles of a bounded number of pairs, and the number of their first query."""
+        whole = Piece(slice(0, len(self.queries)), slice(0, len(self.targets)))
+        for each in whole.tiles(_MAX_SCORES):
+            some, of = self.queries.part(each.queries), self.query_bounds[each.queries]
+            yield Tile(some, self.targets, of, self.target_bounds), each.queries.start
+
+    def cells(self, tile: Tile, start: int) -> tuple[int, int]:
+        """Return the cells of a tile, and those of pairs that count."""
+        every = len(tile.queries.residues) * len(tile.targets.residues)
+        if not self.symmetric:
+            return every, every
+        first = self.first_query + start - self.first_target
+        return every, cells_in_order(tile.queries, tile.targets, first)
+
+    def found(self, engine: Engine, tile: Tile, start: int, passing: Passing) -> Found:
+        """Return the pairs of a tile that pass, by their numbers in the table."""
+        query, target, score = passing
+        query = query + np.int32(self.first_query + start)
+        target = target + np.int32(self.first_target)
+        if self.symmetric and self.first_target < self.first_query + start + len(tile.queries):
+            upper = query <= target
+            query, target, score = query[upper], target[upper], score[upper]
+            passing = Passing(*(each[upper] for each in passing))
+        identity = np.empty(0)
+        if self.ties is not None:
+            identity = identities(engine, tile.queries, tile.targets, passing, self.ties)
+        return Found(query, target, score, identity)
+
+
+def _computed(
+    engine: Engine, works: Iterator[_Work] | list[_Work], progress: Progress | None
+) -> Iterator[Found]:
+    begun: list[tuple[_Work, Tile, int]] = []
+    report = Proportion(progress or ignore)
+
+    def tiles() -> Iterator[Tile]:
+        for work in works:
+            for tile, start in work.tiles():
+                begun.append((work, tile, start))
+                report.expect(*work.cells(tile, start))
+                yield tile
+
+    for passing in engine.passing(tiles(), progress=report):
+        work, tile, start = begun.pop(0)
+        yield work.found(engine, tile, start, passing)
+
+
+def identities(
+    engine: Engine, queries: Sequences, targets: Sequences, pairs: Passing, ties: Ties
+) -> npt.NDArray[np.float64]:
+    """Return the fraction of equal columns of the best alignment of each pair, 0 of none."""
+    found = np.zeros(len(pairs.query))
+    for start in range(0, len(found), _PAIRS_ALIGNED):
+        some = slice(start, start + _PAIRS_ALIGNED)
+        batch = Batch.indexed(queries, targets, pairs.query[some], pairs.target[some]).compact()
+        _, runs = aligned(engine, batch, ties)
+        found[some] = _equal_columns(batch, runs) / np.maximum(1, runs.columns)
+    return found
+
+
+def _equal_columns(batch: Batch, runs: Runs) -> _Int64:
+    """Return the number of columns with equal letters of each alignment, shape (N,)."""
+    owner = np.repeat(np.arange(len(runs)), np.diff(runs.offsets))
+    diagonal = runs.moves == DIAGONAL
+    letters = []
+    sides = (batch.queries, batch.query_index, 1), (batch.targets, batch.target_index, 0)
+    for side, (sequences, index, bit) in enumerate(sides):
+        steps = np.append(0, np.cumsum((runs.moves >> bit & 1) * runs.lengths))
+        first = sequences.offsets[index] + runs.start[:, side] - steps[runs.offsets[:-1]]
+        begins = first[owner] + steps[:-1]
+        letters.append(sequences.residues[ranges(begins[diagonal], runs.lengths[diagonal])])
+    equal = np.append(0, np.cumsum(letters[0] == letters[1]))
+    ends = np.append(0, np.cumsum(runs.lengths * diagonal))[runs.offsets]
+    counts: _Int64 = np.diff(equal[ends])
+    return counts
+
+
+class _Kept:
+    """The pairs that pass, of which perhaps only the k best of each row are kept."""
+
+    def __init__(self, rule: Rule, k: int | None, reciprocal: bool, *, diagonal: bool) -> None:
+        self._rule, self._k, self._reciprocal, self._diagonal = rule, k, reciprocal, diagonal
+        self._parts: list[tuple[_Int32, _Int32, Values]] = []
+        self._size, self._limit = 0, _PENDING
+
+    def add(self, found: Found) -> None:
+        """Add those of some pairs that pass."""
+        values = self._rule.values(found)
+        passes = self._rule.passes(values)
+        self._parts.append((found.query[passes], found.target[passes], values[passes]))
+        self._size += int(passes.sum())
+        if self._k is not None and self._size > self._limit:
+            self._parts = [self._best()]
+            self._size = len(self._parts[0][0])
+            self._limit = max(_PENDING, 2 * self._size)
+
+    def all(self) -> tuple[_Int32, _Int32, Values]:
+        """Return rows, columns and values of all that are kept, in any order."""
+        return self._joined() if self._k is None else self._best(sides=1 + self._reciprocal)
+
+    def _joined(self) -> tuple[_Int32, _Int32, Values]:
+        nothing = np.empty(0, np.int32)
+        empty = Found(nothing, nothing, nothing, np.empty(0))
+        parts = [(nothing, nothing, self._rule.values(empty)), *self._parts]
+        rows, columns, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return rows, columns, values
+
+    def _best(self, sides: int = 1) -> tuple[_Int32, _Int32, Values]:
+        """Return the k best of each row, or of one side at least, or of both; ties by number."""
+        assert self._k is not None
+        rows, columns, values = self._joined()
+        keys = values if self._rule.ascending else -values
+        chosen = np.where(self._diagonal & (rows == columns), sides, 0)
+        others = np.flatnonzero(chosen == 0)
+        for first, second in ((rows, columns), (columns, rows))[: 1 + self._reciprocal]:
+            order = others[np.lexsort((second[others], keys[others], first[others]))]
+            ordered = first[order]
+            rank = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+            chosen[order[rank < self._k]] += 1
+        kept = chosen >= sides
+        return rows[kept], columns[kept], values[kept]
+
+
+def listed(matrix: csr_array, *, ascending: bool, both: bool, own: bool) -> csr_array:
+    """Return the entries of a square matrix that a list of its pairs has.
+
+    Parameters
+    ----------
+    matrix : csr_array, shape (N, N)
+    ascending : bool
+        Whether lower values are better.
+    both : bool
+        Whether a pair is listed in both orders; otherwise the better of its two entries is kept,
+        of equal ones that of the lower row.
+    own : bool
+        Whether the pair of a sequence with itself is.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> found = csr_array([[9, 5, 0], [5, 9, 2], [0, 3, 9]])
+    >>> listed(found, ascending=False, both=False, own=False).toarray()
+    array([[0, 5, 0],
+           [0, 0, 0],
+           [0, 3, 0]])
+    """
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    columns, values = matrix.indices.astype(np.int64), matrix.data
+    kept = np.ones(len(rows), bool) if own else rows != columns
+    if not both:
+        pair = np.minimum(rows, columns) * matrix.shape[0] + np.maximum(rows, columns)
+        order = np.argsort(pair, kind="stable")
+        same = np.flatnonzero(np.diff(pair[order]) == 0)
+        first, second = order[same], order[same + 1]
+        second_is_better = (
+            values[second] < values[first] if ascending else values[second] > values[first]
+        )
+        kept[np.where(second_is_better, first, second)] = False
+    made = values[kept], (rows[kept], columns[kept])
+    return scipy_sparse().csr_array(made, shape=matrix.shape)

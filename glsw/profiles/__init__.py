@@ -1,1 +1,0 @@
-"""Profiles: queries whose scores depend on the position, and files of them."""

@@ -1,0 +1,1 @@
+"""Who computes: this process, processes of devices, executors."""

@@ -1,1 +1,0 @@
-"""Time series as words of letters, and the segments that channels of a recording share."""

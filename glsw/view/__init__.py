@@ -1,1 +1,0 @@
-"""A window on a dot plot: zoom, move, and watch it being computed."""

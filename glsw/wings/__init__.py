@@ -1,0 +1,41 @@
+"""Wings stand on the core, each in a folder of its own: deleting the folder closes the wing.
+
+A wing imports the core; the core imports no wing, but asks here what the wings register, each by
+constants of its ``__init__``:
+
+``NEEDS``
+    Names of the wings it stands on itself. Without these it is closed too.
+``COMMANDS``
+    Commands of glsw: the module of each, with ``add(parser)`` and ``run(arguments)``, and its help.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+
+@cache
+def opened() -> dict[str, ModuleType]:
+    """Return the wings that are there, by their names in alphabetical order."""
+    found = {
+        name: importlib.import_module(f"{__name__}.{name}")
+        for name in sorted(os.listdir(__path__[0]))
+        if os.path.isfile(os.path.join(__path__[0], name, "__init__.py"))
+    }
+    while closed := [name for name, wing in found.items() if {*_of(wing, "NEEDS")} - {*found}]:
+        for name in closed:
+            del found[name]
+    return found
+
+
+def registered(kind: str) -> dict[str, Any]:
+    """Return what all wings register of a kind, such as ``COMMANDS``."""
+    return {key: value for wing in opened().values() for key, value in _of(wing, kind).items()}
+
+
+def _of(wing: ModuleType, kind: str) -> Any:
+    return getattr(wing, kind, {})

@@ -1,0 +1,1 @@
+"""The replacement of Biopython's `PairwiseAligner`, and all equally good alignments of a pair."""

@@ -1,0 +1,310 @@
+"""All equally good alignments of a pair, from tables on the host: their number, and each of them.
+
+A path has three states: it ends in a pair of letters (M), in a gap along the row (E) or in one
+along the column (F). For each state of each cell the table keeps from which states of the cell
+before it the best paths come (Gotoh 1982; Altschul and Erickson 1986 on why three are needed).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment.paths import DIAGONAL, LEFT, UP, coordinates
+from glsw.scoring.gaps import GapCost
+from glsw.wings.biopython.scoring import PairScoring
+
+MAX_CELLS = 2**27
+"""The largest table that is kept, two bytes per cell."""
+
+_M, _E, _F = range(3)
+_MOVES = DIAGONAL, LEFT, UP
+_STATES_OF_BITS = [[s for s in (_M, _E, _F) if bits >> s & 1] for bits in range(8)]
+_NEVER = -(2**60)
+_MANY = np.uint64(2**63)  # counts end here
+
+_Codes = npt.NDArray[np.uint8]
+_Int64 = npt.NDArray[np.int64]
+_Counts = npt.NDArray[np.uint64]
+
+
+class _Best(NamedTuple):
+    """The best of three values per cell, the number of paths that have it, and their states."""
+
+    values: _Int64
+    counts: _Counts
+    bits: npt.NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, values: _Int64, counts: _Counts) -> _Best:
+        """Return the best of values of the states M, E and F, shape (3, cells)."""
+        best = values.max(axis=0)
+        chosen = (values == best) & (counts > 0)
+        bits = chosen[_M] + 2 * chosen[_E].astype(np.uint16) + 4 * chosen[_F].astype(np.uint16)
+        few = np.where(chosen, counts, np.uint64(0))
+        return cls(best, _sum(_sum(few[_M], few[_E]), few[_F]), bits)
+
+    def replace(self, where: npt.NDArray[np.bool_], value: int, count: int) -> None:
+        """Forget the paths of some cells, which have this value and count instead."""
+        self.values[where], self.counts[where], self.bits[where] = value, count, 0
+
+
+class _Costs:
+    """The costs to open and to extend a gap, by its row or column in the whole table."""
+
+    def __init__(self, inside: GapCost, left: GapCost, right: GapCost, length: int) -> None:
+        self.opens, self.extends = np.full((2, length + 1), [[inside.open], [inside.extend]])
+        self.opens[0], self.extends[0] = left
+        self.opens[-1], self.extends[-1] = right
+
+    def of(self, at: slice, state: int) -> _Int64:
+        """Return what a gap of this state costs after each state, shape (3, cells)."""
+        costs = np.stack([self.opens[at]] * 3)
+        costs[state] = self.extends[at]
+        return costs
+
+
+class PathTable:
+    """The best paths of a pair.
+
+    Parameters
+    ----------
+    query, target : ndarray of uint8, shapes (m,) and (n,)
+        Codes of the rows and of the columns.
+    scoring : PairScoring
+    best : int, optional
+        The score of the best local alignments, if it is known: their paths end where they first
+        have it. Without it, or with ``keep`` False, only `score` counts.
+    keep : bool
+        Whether to keep the states of all cells.
+
+    Attributes
+    ----------
+    score : int
+        In integer units.
+    count : int
+        The number of paths; 2**63 or more if it does not fit.
+    """
+
+    def __init__(
+        self,
+        query: _Codes,
+        target: _Codes,
+        scoring: PairScoring,
+        best: int | None = None,
+        keep: bool = True,
+    ) -> None:
+        self._shape = m, n = len(query), len(target)
+        self._local = scoring.end_gaps is None
+        self._best = best
+        self._bits = np.zeros((m + 1) * (n + 1) if keep else 0, np.uint16)
+        self._ends: list[tuple[int, int]] = []
+        self.score, self.count = 0, 0
+        ends = scoring.end_gaps
+        insertion, deletion = scoring.insertion, scoring.deletion
+        left, right = (insertion, deletion), (insertion, deletion)
+        if ends is not None:
+            left = ends.left_insertion, ends.left_deletion
+            right = ends.right_insertion, ends.right_deletion
+        self._in_row = _Costs(deletion, left[1], right[1], m)
+        self._in_column = _Costs(insertion, left[0], right[0], n)
+        self._fill(query, target, scoring.matrix)
+
+    def _fill(self, query: _Codes, target: _Codes, matrix: npt.NDArray[np.int32]) -> None:
+        """Compute the table by anti-diagonals d = i + j, of which three are in memory by row i."""
+        m, n = self._shape
+        values = np.full((3, 3, m + 1), _NEVER, np.int64)  # by d modulo 3, state, row
+        counts = np.zeros((3, 3, m + 1), np.uint64)
+        turned = target[::-1]
+        for d in range(m + n + 1):
+            first, last = max(0, d - n), min(d, m)
+            v, c = values[d % 3], counts[d % 3]
+            v[:], c[:] = _NEVER, 0
+            border = [i for i in {first, last} if i in (0, d)] if self._local or not d else []
+            v[_M, border], c[_M, border] = 0, 1
+            before, two_before = (d - 1) % 3, (d - 2) % 3
+            bits = np.zeros(last - first + 1, np.uint16)
+            if (low := max(first, 1)) <= (high := min(last, d - 1)):  # cells of a pair of letters
+                found = _Best.of(
+                    values[two_before, :, low - 1 : high], counts[two_before, :, low - 1 : high]
+                )
+                pairs = matrix[query[low - 1 : high], turned[n - d + low : n - d + high + 1]]
+                found.values[:] += pairs
+                self._put(_M, found, v, c, bits, low, first)
+            if first <= (high := min(last, d - 1)):  # from the left
+                rows = slice(first, high + 1)
+                after = values[before, :, rows] - self._in_row.of(rows, _E)
+                found = _Best.of(after, counts[before, :, rows])
+                self._put(_E, found, v, c, bits, first, first)
+            if (low := max(first, 1)) <= last:  # from above
+                rows = slice(low - 1, last)
+                costs = self._in_column.of(slice(d - last, d - low + 1), _F)[:, ::-1]
+                found = _Best.of(values[before, :, rows] - costs, counts[before, :, rows])
+                self._put(_F, found, v, c, bits, low, first)
+            if self._local:
+                self._end_local(d, first, v[_M, first : last + 1], c[_M, first : last + 1])
+            if self._bits.size:
+                at = first * (n + 1) + d - first
+                self._bits[at : at + n * len(bits) : n][: len(bits)] = bits
+        if not self._local:
+            self._end_global(v[:, m], c[:, m])
+
+    def _put(
+        self,
+        state: int,
+        found: _Best,
+        values: _Int64,
+        counts: _Counts,
+        bits: npt.NDArray[np.uint16],
+        low: int,
+        first: int,
+    ) -> None:
+        """Write a state of the cells of an anti-diagonal from row ``low`` on."""
+        if self._local:  # a path begins where it scores 0, and no gap does
+            nothing = found.values <= 0
+            found.replace(nothing, *((0, 1) if state == _M else (_NEVER, 0)))
+        high = low + len(found.values)
+        values[state, low:high], counts[state, low:high] = found.values, found.counts
+        bits[low - first : high - first] |= found.bits << (3 * state)
+
+    def _end_local(self, d: int, first: int, values: _Int64, counts: _Counts) -> None:
+        """Note the ends of local alignments among cells of an anti-diagonal; no path goes on."""
+        self.score = max(self.score, int(values.max()))
+        if self._best is not None and self._best > 0:
+            ends = np.flatnonzero((values == self._best) & (counts > 0))
+            for k in ends.tolist():
+                self._ends.append(((first + k) * (self._shape[1] + 1) + d - first - k, _M))
+            self.count += sum(counts[ends].tolist())
+            counts[ends] = 0
+
+    def _end_global(self, values: _Int64, counts: _Counts) -> None:
+        self.score = int(values.max())
+        last = (self._shape[0] + 1) * (self._shape[1] + 1) - 1
+        states = np.flatnonzero((values == self.score) & (counts > 0)).tolist()
+        self._ends = [(last, state) for state in states]
+        self.count = sum(counts[states].tolist())
+
+    def paths(self, linear: bool) -> Iterator[_Int64]:
+        """Yield the coordinates of each path, as in `glsw.Alignment`, in Biopython's order.
+
+        Parameters
+        ----------
+        linear : bool
+            Whether the order is that of its algorithms for linear gaps: from the end on, first an
+            insertion, then a deletion, then a pair of letters; else the reverse.
+        """
+        n = self._shape[1]
+        sign = 1 if linear else -1  # the last of a list comes first
+        before = [states[::sign] for states in _STATES_OF_BITS]
+        steps = n + 2, 1, n + 1
+        bits = self._bits.data
+        ends = sorted(self._ends, key=lambda end: (end[0] % (n + 1), end[0], -sign * end[1]))
+        for end, last in ends:
+            moves: list[int] = []
+            todo = [(0, end, last)]
+            while todo:
+                depth, at, state = todo.pop()
+                del moves[depth:]
+                while states := before[bits[at] >> 3 * state & 7]:
+                    moves.append(_MOVES[state])
+                    at -= steps[state]
+                    state = states[-1]
+                    if len(states) > 1:
+                        todo.extend((len(moves), at, other) for other in states[:-1])
+                columns = np.array(moves[::-1], np.uint8)
+                corner = np.array([end % (n + 1), end // (n + 1)])
+                yield coordinates(columns, np.ones(len(moves), np.uint8), corner)
+
+
+class AllPaths:
+    """The paths of all best alignments of a pair, for Biopython's `PairwiseAlignments`.
+
+    The table is computed when more than the first path, or their number, is asked for.
+
+    Parameters
+    ----------
+    query, target : ndarray of uint8
+        Codes of the rows and of the columns.
+    scoring : PairScoring
+    score : int
+        That of the best alignments, in integer units.
+    first : ndarray of int64, shape (2, K), optional
+        One of the paths. Without a table it is the only one.
+    ahead : bool
+        Whether to give it first, rather than in its turn.
+    linear : bool
+        As for `PathTable.paths`.
+    turned : bool
+        Whether the coordinates of the query count from its end.
+    """
+
+    def __init__(
+        self,
+        query: _Codes,
+        target: _Codes,
+        scoring: PairScoring,
+        score: int,
+        *,
+        first: _Int64 | None,
+        ahead: bool,
+        linear: bool,
+        turned: bool,
+    ) -> None:
+        self._pair, self._scoring, self._score = (query, target), scoring, score
+        fits = (len(query) + 1) * (len(target) + 1) <= MAX_CELLS
+        self._first = first if ahead or not fits else None
+        self._fits, self._linear, self._turned = fits, linear, turned
+        self.reset()
+
+    @property
+    def _none(self) -> bool:
+        return self._scoring.end_gaps is None and self._score <= 0
+
+    @cached_property
+    def _table(self) -> PathTable | None:
+        return PathTable(*self._pair, self._scoring, self._score) if self._fits else None
+
+    def __len__(self) -> int:
+        if self._none:
+            return 0
+        count = 1 if self._table is None else self._table.count
+        if count > sys.maxsize:
+            raise OverflowError(f"number of optimal alignments is larger than {sys.maxsize}")
+        return count
+
+    def __iter__(self) -> Iterator[_Int64]:
+        if self._none:
+            return
+        first = self._first
+        if first is not None:
+            yield self._seen(first)
+        if self._table is not None:
+            for each in self._table.paths(self._linear):
+                if first is None or not np.array_equal(each, first):
+                    yield self._seen(each)
+
+    def _seen(self, path: _Int64) -> _Int64:
+        return np.stack([path[0], len(self._pair[0]) - path[1]]) if self._turned else path
+
+    def __next__(self) -> _Int64:
+        return next(self._left)
+
+    def reset(self) -> None:
+        """Begin again."""
+        self._left = iter(self)
+
+
+def best_score(query: _Codes, target: _Codes, scoring: PairScoring) -> int:
+    """Return the score of the best alignment in integer units, where no engine has the scoring."""
+    return PathTable(query, target, scoring, keep=False).score
+
+
+def _sum(a: _Counts, b: _Counts) -> _Counts:
+    """Return the sum of counts, at most `_MANY`."""
+    total: _Counts = np.minimum(a, _MANY - b) + b
+    return total

@@ -1,0 +1,1 @@
+"""Clusters of Dask: workers of other hosts."""

@@ -1,0 +1,65 @@
+"""The option ``--cluster``: the workers of a cluster as the executor of a command."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from glsw.cli.signals import Served
+from glsw.engines import ENGINES
+from glsw.engines.spec import EngineSpec
+from glsw.run.pool import AnyExecutor
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.sequences.database import Database
+from glsw.sequences.database_file import is_database
+
+
+def add_cluster(group: argparse._ActionsContainer) -> None:
+    """Add the option."""
+    group.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="have the workers of a cluster compute, each with the device of its own: tcp://HOST:"
+        "PORT or the scheduler file of Dask; local:N, N workers on this host; mpi, under mpiexec",
+    )
+
+
+@contextmanager
+def executor_of(arguments: argparse.Namespace, database: str = "") -> Iterator[AnyExecutor | None]:
+    """Return the executor of a command's cluster, None without; `Served` if this is a part of it.
+
+    ``database`` is the path of what other processes read.
+    """
+    address: str | None = arguments.cluster
+    if address is None:
+        yield None
+        return
+    if arguments.device == "all" or isinstance(arguments.device, list):
+        raise ValueError("--cluster and several devices exclude one another: a worker has one")
+    from glsw.wings.cluster.cluster import cluster
+
+    served = True
+    check = partial(_fault, arguments.engine, arguments.device, database)
+    with cluster(address, check) as executor:
+        if executor is not None:
+            served = False
+            if arguments.device == "auto":  # of the workers; this process may have none
+                arguments.device = None
+            yield executor
+    if served:  # such a block swallows what is raised in it
+        raise Served
+
+
+def _fault(engine: str, device: int | str | None, database: str) -> str:
+    """Return why this process cannot serve, or ""."""
+    scoring = Scoring.blast() if engine in ENGINES else Scoring3.sum_of_pairs()
+    try:
+        EngineSpec(engine, scoring, device or "auto").make(quiet=True)
+        if database and is_database(database):
+            Database.open(database)
+    except Exception as error:
+        return str(error)
+    return ""

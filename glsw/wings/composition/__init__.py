@@ -1,0 +1,1 @@
+"""Scores for the compositions of two proteins, as in blastp."""

@@ -1,0 +1,360 @@
+"""Matrices in the context of the compositions of two proteins, as blastp uses them.
+
+Mode 1, composition-based statistics, scales a matrix so that lambda is the standard one for the
+two compositions (A. A. Schaffer et al. 2001, "Improving the accuracy of PSI-BLAST protein database
+searches with composition-based statistics and other refinements", Nucleic Acids Research 29). It
+scales a profile so that lambda is the standard one for its positions and the target's composition.
+Mode 2, conditional compositional score matrix adjustment, gives most pairs a matrix of their own
+(Y.-K. Yu and S. F. Altschul 2005, "The construction of amino acid substitution matrices for the
+comparison of proteins with non-standard compositions", Bioinformatics 21), and scales the matrix of
+the others (S. F. Altschul et al. 2005, "Protein database searches using compositionally adjusted
+substitution matrices", FEBS Journal 272). Numbers that the papers leave open are those of NCBI's
+blastp (C++ toolkit 2.12, public domain).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.scoring.positional import PositionalScoring, letter_scoring
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+from glsw.statistics.base import Statistics
+from glsw.statistics.ncbi_tables import blosum62_joint
+from glsw.statistics.published_constants import published
+from glsw.statistics.ungapped_constants import AMINO_ACIDS, codes_of, ungapped_lambda
+from glsw.wings.composition.target_frequencies import target_frequencies
+
+Composition = Literal[0, 1, 2]
+COMPOSITIONS: tuple[Composition, ...] = get_args(Composition)
+
+SCALE = 32
+"""Units of adjusted scores per unit of the matrix."""
+
+_RELATIVE_ENTROPY = 0.44  # nats, about that of BLOSUM62
+_PSEUDOCOUNTS = 20
+_LEAST_RATIO = 0.5  # of lambda to the standard one
+_LARGEST_X = -1.0  # score of X, in scaled units
+_STOP, _TWO_STOPS = 0.25, 1.333  # frequency ratios of * with a letter and with *
+
+# Altschul et al. 2005: a matrix is only scaled, not adjusted, if compositions differ so much ...
+_MAX_DISTANCE, _MAX_LENGTH_RATIO, _MAX_ANGLE = 0.16, 3.0, 70.0
+# ... unless two letters are so frequent in a sequence that is longer than this.
+_HIGH_PAIR, _HIGH_PAIR_LENGTH = 0.4, 50
+
+_Floats = npt.NDArray[np.float64]
+_Int64 = npt.NDArray[np.int64]
+
+
+class Compositions(NamedTuple):
+    """The amino acids of sequences.
+
+    Parameters
+    ----------
+    counts : ndarray of float64, shape (N, 20)
+        How often each amino acid occurs, in the order of `AMINO_ACIDS`.
+    lengths : ndarray of int64, shape (N,)
+        All residues, those that are no amino acids too.
+    """
+
+    counts: _Floats
+    lengths: _Int64
+
+    @classmethod
+    def of(cls, sequences: Sequences, scoring: Scoring) -> Compositions:
+        """Count the amino acids of sequences in the codes of a scoring."""
+        kinds = np.full(256, len(AMINO_ACIDS), np.int64)
+        kinds[codes_of(scoring.alphabet, AMINO_ACIDS)] = np.arange(len(AMINO_ACIDS))
+        owner = np.repeat(np.arange(len(sequences)), sequences.lengths)
+        width = len(AMINO_ACIDS) + 1
+        found = np.bincount(
+            owner * width + kinds[sequences.residues], minlength=len(sequences) * width
+        )
+        counts = found.reshape(len(sequences), width)[:, :-1].astype(np.float64)
+        return cls(counts, sequences.lengths)
+
+    @property
+    def residues(self) -> _Floats:
+        """Amino acids of each sequence, shape (N,)."""
+        found: _Floats = self.counts.sum(axis=1)
+        return found
+
+    @property
+    def frequencies(self) -> _Floats:
+        """The part of each amino acid, shape (N, 20); 0 if there are none."""
+        found: _Floats = self.counts / np.maximum(1, self.residues)[:, np.newaxis]
+        return found
+
+    def with_pseudocounts(self, background: _Floats) -> _Floats:
+        """Return frequencies with 20 letters of the background added, shape (N, 20)."""
+        counts = self.counts + _PSEUDOCOUNTS * background
+        found: _Floats = counts / counts.sum(axis=1, keepdims=True)
+        return found
+
+    def part(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Compositions:
+        """Return some of them."""
+        return Compositions(self.counts[chosen], self.lengths[chosen])
+
+
+class Rescaled(Statistics):
+    """E-values of scores in units of 1/32, and bits of these rounded to units, as in blastp."""
+
+    def __init__(self, statistics: Statistics) -> None:
+        self._statistics = statistics
+
+    @property
+    def name(self) -> str:
+        """Those of the matrix as it is; scores are adjusted."""
+        return f"{self._statistics.name}, scores adjusted to compositions"
+
+    def _bits(self, score: _Floats, target_length: _Floats) -> _Floats:
+        return self._statistics._bits(rounded(score / SCALE).astype(np.float64), target_length)
+
+    def _evalue(self, score: _Floats, query_length: _Floats, target_length: _Floats) -> _Floats:
+        return self._statistics._evalue(score / SCALE, query_length, target_length)
+
+
+def check_composition(scoring: Scoring, composition: int) -> None:
+    """Raise ValueError if there is no such mode, or none for a scoring."""
+    if composition not in COMPOSITIONS:
+        raise ValueError(f"composition {composition}: 0, 1 or 2 expected")
+    letters = letter_scoring(scoring) if isinstance(scoring, PositionalScoring) else scoring
+    if composition and not _is_blosum62(letters):
+        raise ValueError(
+            f"composition {composition}: BLOSUM62 with published constants for local alignment "
+            f"expected, not {letters.name}"
+        )
+
+
+def adjusted_matrices(
+    scoring: Scoring, queries: Compositions, targets: Compositions, composition: Composition
+) -> npt.NDArray[np.int32]:
+    """Return the matrix of each pair of a query and a target, in units of 1/32.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        See `check_composition`.
+    queries, targets : Compositions
+        Of N pairs; there is at least one amino acid in each sequence.
+    composition : {1, 2}
+
+    Returns
+    -------
+    ndarray of int32, shape (N, A, A)
+        Rows are of the query's letter.
+
+    Examples
+    --------
+    >>> scoring = Scoring.blast()
+    >>> encode = scoring.alphabet.encode
+    >>> sequences = Sequences.of([encode(AMINO_ACIDS * 3), encode("MKKLLKKAEEKKLLKEKAWKKRKE" * 4)])
+    >>> each = Compositions.of(sequences, scoring)
+    >>> pair = each.part(np.array([0])), each.part(np.array([1]))
+    >>> lysines = [adjusted_matrices(scoring, *pair, mode)[0, 11, 11].item() for mode in (1, 2)]
+    >>> lysines, SCALE * int(scoring.matrix[11, 11])
+    ([153, 81], 160)
+    """
+    log_ratios = np.empty((len(targets.lengths), 22, 22))
+    probabilities = queries.frequencies, targets.frequencies
+    adjusted = np.zeros(len(targets.lengths), bool)
+    if composition == 2:
+        adjusted = _is_adjusted(queries, targets)
+        background = _background()
+        rows, columns = (
+            each.part(adjusted).with_pseudocounts(background) for each in (queries, targets)
+        )
+        joint = blosum62_joint()
+        found, converged = target_frequencies(joint, rows, columns, _RELATIVE_ENTROPY)
+        log_ratios[adjusted] = _log_ratios(found, rows, columns)
+        for each, made in zip(probabilities, (rows, columns), strict=True):
+            each[adjusted] = made
+        failed = np.flatnonzero(adjusted)[~converged]
+        adjusted[failed] = False
+        for each, given in zip(probabilities, (queries, targets), strict=True):
+            each[failed] = given.part(failed).frequencies
+    rest = ~adjusted
+    rates = np.full(len(rest), SCALE / ungapped_lambda(scoring))
+    if rest.any():
+        standard = _log_ratios(blosum62_joint()[np.newaxis], *(2 * (_background()[np.newaxis],)))
+        log_ratios[rest] = standard
+        units = rounded(standard[0, :20, :20] * rates[0])
+        p, q = (each[rest] for each in probabilities)
+        weights = p[:, :, np.newaxis] * q[:, np.newaxis, :]
+        ratios = _lambdas(units.ravel(), weights.reshape(len(p), -1)) * rates[0]
+        rates[rest] *= np.clip(ratios, _LEAST_RATIO, 1)
+    scores = log_ratios * rates[:, np.newaxis, np.newaxis]
+    return _in_alphabet(scoring, scores, *probabilities)
+
+
+def profile_rates(
+    scoring: Scoring, scores: npt.NDArray[np.int32], targets: Compositions
+) -> _Floats:
+    """Return by what to multiply the scores of a profile for each target, at most 1: shape (N,).
+
+    It is the lambda of the profile's positions, each as frequent, and the target's composition,
+    compared with that of the matrix.
+
+    Parameters
+    ----------
+    scoring : Scoring
+        That of letters, see `check_composition`.
+    scores : ndarray of int32, shape (m, A)
+    targets : Compositions
+        Of N targets; there is at least one amino acid in each.
+    """
+    if not len(targets.lengths):
+        return np.empty(0)
+    known = scores[:, codes_of(scoring.alphabet, AMINO_ACIDS)]
+    values, at = np.unique(known, return_inverse=True)
+    columns = np.arange(len(AMINO_ACIDS)) * len(values)
+    counts = np.bincount((at.reshape(known.shape) + columns).ravel(), minlength=20 * len(values))
+    weights = targets.frequencies @ (counts.reshape(len(AMINO_ACIDS), -1) / len(known))
+    found: _Floats = _lambdas(values, weights) / ungapped_lambda(scoring)
+    return np.clip(found, _LEAST_RATIO, 1)
+
+
+def scaled_profiles(
+    scoring: Scoring, scores: npt.NDArray[np.int32], rates: _Floats, frequencies: _Floats
+) -> npt.NDArray[np.int32]:
+    """Return the scores of a profile for each target, shape (N, m, A), in units of 1/32.
+
+    Letters that are neither amino acids, B, Z nor X keep their scores.
+
+    Parameters
+    ----------
+    scoring, scores
+        As of `profile_rates`.
+    rates : ndarray of float64, shape (N,)
+    frequencies : ndarray of float64, shape (N, 20)
+        Of the amino acids of the targets: X has the score that is expected of them.
+    """
+    alphabet = scoring.alphabet
+    made = np.repeat(SCALE * scores[np.newaxis].astype(np.int32), len(rates), axis=0)
+    letters = AMINO_ACIDS + "".join(letter for letter in "BZ" if letter in alphabet.letters)
+    codes = codes_of(alphabet, letters)
+    scaled = SCALE * rates[:, np.newaxis, np.newaxis] * scores[:, codes]
+    made[:, :, codes] = rounded(scaled)
+    expected = np.einsum("nij,nj->ni", scaled[:, :, : len(AMINO_ACIDS)], frequencies)
+    (wildcard,) = codes_of(alphabet, "X")
+    made[:, :, wildcard] = rounded(np.minimum(expected, _LARGEST_X))
+    return made
+
+
+def _is_blosum62(scoring: Scoring) -> bool:
+    alphabet = scoring.alphabet
+    if scoring.positional or not (scoring.local and alphabet.amino_acids and alphabet.wildcard):
+        return False
+    constants = published(scoring)
+    return constants is not None and constants.name.startswith("BLOSUM62 ") and constants.unit == 1
+
+
+@cache
+def _background() -> _Floats:
+    found: _Floats = blosum62_joint().sum(axis=1)
+    return found
+
+
+def _is_adjusted(queries: Compositions, targets: Compositions) -> npt.NDArray[np.bool_]:
+    """Return which pairs have their matrix adjusted, not scaled: shape (N,)."""
+    p, q = queries.frequencies, targets.frequencies
+    background = _background()[np.newaxis]
+    of_query, of_target = _distances(p, background), _distances(q, background)
+    between = _distances(p, q)
+    cosine = of_query**2 + of_target**2 - between**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosine = cosine / (2 * of_query * of_target)
+    angle = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
+    lengths = queries.lengths, targets.lengths
+    ratio = np.maximum(*lengths) / np.minimum(*lengths)
+    differ = (between > _MAX_DISTANCE) & (ratio > _MAX_LENGTH_RATIO) & (angle > _MAX_ANGLE)
+    high: npt.NDArray[np.bool_] = ~differ
+    for frequencies, length in zip((p, q), lengths, strict=True):
+        both = np.sort(frequencies, axis=1)[:, -2:].sum(axis=1)
+        high |= (both > _HIGH_PAIR) & (length > _HIGH_PAIR_LENGTH)
+    return high
+
+
+def _distances(p: _Floats, q: _Floats) -> _Floats:
+    """Return the root of the Jensen-Shannon divergence, shape (N,)."""
+    middle = (p + q) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        terms = [np.where(each > 0, each * np.log(each / middle), 0) for each in (p, q)]
+    found: _Floats = np.sqrt(np.maximum(0, (terms[0] + terms[1]).sum(axis=1) / 2))
+    return found
+
+
+@cache
+def _with_ambiguous() -> _Floats:
+    """Return which amino acids the letters ARNDCQEGHILKMFPSTWYV, B and Z are, shape (22, 20)."""
+    made = np.eye(len(AMINO_ACIDS))
+    both = np.zeros((2, len(AMINO_ACIDS)))
+    for row, letters in zip(both, ("DN", "EQ"), strict=True):
+        row[[AMINO_ACIDS.index(letter) for letter in letters]] = 1
+    return np.concatenate([made, both])
+
+
+def _log_ratios(joint: _Floats, rows: _Floats, columns: _Floats) -> _Floats:
+    """Return ln(x / (r c)) with rows and columns of B and Z, shape (N, 22, 22)."""
+    letters = _with_ambiguous()
+    by_chance = (rows @ letters.T)[:, :, np.newaxis] * (columns @ letters.T)[:, np.newaxis, :]
+    found: _Floats = np.log(letters @ joint @ letters.T / by_chance)
+    return found
+
+
+def _lambdas(units: npt.NDArray[np.integer], weights: _Floats) -> _Floats:
+    """Return the positive solutions of ``sum w exp(lambda s) = 1``; 0 if there is none.
+
+    ``units`` has the scores s, shape (S,), ``weights`` their probabilities w, shape (N, S).
+    """
+    solvable = (weights @ units < 0) & (np.max(np.where(weights > 0, units, -1), axis=1) > 0)
+    weights = weights[solvable]
+    best = np.where(weights > 0, units, -1)
+    at = best.argmax(axis=1)
+    k = np.arange(len(weights))
+    # At this rate the highest score alone makes the sum 1; Newton's method comes down from there.
+    rates = -np.log(weights[k, at]) / best[k, at]
+    for _ in range(100):
+        terms = weights * np.exp(rates[:, np.newaxis] * units)
+        steps = (terms.sum(axis=1) - 1) / np.sum(terms * units, axis=1)
+        rates -= steps
+        if (np.abs(steps) <= 1e-13 * rates).all():
+            break
+    found = np.zeros(len(solvable))
+    found[solvable] = rates
+    return found
+
+
+def _in_alphabet(
+    scoring: Scoring, scores: _Floats, rows: _Floats, columns: _Floats
+) -> npt.NDArray[np.int32]:
+    """Return matrices for all letters of an alphabet, given scores with B and Z."""
+    alphabet, count = scoring.alphabet, len(scores)
+    stop, two_stops = (
+        math.log(each) * SCALE / ungapped_lambda(scoring) for each in (_STOP, _TWO_STOPS)
+    )
+    made = np.full((count, 24, 24), stop)
+    made[:, :22, :22] = scores
+    by_row = np.einsum("nij,nj->ni", scores[:, :, :20], columns)
+    by_column = np.einsum("nij,ni->nj", scores[:, :20, :], rows)
+    made[:, :22, 22] = np.minimum(by_row, _LARGEST_X)
+    made[:, 22, :22] = np.minimum(by_column, _LARGEST_X)
+    made[:, 22, 22] = np.minimum(np.sum(by_row[:, :20] * rows, axis=1), _LARGEST_X)
+    made[:, 23, 23] = two_stops
+    letters = AMINO_ACIDS + "BZX*"
+    found = np.repeat(SCALE * scoring.matrix[np.newaxis].astype(np.int32), count, axis=0)
+    known = [k for k, letter in enumerate(letters) if letter in alphabet.letters]
+    codes = codes_of(alphabet, "".join(letters[k] for k in known))
+    at = np.array(known)
+    found[:, codes[:, np.newaxis], codes] = rounded(made)[:, at[:, np.newaxis], at]
+    return found
+
+
+def rounded(scores: _Floats) -> _Int64:
+    """Return the nearest whole numbers, halves away from 0."""
+    return (np.sign(scores) * np.floor(np.abs(scores) + 0.5)).astype(np.int64)

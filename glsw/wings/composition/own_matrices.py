@@ -1,0 +1,330 @@
+"""Pairs that have scores of their own each, a matrix or a profile: their scores and alignments.
+
+On a device they are pairs of queries by position, for which each letter of each pair is a position,
+and each position of each pair with a profile.
+On the host scores are computed in NumPy, row by row of many pairs together.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import Runs
+from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import trace
+from glsw.engines import Engine
+from glsw.engines.base import Ties
+from glsw.engines.spec import EngineSpec
+from glsw.pairs.align_pairs import aligned
+from glsw.scoring.positional import (
+    MAX_POSITIONS,
+    PositionalGaps,
+    PositionalScoring,
+    letter_scoring,
+)
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences, grouped
+from glsw.wings.composition.composition import scaled_profiles
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_MAX_COLUMNS_TOGETHER = 2**15  # of all pairs of a group, which a cache should hold
+_MAX_SCORES_TOGETHER = 2**24  # of the matrices of pairs
+_PADDING = -(2**20)
+
+_Codes = npt.NDArray[Any]
+_Int32 = npt.NDArray[np.int32]
+_Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnScores(ABC):
+    """The scores that pairs have of their own, and their targets, of which letters may be masked.
+
+    Parameters
+    ----------
+    targets : Sequences
+        Of N pairs.
+    scale : int
+        Units of scores per unit of the matrix as it is.
+    """
+
+    targets: Sequences
+    scale: int
+
+    @abstractmethod
+    def height(self, scoring: Scoring, query: _Codes) -> int:
+        """Return how many rows R the matrix of a pair has."""
+
+    @abstractmethod
+    def of(
+        self, scoring: Scoring, query: _Codes, numbers: _Int64
+    ) -> tuple[_Codes, npt.NDArray[np.integer]]:
+        """Return the rows that a query has in its matrices, and those of some pairs, (n, R, A)."""
+
+    def part(self, chosen: slice) -> Self:
+        """Return a slice of the pairs, of step 1."""
+        return self._with(self.targets.part(chosen), lambda name: getattr(self, name)[chosen])
+
+    def select(self, chosen: npt.NDArray[np.intp]) -> Self:
+        """Return some of the pairs, in this order."""
+        return self._with(self.targets.select(chosen), lambda name: getattr(self, name)[chosen])
+
+    @staticmethod
+    def concatenated(parts: Sequence[OwnScores]) -> OwnScores:
+        """Return the pairs of all parts, which are of one kind; there is at least one."""
+        return parts[0]._with(
+            Sequences.concatenated([each.targets for each in parts]),
+            lambda name: np.concatenate([getattr(each, name) for each in parts]),
+        )
+
+    def _with(self, targets: Sequences, array: Callable[[str], Any]) -> Self:
+        """Return it with other targets, and other arrays given their names."""
+        names = [each.name for each in fields(self)[2:]]
+        return replace(self, targets=targets, **{name: array(name) for name in names})
+
+    def scores(self, engine: Engine, queries: Sequences, owners: _Int64) -> _Int32:
+        """Return the best score of each pair, in scaled units.
+
+        ``owners`` says which query a pair has: pairs of a query are neighbours.
+        """
+        found = [np.empty(0, np.int32)]
+        if on_device(engine):
+            numbers = np.arange(len(owners))
+            groups = self._groups(engine, [queries[k] for k in owners], numbers)
+            return np.concatenate([*found, *(each.scores(batch) for each, batch in groups)])
+        letters = letter_scoring(engine.scoring)
+        bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
+        for query, (first, stop) in zip(queries, pairwise(bounds), strict=True):
+            each = self.height(engine.scoring, query) * engine.scoring.matrix.shape[1]
+            gaps, scaled = self._gaps(engine.scoring, query), self._scaled(letters)
+            costs = (gaps.opens, gaps.extends) if gaps else scaled.deletion
+            step = max(1, _MAX_SCORES_TOGETHER // max(1, each))
+            for start in range(first, stop, step):
+                some = slice(start, min(stop, start + step))
+                rows, matrices = self.of(engine.scoring, query, np.arange(some.start, some.stop))
+                found.append(own_scores(rows, self.targets.part(some), matrices, *costs))
+        return np.concatenate(found)
+
+    def aligned(
+        self, engine: Engine, batch: Batch, numbers: _Int64, ties: Ties
+    ) -> tuple[_Int32, Runs]:
+        """Return the score of each pair, in scaled units, and the columns of its best alignment.
+
+        ``batch`` has the queries and masks, ``numbers`` says which scores and target a pair has.
+        """
+        queries = [batch.pair(p)[0] for p in range(len(batch))]
+        if on_device(engine):
+            groups = self._groups(engine, queries, numbers, batch.masks)
+            found = [aligned(each, some, ties) for each, some in groups]
+            units = np.concatenate([np.empty(0, np.int32), *(each[0] for each in found)])
+            return units, Runs.concatenated([Runs.of_coordinates([]), *(each[1] for each in found)])
+        scores, traces, letters = [], [], letter_scoring(engine.scoring)
+        for p, number in enumerate(numbers.tolist()):
+            rows, (matrix,) = self.of(engine.scoring, queries[p], numbers[p : p + 1])
+            scaled, gaps = self._scaled(letters), self._gaps(engine.scoring, queries[p])
+            own = (
+                PositionalScoring.of(matrix.astype(np.int32), scaled, gaps)
+                if engine.scoring.positional
+                else replace(scaled, matrix=matrix.astype(np.int32))
+            )
+            pair, mask = (rows, self.targets[number]), batch.mask(p)
+            score, *end = best_end(*pair, own, mask)
+            scores.append(score)
+            traces.append(trace(*pair, own, *end, mask=mask)[0])
+        return np.array(scores, np.int32), Runs.of_coordinates(traces)
+
+    def _groups(
+        self,
+        engine: Engine,
+        queries: Sequence[_Codes],
+        numbers: _Int64,
+        masks: Sequence[Mask] | None = None,
+    ) -> Iterator[tuple[Engine, Batch]]:
+        """Yield pairs with an engine for them: each row of each pair's matrix is a position."""
+        scaled = self._scaled(letter_scoring(engine.scoring))
+        heights = np.array([self.height(engine.scoring, query) for query in queries], np.int64)
+        for some in grouped([heights], [MAX_POSITIONS]):
+            pairs = [
+                self.of(engine.scoring, queries[p], numbers[p : p + 1])
+                for p in range(some.start, some.stop)
+            ]
+            matrix = np.concatenate([each for _, (each,) in pairs]).astype(np.int32)
+            before = np.cumsum(heights[some]) - heights[some]
+            positions: list[_Codes] = [
+                rows + np.uint16(first) for (rows, _), first in zip(pairs, before, strict=True)
+            ]
+            batch = Batch.pairwise(positions, self.targets.select(numbers[some]))
+            batch = batch if masks is None else batch.masked(masks[some])
+            each = [self._gaps(engine.scoring, query) for query in queries[some]]
+            costs = [gaps for gaps in each if gaps]
+            gaps = PositionalGaps.joined(costs) if costs else None
+            made = PositionalScoring.of(matrix, scaled, gaps)
+            yield EngineSpec(engine.name, made, engine.device).make(), batch
+
+    def _gaps(self, scoring: Scoring, query: _Codes) -> PositionalGaps | None:
+        """Return the gap costs of the rows of a query, in units of the own scores.
+
+        None if they are those of letters.
+        """
+        gaps = scoring.gaps_at(query) if isinstance(scoring, PositionalScoring) else None
+        return gaps and PositionalGaps(self.scale * gaps.opens, self.scale * gaps.extends)
+
+    def _scaled(self, scoring: Scoring) -> Scoring:
+        """Return a scoring whose gap costs are in units of the own scores."""
+        opening, extension = self.scale * scoring.gap_open, self.scale * scoring.gap_extend
+        return replace(scoring, gap_open=opening, gap_extend=extension)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnMatrices(OwnScores):
+    """The matrices of pairs.
+
+    Parameters
+    ----------
+    targets, scale
+        As of `OwnScores`.
+    matrices : ndarray of int16, shape (N, A, A)
+        Rows are of the query's letter.
+    """
+
+    matrices: npt.NDArray[np.int16]
+
+    def height(self, scoring: Scoring, query: _Codes) -> int:
+        """Return the letters of the alphabet."""
+        return len(scoring.matrix)
+
+    def of(
+        self, scoring: Scoring, query: _Codes, numbers: _Int64
+    ) -> tuple[_Codes, npt.NDArray[np.integer]]:
+        """Return the letters of the query, and the matrices."""
+        return query, self.matrices[numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnProfiles(OwnScores):
+    """The profiles of pairs: their scores are the query's, multiplied.
+
+    Parameters
+    ----------
+    targets, scale
+        As of `OwnScores`.
+    rates : ndarray of float64, shape (N,)
+        Factors of scores, see `glsw.wings.composition.composition.profile_rates`.
+    frequencies : ndarray of float64, shape (N, 20)
+        Of the amino acids of the targets.
+    """
+
+    rates: npt.NDArray[np.float64]
+    frequencies: npt.NDArray[np.float64]
+
+    def height(self, scoring: Scoring, query: _Codes) -> int:
+        """Return the positions of the query."""
+        return len(query)
+
+    def of(
+        self, scoring: Scoring, query: _Codes, numbers: _Int64
+    ) -> tuple[_Codes, npt.NDArray[np.integer]]:
+        """Return the positions, counted from 0, and the scores of each."""
+        rows, given = np.arange(len(query)).astype(np.uint16), scoring.matrix[query]
+        letters, rates = letter_scoring(scoring), self.rates[numbers]
+        return rows, scaled_profiles(letters, given, rates, self.frequencies[numbers])
+
+
+def on_device(engine: Engine) -> bool:
+    """Return whether an engine uses hardware other than this processor."""
+    return engine.capabilities.requires is not None and not engine.device.info.software
+
+
+def own_scores(
+    query: npt.NDArray[np.uint8],
+    targets: Sequences,
+    matrices: npt.NDArray[np.integer],
+    gap_open: _Int32 | int,
+    gap_extend: _Int32 | int,
+) -> _Int32:
+    """Return the best local score of each pair, row by row of many pairs together.
+
+    Parameters
+    ----------
+    query : ndarray of uint8, shape (m,)
+    targets : Sequences
+        Of N pairs.
+    matrices : ndarray of int, shape (N, R, A)
+        The matrix of each pair; codes of the query are its rows.
+    gap_open, gap_extend : int or ndarray of int32, shape (R,)
+        Costs of the first and of each further position of a gap, of all rows or of each.
+
+    Returns
+    -------
+    ndarray of int32, shape (N,)
+
+    Examples
+    --------
+    >>> codes = np.array([0, 1, 1, 0], np.uint8)
+    >>> same = np.where(np.eye(2), 5, -4).astype(np.int32)
+    >>> own_scores(codes, Sequences.of([codes, codes[1:]]), np.stack([same, 2 * same]), 6, 1)
+    array([20, 30], dtype=int32)
+    """
+    found = np.zeros(len(targets), np.int32)
+    order = np.argsort(-targets.lengths, kind="stable")
+    start = 0
+    while start < len(order) and targets.lengths[order[start]]:
+        width = int(targets.lengths[order[start]])
+        some = order[start : start + max(1, _MAX_COLUMNS_TOGETHER // width)]
+        found[some] = _together(query, targets.select(some), matrices[some], gap_open, gap_extend)
+        start += len(some)
+    return found
+
+
+def _together(
+    query: npt.NDArray[np.uint8],
+    targets: Sequences,
+    matrices: npt.NDArray[np.integer],
+    gap_open: _Int32 | int,
+    gap_extend: _Int32 | int,
+) -> _Int32:
+    """Return the scores of pairs, the longest target first, whose columns are arrays."""
+    pairs, rows, letters = matrices.shape
+    width = int(targets.lengths[0])
+    columns = np.full((pairs, width), letters)  # one letter more, behind the end
+    columns[np.arange(width) < targets.lengths[:, np.newaxis]] = targets.residues
+    padded = np.full((pairs, rows, letters + 1), _PADDING, np.int32)
+    padded[:, :, :letters] = matrices
+
+    def profile(row: int) -> _Int32:
+        return np.take_along_axis(padded[:, row], columns, axis=1)
+
+    scores = cache(profile) if rows == letters else profile  # letters are met again
+    h, f, e = np.zeros((3, pairs, width + 1), np.int32)
+    costs = np.broadcast_to(np.transpose([gap_open, gap_extend]), (rows, 2)).tolist()
+    numbers, ramp, last = np.arange(width + 1, dtype=np.int32), np.zeros(width + 1, np.int32), 0
+    aligned, opened = np.empty((2, pairs, width), np.int32)
+    best = np.zeros(pairs, np.int32)
+    for row in query.tolist():
+        opening, extension = costs[row]
+        if extension != last:
+            ramp, last = extension * numbers, extension
+        np.add(h[:, :-1], scores(row), out=aligned)
+        np.maximum(best, aligned.max(axis=1), out=best)
+        f -= extension
+        np.subtract(h[:, 1:], opening, out=opened)
+        np.maximum(f[:, 1:], opened, out=f[:, 1:])
+        np.maximum(aligned, f[:, 1:], out=h[:, 1:])
+        np.maximum(h, 0, out=h)
+        # A gap from column k to j costs opening + (j - k - 1) extension.
+        np.add(h, ramp, out=e)
+        np.maximum.accumulate(e, axis=1, out=e)
+        e -= ramp + (opening - extension)
+        np.maximum(h[:, 1:], e[:, :-1] - extension, out=h[:, 1:])
+    return best

@@ -1,0 +1,184 @@
+"""Hits scored again, each with a matrix for the compositions of its two sequences.
+
+Of a profile, each has the profile scaled for the composition of its target.
+
+The first stage is the exact search with the matrix as it is. Its hits with at most 30 times the
+wanted E-value (`glsw.search.limits.RELAXED`) are scored again, exactly, each with its own matrix
+in units of 1/32, and selected by what that gives. As in blastp, segments of low complexity in
+targets are masked for it (SEG with window 10, locut 1.8, hicut 2.1), unless the two sequences are
+nearly identical.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment.batch import Batch
+from glsw.engines import Engine
+from glsw.engines.base import Ties
+from glsw.pairs.align_pairs import aligned
+from glsw.scoring.positional import letter_scoring
+from glsw.scoring.scoring import Scoring
+from glsw.search.limits import Limits
+from glsw.search.ranking import hits_of, scores_of, target_numbers
+from glsw.search.selection import HitLists
+from glsw.sequences.database import Database
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
+from glsw.sequences.seg import Seg
+from glsw.statistics.published_constants import published
+from glsw.wings.composition.composition import (
+    SCALE,
+    Compositions,
+    Rescaled,
+    adjusted_matrices,
+    profile_rates,
+)
+from glsw.wings.composition.own_matrices import OwnMatrices, OwnProfiles, OwnScores
+
+_SEG_OF_TARGETS = Seg(10, 1.8, 2.1)
+_MAX_MATRICES_TOGETHER = 2**12  # which are of float64 while they are made
+
+# Pairs are nearly identical, and their targets not masked, if the best alignment has this many
+# bits per column and this part of identities, and is not shorter than this.
+_NEAR_BITS, _NEAR_IDENTITY, _NEAR_LENGTH = 1.74, 0.95, 50
+
+_Int64 = npt.NDArray[np.int64]
+
+
+def rescored(
+    engine: Engine, hit_lists: HitLists, database: Database, limits: Limits, ties: Ties
+) -> HitLists:
+    """Return hits with their own matrices: those within the limits, in the order of the limits.
+
+    Scores of hits are in units of 1/32 of the matrix.
+    """
+    if not len(hit_lists):
+        return hit_lists
+    each = [hit_lists.part(slice(q, q + 1)) for q in range(len(hit_lists))]
+    numbers, pairs = zip(
+        *(_pairs(engine, hits, database, limits, ties) for hits in each), strict=True
+    )
+    queries = Sequences.of([_codes(hits) for hits in each])
+    counts = [len(some) for some in numbers]
+    owners, bounds = np.repeat(np.arange(len(each)), counts), offsets_of(counts)
+    scores = OwnScores.concatenated(pairs).scores(engine, queries, owners)
+    selected = [
+        _selected(hits, some, own, scores[first:stop], limits)
+        for hits, some, own, (first, stop) in zip(
+            each, numbers, pairs, pairwise(bounds.tolist()), strict=True
+        )
+    ]
+    return HitLists.concatenated(selected)
+
+
+def _codes(hits: HitLists) -> npt.NDArray[np.uint8]:
+    """Return the codes of the one query of hits, none if all its residues are masked."""
+    (query,) = hits.queries
+    return query.contexts[0].codes if query.contexts else np.empty(0, np.uint8)
+
+
+def _pairs(
+    engine: Engine, hits: HitLists, database: Database, limits: Limits, ties: Ties
+) -> tuple[_Int64, OwnScores]:
+    """Return the targets of a query that are scored again, with their scores."""
+    scoring, codes = letter_scoring(engine.scoring), _codes(hits)
+    numbers = target_numbers(hits.hits)
+    targets = database.select(database.rank[numbers].tolist())
+    near = _nearly_identical(engine, hits, targets, ties)
+    masked = _masked(targets, near, scoring)
+    compositions = Compositions.of(masked, scoring)
+    if engine.scoring.positional:
+        rows = engine.scoring.matrix[codes]
+        rows = rows[(rows != scoring.matrix[scoring.alphabet.encode("X")]).any(axis=1)]
+        known = np.flatnonzero((compositions.residues > 0) & (len(rows) > 0))
+        compositions = compositions.part(known)
+        rates = profile_rates(scoring, rows, compositions)
+        own = OwnProfiles(masked.select(known), SCALE, rates, compositions.frequencies)
+        return numbers[known], own
+    queries = Compositions.of(Sequences.of([codes]), scoring)
+    known = np.flatnonzero((compositions.residues > 0) & (queries.residues > 0))
+    matrices = np.empty((len(known), *scoring.matrix.shape), np.int16)
+    for start in range(0, len(known), _MAX_MATRICES_TOGETHER):
+        some = known[start : start + _MAX_MATRICES_TOGETHER]
+        same = queries.part(np.zeros(len(some), np.intp))
+        made = adjusted_matrices(scoring, same, compositions.part(some), limits.composition)
+        matrices[start : start + len(some)] = made
+    return numbers[known], OwnMatrices(masked.select(known), SCALE, matrices)
+
+
+def _selected(
+    hits: HitLists, numbers: _Int64, own: OwnScores, scores: npt.NDArray[np.int32], limits: Limits
+) -> HitLists:
+    """Return those hits of a query that are within the limits by their own scores."""
+    assert limits.evalue is not None
+    (statistics,), lengths = hits.statistics, own.targets.lengths
+    bits, evalues = np.empty((2, 0))
+    if len(numbers):
+        statistics = Rescaled(statistics)
+        bits = statistics.bits(scores, lengths)
+        evalues = statistics.evalue(scores, np.full(len(scores), len(_codes(hits))), lengths)
+    keys = hits_of(scores, numbers)
+    order = np.lexsort((keys, evalues)) if limits.order == "evalue" else np.argsort(keys)
+    enough = (scores >= limits.second_stage.ranking.min_score) & (evalues <= limits.evalue)
+    kept = order[enough[order]]
+    more, kept = kept[limits.ranking.top or len(kept) :], kept[: limits.ranking.top]
+    return replace(
+        hits,
+        statistics=[statistics],
+        offsets=np.array([0, len(kept)]),
+        hits=keys[kept],
+        contexts=np.zeros(len(kept), np.int64),
+        bits=bits[kept],
+        evalues=evalues[kept],
+        more=[len(more)],
+        own=own.select(kept),
+    )
+
+
+def _masked(targets: Sequences, near: npt.NDArray[np.bool_], scoring: Scoring) -> Sequences:
+    """Return targets with segments of low complexity masked, unless they are near the query."""
+    alphabet = scoring.alphabet
+    letters = np.frombuffer("".join(alphabet.letters).encode("ascii"), np.uint8)
+    begin, end = _SEG_OF_TARGETS.segments(letters[targets.residues], targets.offsets)
+    others = ~near[np.searchsorted(targets.offsets, begin, "right") - 1]
+    codes = targets.residues.copy()
+    codes[ranges(begin[others], (end - begin)[others])] = alphabet.encode(alphabet.wildcard or "")
+    return Sequences(codes, targets.offsets)
+
+
+def _nearly_identical(
+    engine: Engine, hits: HitLists, targets: Sequences, ties: Ties
+) -> npt.NDArray[np.bool_]:
+    """Return which targets are nearly identical with the query where they are aligned."""
+    found = np.zeros(len(targets), bool)
+    query, scores = _codes(hits), scores_of(hits.hits)
+    letters = hits.queries[0].contexts[0].record.codes if engine.scoring.positional else query
+    constants = published(letter_scoring(engine.scoring))
+    assert constants
+    per_column = _NEAR_BITS * math.log(2) / constants.lambda_
+    shortest = min(len(query), _NEAR_LENGTH)
+    possible = np.flatnonzero(scores >= per_column * (shortest - 1))
+    if not len(possible):
+        return found
+    some = targets.select(possible)
+    _, runs = aligned(engine, Batch.one_to_many(query, some), ties)
+    for p, k in enumerate(possible.tolist()):
+        coordinates = runs.coordinates(p)
+        target, each = coordinates[:, -1] - coordinates[:, 0]
+        length = min(int(target), int(each))
+        if target < shortest or scores[k] < per_column * length:
+            continue
+        same = sum(
+            int(np.count_nonzero(some[p][j : j + n] == letters[i : i + n]))
+            for (j, i), (n, rows) in zip(
+                coordinates.T[:-1].tolist(), np.diff(coordinates).T.tolist(), strict=True
+            )
+            if n == rows
+        )
+        found[k] = same > _NEAR_IDENTITY * length
+    return found

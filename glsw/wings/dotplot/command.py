@@ -1,0 +1,202 @@
+"""The command ``glsw dotplot``: pictures of the best local score through each tile of a table."""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Sequence
+
+from glsw.aligner import Aligner
+from glsw.cli.inputs import FILES, check_standard_input
+from glsw.cli.messages import gcups, progress_bar, say
+from glsw.cli.options import add_running
+from glsw.cli.outputs import check_output
+from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of, seg_of
+from glsw.cli.words import count, number
+from glsw.device.device import SoftwareRendererWarning
+from glsw.engines.score_map import VALUES
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import UnknownLetterError
+from glsw.sequences.query import STRANDS
+from glsw.sequences.records import Records, read_all
+from glsw.wings.dotplot.mapper import Cap, Settings
+from glsw.wings.dotplot.plot import SUFFIXES, TILES, DotPlot, Prepared, check_path, prepare
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    add_sequences(parser)
+    add_tiles(add_map(parser))
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--output",
+        metavar="FILE",
+        action="append",
+        required=True,
+        help=f"a picture (png, svg, pdf), a page to zoom into (html), or arrays (npz): "
+        f"{', '.join(SUFFIXES)}; several files may be given",
+    )
+    group.add_argument(
+        "--max-alignments",
+        metavar="K",
+        type=count,
+        default=1,
+        help="draw the K best alignments over the map, which takes about as long each, 0 for none "
+        "(1)",
+    )
+
+
+def add_sequences(parser: argparse.ArgumentParser) -> None:
+    """Add the sequences, their scoring, and where it runs."""
+    parser.add_argument("query", metavar="QUERY", help=f"sequences, of the rows: {FILES}")
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        nargs="?",
+        help="sequences, of the columns (those of the query)",
+    )
+    group = parser.add_argument_group(
+        "scoring",
+        "Gap costs are in BLAST's words: the first residue of a gap costs gapopen + gapextend.",
+    )
+    add_costs(group)
+    add_masks(parser)
+    add_running(parser, engines="of the alignments that are drawn (auto)")
+
+
+def add_tiles(group: argparse._ArgumentGroup) -> None:
+    """Add the number of tiles, and their size."""
+    group.add_argument(
+        "--tiles",
+        metavar="N",
+        type=count,
+        default=TILES,
+        help=f"tiles along the longer side, about ({TILES})",
+    )
+    group.add_argument(
+        "--side", metavar="N", type=count, help="residues of the side of a tile, about, instead"
+    )
+
+
+def add_map(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add what the map shows; return the group of options."""
+    group = parser.add_argument_group("map")
+    group.add_argument(
+        "--value",
+        choices=VALUES,
+        default=VALUES[0],
+        help="the best score of a local alignment that passes through a tile, or that ends there, "
+        f"which takes half the time ({VALUES[0]})",
+    )
+    group.add_argument(
+        "--cap",
+        metavar="S",
+        default="auto",
+        type=_cap,
+        help="count higher scores as this one, none for no limit (auto: 40 matches of DNA or 6 "
+        "times the best score of the matrix, or what a gap of half a tile costs)",
+    )
+    group.add_argument("--strand", choices=STRANDS, help="of the target (both of DNA or RNA)")
+    return group
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Compute the map and its alignments, and write all files."""
+    for output in arguments.output:
+        check_output(output, arguments.query, *filter(None, [arguments.target]))
+        try:
+            check_path(output)
+        except ValueError as error:
+            raise ValueError(f"--output {error}") from None
+    scoring, queries, targets, note = read_inputs(arguments)
+    with aligner_for(arguments, scoring) as aligner:
+        prepared = prepared_of(arguments, aligner, queries, targets)
+        started = time.perf_counter()
+        with progress_bar(arguments, prepared.cells) as bar:
+            plot = prepared.compute(arguments.max_alignments, bar.update, bar.expect)
+        seconds = time.perf_counter() - started
+    for output in arguments.output:
+        plot.write(output)
+    _summary(plot, prepared, seconds, note)
+
+
+def read_inputs(
+    arguments: argparse.Namespace,
+) -> tuple[Scoring, Records, Records | None, str]:
+    """Return the scoring, the queries, the targets if they are others, and a note."""
+    scoring_of(arguments)  # raises errors of options
+    paths = [arguments.query, *filter(None, [arguments.target])]
+    check_standard_input(*paths)
+    for option in ("tiles", "side"):
+        if getattr(arguments, option, None) == 0:
+            raise ValueError(f"--{option} 0: at least 1 expected")
+    queries = read_all(arguments.query)
+    targets = read_all(arguments.target) if arguments.target else None
+    sides = [queries] if targets is None else [queries, targets]
+    scoring, note = scoring_for(arguments, *zip(paths, sides, strict=True))
+    for path, records in zip(paths, sides, strict=True):
+        if not len(records.letters):
+            raise ValueError(f"{path}: it has no residues")
+    return scoring, queries, targets, note
+
+
+def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
+    """Return the aligner of the options; maps are computed on its device, not by engine ``cpu``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SoftwareRendererWarning)
+        aligner = Aligner(
+            scoring,
+            engine=arguments.engine,
+            device=arguments.device,
+            unknown=arguments.unknown,
+            memory=arguments.memory,
+            lower_case_mask=arguments.lower_case_mask,
+            mask_low_complexity=arguments.mask_low_complexity,
+            seg=seg_of(arguments),
+        )
+    for info in aligner.devices:
+        if info.software:
+            say(f"{info.name} is a software renderer and runs on the CPU")
+    return aligner
+
+
+def prepared_of(
+    arguments: argparse.Namespace, aligner: Aligner, queries: Records, targets: Records | None
+) -> Prepared:
+    """Return the dot plot of the options, to compute."""
+    settings = Settings(arguments.value, arguments.cap, arguments.strand)
+    tiles, side = getattr(arguments, "tiles", TILES), getattr(arguments, "side", None)
+    try:
+        return prepare(aligner, queries, targets, settings, tiles, side, arguments.memory)
+    except UnknownLetterError:
+        raise
+    except ValueError as error:
+        raise ValueError(_with_flags(str(error), ("strand", "cap"))) from None
+
+
+def _with_flags(text: str, names: Sequence[str]) -> str:
+    """Return a message of the library with its parameters as options of the command.
+
+    >>> _with_flags("strand 'both': only nucleic acid has a minus strand", ["strand"])
+    "--strand 'both': only nucleic acid has a minus strand"
+    """
+    return f"--{text}" if text.partition(" ")[0] in names else text
+
+
+def _cap(text: str) -> Cap:
+    if text in ("auto", "none"):
+        return "auto" if text == "auto" else None
+    value = number(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"{text}: a score above 0, auto or none expected")
+    return value
+
+
+def _summary(plot: DotPlot, prepared: Prepared, seconds: float, note: str) -> None:
+    rate = prepared.cells / seconds if seconds else 0
+    say(
+        f"{plot.query.tiles} x {plot.target.tiles} tiles of {plot.side} residues, "
+        f"{prepared.cells} cells, alignments: {len(plot.lines)}, in {seconds:.2f} s, "
+        f"{gcups(rate)}, on {prepared.mapper.device.info.name}{note}"
+    )

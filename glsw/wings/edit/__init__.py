@@ -1,0 +1,1 @@
+"""Edit distances of sequences in any letters."""

@@ -1,0 +1,330 @@
+"""Edit distances of sequences of any letters: `edit_distance` and `edit_distance_matrix`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable, Mapping
+from contextlib import AbstractContextManager, closing
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw import caller
+from glsw.alignment.batch import Batch
+from glsw.device.device import Device, DeviceError
+from glsw.engines.base import Progress
+from glsw.engines.bit_integers import edit_distances
+from glsw.engines.bit_parallel import BitParallel, Distances
+from glsw.engines.choose import engine_of, proved
+from glsw.engines.spec import EngineSpec, device_for
+from glsw.pairs.all_pairs import score_matrix
+from glsw.run.pool import AnyExecutor, Devices, EnginePool
+from glsw.scoring.unit_costs import unit_costs
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.file_names import check_no_file
+from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
+from glsw.sequences.nearest import suggesting
+from glsw.sequences.records import NUMBERS, Record, Single, Source, is_single, read_all
+from glsw.wings.edit.edit_workers import by_workers, each_by_workers
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+EditMode: TypeAlias = Literal["global", "infix"]
+EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
+OneText: TypeAlias = "Single | tuple[Hashable, ...]"
+"""A sequence of any letters."""
+
+
+_SHORT = 128  # letters: distances are computed faster than they are copied
+
+
+class EditOptions(TypedDict, total=False):
+    """The options that `edit_distance` and `edit_distance_matrix` share."""
+
+    mode: EditMode
+    engine: EditEngine
+    device: Devices
+    progress: Progress | None
+    executor: AnyExecutor | None
+
+
+@overload
+def edit_distance(  # type: ignore[overload-overlap]
+    queries: OneText,
+    targets: OneText,
+    *,
+    ends: Literal[False] = False,
+    **options: Unpack[EditOptions],
+) -> int: ...
+@overload
+def edit_distance(
+    queries: OneText | Source,
+    targets: OneText | Source,
+    *,
+    ends: Literal[False] = False,
+    **options: Unpack[EditOptions],
+) -> npt.NDArray[np.int32]: ...
+@overload
+def edit_distance(
+    queries: OneText | Source,
+    targets: OneText | Source,
+    *,
+    ends: Literal[True],
+    **options: Unpack[EditOptions],
+) -> Distances: ...
+@suggesting
+def edit_distance(
+    queries: OneText | Source,
+    targets: OneText | Source,
+    *,
+    mode: EditMode = "global",
+    ends: bool = False,
+    engine: EditEngine = "auto",
+    device: Devices = None,
+    progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
+) -> int | npt.NDArray[np.int32] | Distances:
+    """Return the edit distance of each pair (Levenshtein): changed, inserted and deleted letters.
+
+    Parameters
+    ----------
+    queries, targets : sequence, path or list of sequences
+        One query and one target, one query and many targets, or as many queries as targets. A
+        sequence is text of any letters, bytes, an array of integers, a tuple of words, numbers or
+        other objects, a `Record` or one of Biopython's; letters are equal or not, upper and lower
+        case differ. A list is several sequences: `glsw.sequences.records.is_single` has the rule.
+        A path is that of a FASTA or FASTQ file.
+    mode : {"global", "infix"}
+        "global": of whole sequences. "infix": of the whole query and that part of the target which
+        is nearest to it, mode HW of edlib.
+    ends : bool
+        Whether to return where the nearest part of the target ends.
+    engine : {"auto", "bit_parallel", "host"}
+        "bit_parallel" needs OpenGL 4.3; "host" computes one pair after the other in Python; "auto"
+        takes the first where it can.
+    device : int, str, Device, or list of int or str, optional
+        As for `glsw.Aligner`: ``"all"`` stands for all hardware devices, which share the work.
+    progress : callable, optional
+        Called now and then with the number of cells finished since the last call.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Computes parts of the work, as in `search`; on the first device of each worker.
+
+    Returns
+    -------
+    int, or ndarray of int32, shape (N,)
+        A number for one query and one target. With ``ends`` two of these, as a named tuple
+        (``distance``, ``target_end``): the end is the number of target letters before it. Of
+        several parts with the same distance the one that ends first counts (the first of edlib's
+        ``locations``, plus 1); in global mode the end is that of the target.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If sequences are of another kind or the name of a file, their numbers differ, or they have
+        more than 255 different letters in common; for an executor with several devices or
+        with the host.
+    DeviceError
+        If the device has no compute shaders.
+
+    Warns
+    -----
+    RuntimeWarning
+        If ``engine="auto"`` finds no OpenGL 4.3 and computes on the host.
+
+    Notes
+    -----
+    For alignments give the scoring `glsw.scoring.unit_costs.unit_costs` to `glsw.Aligner`: its
+    scores are negative distances.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.edit_distance("kitten", "sitting")
+    3
+    >>> glsw.edit_distance("ACGT", ["ACT", "AGGT", ""])
+    array([1, 1, 4], dtype=int32)
+    >>> glsw.edit_distance(("the", "old", "cat"), ("the", "cat"))
+    1
+    >>> glsw.edit_distance("ACGT", "TTTACTTTTTACGTTT", mode="infix", ends=True)
+    Distances(distance=0, target_end=14)
+    """
+    _check(mode, engine)
+    single = [is_single(each, any_letters=True) for each in (queries, targets)]
+    (left, right), count = _coded([queries, targets])
+    if single[0]:
+        batch = Batch.one_to_many(left[0], right)
+    elif len(left) != len(right):
+        raise ValueError(f"{len(left)} queries and {len(right)} targets: one or as many expected")
+    else:
+        batch = Batch.pairwise(left, right)
+    if shared := _shared(mode, engine, device, executor, count):
+        with shared as pool:
+            found = by_workers(pool, batch, mode == "infix", executor, progress)
+    elif (chosen := _engine(mode, engine, device, count)) is None:
+        values = edit_distances(
+            map(batch.pair, range(len(batch))), mode == "infix", progress=progress
+        )
+        found = Distances(values[:, 0], values[:, 1])
+    elif mode == "global":
+        with chosen.turn:  # the router has another engine compute a few large pairs
+            routed = engine_of(BitParallel, chosen.scoring, chosen.device, proves=True)
+            scores = routed.scores(batch, progress=progress)
+        found = Distances(-scores, batch.target_lengths.astype(np.int32))
+    else:
+        with chosen.turn:
+            found = chosen.distances(batch, progress=progress)
+    if all(single):
+        found = Distances(*(int(each[0]) for each in found))
+    return found if ends else found.distance
+
+
+@overload
+def edit_distance_matrix(
+    queries: OneText | Source,
+    targets: OneText | Source | None = None,
+    *,
+    ends: Literal[False] = False,
+    **options: Unpack[EditOptions],
+) -> npt.NDArray[np.int32]: ...
+@overload
+def edit_distance_matrix(
+    queries: OneText | Source,
+    targets: OneText | Source | None = None,
+    *,
+    ends: Literal[True],
+    **options: Unpack[EditOptions],
+) -> Distances: ...
+@suggesting
+def edit_distance_matrix(
+    queries: OneText | Source,
+    targets: OneText | Source | None = None,
+    *,
+    mode: EditMode = "global",
+    ends: bool = False,
+    engine: EditEngine = "auto",
+    device: Devices = None,
+    progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
+) -> npt.NDArray[np.int32] | Distances:
+    """Return the edit distance of each query with each target.
+
+    Without targets the queries are compared with each other. Parameters and errors as
+    `edit_distance`.
+
+    Returns
+    -------
+    ndarray of int32, shape (M, N)
+        With ``ends`` two of these, as a named tuple (``distance``, ``target_end``).
+
+    Examples
+    --------
+    >>> import glsw
+    >>> glsw.edit_distance_matrix(["ACGT", "AGT", "TTTT"])
+    array([[0, 1, 3],
+           [1, 0, 3],
+           [3, 3, 0]], dtype=int32)
+    """
+    _check(mode, engine)
+    sides, count = _coded([queries] if targets is None else [queries, targets])
+    left, right = sides[0], sides[-1]
+    if shared := _shared(mode, engine, device, executor, count):
+        with shared as pool:
+            found = each_by_workers(pool, left, right, executor, progress)
+        return found if ends else found.distance
+    if (chosen := _engine(mode, engine, device, count)) is None:
+        pairs = ((query, target) for query in left for target in right)
+        values = edit_distances(pairs, mode == "infix", progress=progress)
+        found = Distances(*values.T.reshape(2, len(left), len(right)))
+        return found if ends else found.distance
+    with chosen.turn:
+        long = int(left.lengths.max(initial=0)) > _SHORT
+        if mode == "global" and targets is None and not ends and long:  # each pair once
+            scores = score_matrix(chosen, left, progress=progress)
+            own: npt.NDArray[np.int32] = np.negative(scores, out=scores)
+            return own
+        found = chosen.distances_of_each(left, right, progress=progress)
+        if ends:  # those of global alignments are a view
+            return Distances(found.distance, np.ascontiguousarray(found.target_end))
+        distance: npt.NDArray[np.int32] = found.distance
+        return distance
+
+
+def _check(mode: object, engine: object) -> None:
+    """Raise ValueError if there is no such mode or engine."""
+    for name, value, known in (("mode", mode, EditMode), ("engine", engine, EditEngine)):
+        if value not in get_args(known):
+            expected = ", ".join(map(repr, get_args(known)))
+            raise ValueError(f"{name} {value!r}: {expected} expected")
+
+
+def _shared(
+    mode: EditMode,
+    engine: EditEngine,
+    device: Devices,
+    executor: AnyExecutor | None,
+    count: int,
+) -> AbstractContextManager[EnginePool] | None:
+    """Return the workers of several devices or an executor, which end with a ``with`` block."""
+    one = device is None or isinstance(device, int | Device)
+    if executor is None and (one or (isinstance(device, str) and device != "all")):
+        return None
+    if engine == "host":
+        if executor is not None:
+            raise ValueError("engine 'host' takes no executor")
+        return None
+    scoring = unit_costs(code_alphabet(max(2, count)), infix=mode == "infix")
+    return closing(EnginePool(EngineSpec(BitParallel.name, scoring), device))
+
+
+def _engine(mode: EditMode, engine: EditEngine, device: Devices, count: int) -> BitParallel | None:
+    """Return the engine for sequences of so many codes, None for the host."""
+    if engine == "host":
+        return None
+    assert device is None or isinstance(device, int | str | Device)
+    try:
+        opened = device_for(BitParallel, device=device)
+    except DeviceError as error:
+        if engine != "auto" or device is not None:
+            raise
+        caller.warn(f"edit distances are computed in Python: {error}", RuntimeWarning)
+        return None
+    scoring = unit_costs(code_alphabet(max(2, count)), infix=mode == "infix")
+    assert opened is not None
+    with opened:
+        return proved(BitParallel, scoring, opened)  # None: the host computes
+
+
+def _coded(sources: list[Any]) -> tuple[list[Sequences], int]:
+    """Return the codes of sequences or lists of them, and how many codes there are."""
+    names = ("queries", "targets")
+    return codes_together([_items(*each) for each in zip(sources, names, strict=False)])
+
+
+def _items(source: Any, name: str) -> list[Items]:
+    """Return the items of each sequence of a source."""
+    if isinstance(source, os.PathLike):
+        records = read_all(source)
+        return [record.letters for record in records]
+    if isinstance(source, str):
+        check_no_file(source, name, None, alone=True)
+    if isinstance(source, list) and set(map(type, source)) == {str}:
+        return list(source)
+    single = is_single(source, any_letters=True)
+    several = isinstance(source, Iterable) and getattr(source, "ndim", 1) > 0
+    if isinstance(source, Mapping) or not (single or several):
+        raise TypeError(f"{name}: a sequence or several expected, got {type(source).__name__}")
+    found: list[Items] = []
+    for number, each in enumerate([source] if single else source, start=1):
+        if isinstance(each, os.PathLike):
+            found += _items(each, name)
+            continue
+        letters = each.letters if isinstance(each, Record) else each
+        if hasattr(letters, "as_py"):  # of Arrow
+            letters = letters.as_py()
+        if not is_single(letters) and not hasattr(letters, "__iter__"):
+            more = f"; {NUMBERS}" if number == 1 and isinstance(each, int | np.integer) else ""
+            raise TypeError(f"{name}: sequence {number} is of type {type(each).__name__}{more}")
+        found.append(items_of(letters, empty=True))
+    return found

@@ -1,0 +1,1 @@
+"""Queries with scores by position, and searches round by round."""

@@ -1,0 +1,319 @@
+"""Scores by position from a multiple alignment, as PSI-BLAST makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.scoring.positional import PositionalGaps
+from glsw.scoring.scoring import Scoring
+from glsw.statistics.ungapped_constants import lambda_of
+from glsw.wings.profiles.gaps import Gaps, gaps_from_frequencies
+from glsw.wings.profiles.letters import Letters
+
+GAP, OUTSIDE, UNKNOWN = -1, -2, -3
+"""In place of a letter: a gap; before the first or behind the last residue; an ambiguous letter."""
+_GAPS = "-.~ "
+_MOST_IDENTICAL = 0.94
+_MAX_OBSERVATIONS = 400
+
+# Altschul et al. 2009, with the numbers of NCBI's psiblast (C++ toolkit 2.12, public domain).
+_PSEUDOCOUNTS, _ENTROPY_FACTOR, _ENTROPY_POWER, _BACKGROUND = 500.0, 0.0457, 0.8, 5.5
+_LEAST_ENTROPY = 0.03  # below it, pseudocounts alone would be left
+_STEPS, _MOST_FACTOR = 30, 2.0
+_LEAST_OCCUPANCY = 0.5
+_COLUMNS_PER_SAMPLE = 5
+_ROWS_TO_ENOUGH = 80  # of the members of a profile, see `position_scores`
+
+_Int8 = npt.NDArray[np.int8]
+_Float = npt.NDArray[np.float64]
+
+
+def rows_of(alignment: Any) -> list[tuple[str, str]]:
+    """Return the names and the gapped letters of the rows of an alignment.
+
+    Parameters
+    ----------
+    alignment : Bio.Align.MultipleSeqAlignment, Bio.Align.Alignment, or iterable of str
+
+    Raises
+    ------
+    TypeError
+        For other objects.
+    ValueError
+        If there are no rows, or their lengths differ.
+    """
+    if hasattr(alignment, "coordinates"):
+        names = [getattr(each, "id", None) for each in alignment.sequences]
+        found = [(name or f"row {k + 1}", alignment[k]) for k, name in enumerate(names)]
+    elif isinstance(alignment, str | bytes) or not isinstance(alignment, Iterable):
+        kind = type(alignment).__name__
+        raise TypeError(f"an alignment of Biopython, or rows of letters and gaps expected: {kind}")
+    else:
+        given = enumerate(alignment, start=1)
+        found = [
+            (f"row {k}", each) if isinstance(each, str) else (str(each.id), str(each.seq))
+            for k, each in given
+        ]
+    lengths = {len(letters) for _, letters in found}
+    if len(lengths) != 1:
+        raise ValueError(f"the rows of an alignment have one length, not {sorted(lengths)[:5]}")
+    return found
+
+
+def scores_of_alignment(
+    rows: list[tuple[str, str]], query: int | None, scoring: Scoring, gaps: Gaps = "fixed"
+) -> tuple[npt.NDArray[np.int32], str, PositionalGaps | None]:
+    """Return the scores of an alignment, shape (m, A), the m letters of its query, and gap costs.
+
+    Positions are the columns where row ``query`` has residues; with None those where at least half
+    of the rows have some, and the letters are the most frequent ones there.
+    """
+    made = Letters(scoring)
+    letters = [row for _, row in rows]
+    if query is not None and not -len(rows) <= query < len(rows):
+        raise ValueError(f"query {query}: the alignment has {len(rows)} rows")
+    codes = np.stack([_codes(row, name, made) for name, row in rows])
+    if query is None:
+        kept = np.flatnonzero(((codes >= 0) | (codes == UNKNOWN)).mean(axis=0) >= _LEAST_OCCUPANCY)
+        counts = np.stack([(codes[:, kept] == k).sum(axis=0) for k in range(len(made.codes))])
+        own = "".join(str(scoring.alphabet.letters[made.codes[k]]) for k in counts.argmax(axis=0))
+    else:
+        first = codes[query]
+        kept = np.flatnonzero((first >= 0) | (first == UNKNOWN))
+        own = "".join(letters[query][k] for k in kept.tolist())
+        order = [query % len(rows), *(k for k in range(len(rows)) if k != query % len(rows))]
+        codes = codes[order]
+    if not len(kept):
+        raise ValueError("the alignment has no column with enough residues")
+    costs = None
+    if gaps == "positional":
+        residues = (codes >= 0) | (codes == UNKNOWN)
+        behind = np.searchsorted(kept, np.arange(codes.shape[1])) - 1  # the position before
+        inserted = np.zeros((len(codes), len(kept)), bool)
+        between = np.setdiff1d(np.arange(codes.shape[1]), kept)
+        for column in between[(behind[between] >= 0) & (behind[between] < len(kept) - 1)].tolist():
+            inserted[:, behind[column]] |= residues[:, column]
+        costs = position_gaps(codes[:, kept], inserted, made)
+    return made.complete(position_scores(codes[:, kept], made, own), own), own, costs
+
+
+def position_scores(
+    codes: _Int8, made: Letters, letters: str, *, of_members: bool = False
+) -> npt.NDArray[np.int32]:
+    """Return the scores of unambiguous letters at each position, shape (m, L).
+
+    Rows identical to the query, or at least 94 % identical to another one before, are dropped, as
+    psiblast does. The others have position-based weights
+    (Henikoff and Henikoff 1994, "Position-based sequence weights", J. Mol. Biol. 243:574), which
+    give observed frequencies f in each column. Pseudocounts g follow from f and the matrix, and
+    (alpha f + beta g) / (alpha + beta) is the estimate Q of the frequencies; the score is ln(Q / P)
+    / lambda. Weights of a column are those of the rows that reach it, over the columns that all of
+    these reach (Altschul et al. 1997, "Gapped BLAST and PSI-BLAST", Nucleic Acids Res. 25:3389;
+    94 % as in Schaffer et al. 2001, Nucleic Acids Res. 29:2994). alpha + 1 is the number of
+    independent rows: so many random letters have as many different ones as the mean column of that
+    half which has most. beta depends on the entropy of the column, see `_pseudocounts` (Altschul et
+    al. 2009, "PSI-BLAST pseudocounts and the minimum description length principle", Nucleic Acids
+    Res. 37:815). At last scores are rescaled so that their lambda without gaps is that of the
+    matrix.
+
+    Parameters
+    ----------
+    codes : ndarray of int8, shape (N, m)
+        Numbers of unambiguous letters, or `GAP`, `OUTSIDE`, `UNKNOWN`; the query first.
+    made : Letters
+    letters : str
+        Those of the query, whose scores are taken where a column has no unambiguous letter.
+    of_members : bool
+        Whether the query's letter counts more in a column that few of the N rows reach. Enough are
+        a part e = 1/2 + N / 80 of them, from 40 on all; if a part r < e reaches it, the query's
+        letter has 1 - r / e of the observed frequencies. What few of many members have is no
+        property of the family: they may be aligned too far.
+    """
+    scoring = made.scoring
+    kept = codes[_different(codes)]
+    alphabet = scoring.alphabet
+    own = alphabet.encode(letters, unknown=alphabet.wildcard)
+    plain: npt.NDArray[np.int32] = scoring.matrix[np.ix_(own, made.codes)]
+    if len(kept) == 1:  # nothing was observed
+        return plain
+    likely = np.exp(made.lambda_ * scoring.matrix[np.ix_(made.codes, made.codes)])
+    units = plain.astype(np.float64)
+    enough = min(1.0, 0.5 + len(kept) / _ROWS_TO_ENOUGH)
+    for column, (reach, weights, alpha) in enumerate(_blocks(kept, made)):
+        some = kept[reach, column]
+        known = some >= 0
+        total = weights[known].sum()
+        if total > 0:
+            observed = np.bincount(some[known], weights[known], len(made.codes)) / total
+            reached = float(reach.mean()) / enough
+            if of_members and known[0] and reached < 1:
+                observed *= reached
+                observed[some[0]] += 1 - reached
+            expected = observed @ likely  # g / P
+            beta = _pseudocounts(observed, alpha, made)
+            ratios = (alpha * observed / made.frequencies + beta * expected) / (alpha + beta)
+            units[column] = made.in_units(ratios)
+    return _rescaled(units, made)
+
+
+def position_gaps(
+    codes: _Int8, inserted: npt.NDArray[np.bool_], made: Letters
+) -> PositionalGaps | None:
+    """Return gap costs by position from how often an alignment opens gaps there.
+
+    None without a second row. A row opens a gap at a position if it has a gap there and none at the
+    position before, or letters of its own behind it. Rows and their weights are those of
+    `position_scores`; see `glsw.wings.profiles.gaps.gaps_from_frequencies`.
+
+    Parameters
+    ----------
+    codes : ndarray of int8, shape (N, m)
+        As for `position_scores`.
+    inserted : ndarray of bool, shape (N, m)
+        Whether a row has letters behind a position that are at none.
+    made : Letters
+    """
+    some = _different(codes)
+    kept = codes[some]
+    if len(kept) == 1:
+        return None
+    opened = inserted[some]
+    opened[:, 1:] |= (kept[:, 1:] == GAP) & (kept[:, :-1] != GAP)
+    found = [
+        (weights @ opened[reach, column], alpha)
+        for column, (reach, weights, alpha) in enumerate(_blocks(kept, made))
+    ]
+    frequencies, rows = np.array(found, np.float64).T
+    return gaps_from_frequencies(frequencies, rows, made)
+
+
+def _blocks(kept: _Int8, made: Letters) -> Iterator[tuple[npt.NDArray[np.bool_], _Float, float]]:
+    """Yield of each column the rows that reach it, their weights, and alpha.
+
+    alpha + 1 is the number of independent rows.
+    """
+    # Expected different letters among 0, 1, 2 ... random ones.
+    missing = (1 - made.frequencies) ** np.arange(_MAX_OBSERVATIONS + 1)[:, np.newaxis]
+    distinct = len(made.codes) - missing.sum(axis=1)
+    inside = kept != OUTSIDE
+    blocks: dict[bytes, tuple[_Float, float]] = {}
+    for column in range(kept.shape[1]):
+        reach = inside[:, column]
+        key = reach.tobytes()
+        if key not in blocks:
+            weights, different = _weights(kept[reach][:, inside[reach].all(axis=0)])
+            independent = np.interp(different, distinct, np.arange(len(distinct)))
+            blocks[key] = weights, max(0.0, min(float(independent), len(weights)) - 1)
+        yield reach, *blocks[key]
+
+
+def letter_numbers(codes: npt.NDArray[np.uint8], made: Letters) -> _Int8:
+    """Return the numbers of letters among the unambiguous ones, or `UNKNOWN`."""
+    table = np.full(len(made.scoring.alphabet), UNKNOWN, np.int8)
+    table[made.codes] = np.arange(len(made.codes))
+    return table[codes]
+
+
+def _codes(row: str, name: str, made: Letters) -> _Int8:
+    """Return the numbers of the letters of a row."""
+    alphabet = made.scoring.alphabet
+    gaps = np.array([letter in _GAPS for letter in row], bool)
+    found = np.full(len(row), GAP, np.int8)
+    residues = "".join(letter for letter in row if letter not in _GAPS)
+    codes = alphabet.encode(residues, name=name, unknown=alphabet.wildcard)
+    found[~gaps] = letter_numbers(codes, made)
+    some = np.flatnonzero(~gaps)
+    if not len(some):
+        return np.full(len(row), OUTSIDE, np.int8)
+    found[: some[0]] = found[some[-1] + 1 :] = OUTSIDE
+    return found
+
+
+def _different(codes: _Int8) -> npt.NDArray[np.intp]:
+    """Return the numbers of the rows that are kept, the query, the first one, always.
+
+    As in psiblast, a row is dropped that is nowhere unlike the query, or at least 94 % identical to
+    one kept before that is not the query: of the columns that one of both reaches, but not of those
+    where one has an ambiguous letter. Gaps of both in a column are equal letters.
+
+    Most pairs of rows differ too often in a few columns already; others are compared as a whole.
+    """
+    few = np.ascontiguousarray(codes[:, ::_COLUMNS_PER_SAMPLE])
+    known, samples = few != UNKNOWN, np.empty_like(few)
+    reached, residues = codes != OUTSIDE, codes >= 0
+    least = _MOST_IDENTICAL
+    most = (1 - least) / least * reached.sum(axis=1) + 1e-6  # of differences
+    kept = np.zeros(len(codes), np.intp)
+    count = 1
+    known_of_kept = np.empty_like(known)
+    samples[0], known_of_kept[0] = few[0], known[0]
+    for k in range(1, len(codes)):
+        clear = (codes[0] != UNKNOWN) & (codes[k] != UNKNOWN)
+        if not residues[k].any() or not ((codes[0] != codes[k]) & clear & reached[k]).any():
+            continue
+        differ = (samples[1:count] != few[k]) & known_of_kept[1:count] & known[k]
+        near = kept[1:count][np.add.reduce(differ, axis=1, dtype=np.int16) <= most[k]]
+        compared = (reached[near] | reached[k]) & (codes[near] != UNKNOWN) & (codes[k] != UNKNOWN)
+        same = ((codes[near] == codes[k]) & compared).sum(axis=1)
+        if not (same >= least * np.maximum(1, compared.sum(axis=1))).any():
+            samples[count], known_of_kept[count], kept[count] = few[k], known[k], k
+            count += 1
+    return kept[:count]
+
+
+def _weights(block: _Int8) -> tuple[_Float, float]:
+    """Return position-based weights of the rows of a block, and how many letters it has.
+
+    These are the different ones in the mean column of that half which has most, without gaps.
+
+    >>> block = np.array([[0, 1], [0, 2], [0, 2]], np.int8)
+    >>> weights, different = _weights(block)
+    >>> weights.round(3).tolist(), different
+    ([0.417, 0.292, 0.292], 2.0)
+    """
+    columns = block.shape[1]
+    shifted = block.astype(np.intp) - UNKNOWN
+    size = int(shifted.max(initial=0)) + 1
+    at = shifted + size * np.arange(columns)
+    counts = np.bincount(at.ravel(), minlength=size * columns)
+    there = counts.reshape(columns, size) > 0
+    weights = (1 / (counts[at] * there.sum(axis=1))).sum(axis=1)
+    letters = np.sort(there[:, -UNKNOWN:].sum(axis=1))
+    return weights / weights.sum(), float(letters[columns // 2 :].mean())
+
+
+def _pseudocounts(observed: _Float, alpha: float, made: Letters) -> float:
+    """Return the number of pseudocounts of a column: many if it is hardly unlike random letters.
+
+    ``observed`` are the frequencies of its letters in ``alpha`` independent rows.
+    """
+    random = made.frequencies
+    mixed = (alpha * observed + _BACKGROUND * random) / (alpha + _BACKGROUND)
+    entropy = max(_LEAST_ENTROPY, float(mixed @ np.log(mixed / random)))
+    part = _ENTROPY_FACTOR / entropy**_ENTROPY_POWER
+    return float(_PSEUDOCOUNTS * part / (1 - part))
+
+
+def _rescaled(units: _Float, made: Letters) -> npt.NDArray[np.int32]:
+    """Return scores as integers whose lambda without gaps is that of the matrix."""
+    chances = np.tile(made.frequencies / len(units), len(units))
+
+    def lambda_at(factor: float) -> float | None:
+        scores, at = np.unique(np.rint(factor * units).astype(np.int64), return_inverse=True)
+        probabilities = np.bincount(at.ravel(), chances).astype(np.float64)
+        if scores[-1] <= 0 or scores @ probabilities >= 0:
+            return None
+        return lambda_of(scores, probabilities)
+
+    low, high = 1 / _MOST_FACTOR, _MOST_FACTOR
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        found = lambda_at(middle)
+        if found is None:  # no statistics exist
+            return np.rint(units).astype(np.int32)
+        low, high = (middle, high) if found > made.lambda_ else (low, middle)
+    return np.rint((low + high) / 2 * units).astype(np.int32)

@@ -1,0 +1,262 @@
+"""Iterated search: the hits of a round make the profile of the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glsw.aligner import Aligner
+from glsw.alignment.hits import Hits, SearchResult, joined
+from glsw.inputs import OneQuery, Targets
+from glsw.scoring.kinds import chosen
+from glsw.scoring.positional import PositionalScoring
+from glsw.scoring.two_tracks import check_one_track
+from glsw.search.limits import DEFAULT_TOP, evalue_of
+from glsw.search.options import inclusion_of
+from glsw.sequences.database import Database
+from glsw.sequences.lines import located
+from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
+from glsw.verbs import AlignerSearchOptions, options_apart
+from glsw.wings.profiles.forward_search import MAX_CANDIDATE_EVALUE, with_forward_scores
+from glsw.wings.profiles.gaps import Gaps, check_gaps
+from glsw.wings.profiles.members import Members
+from glsw.wings.profiles.profile import Profile
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_MAX_EVALUE = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A round of an iterated search.
+
+    Parameters
+    ----------
+    number : int
+        1 for the first.
+    profile : Profile
+        What was searched with; in the first round the scores of the query.
+    result : SearchResult
+        The hits.
+    members : tuple of str
+        The names of the targets that the next profile is made of, the best first.
+    new : tuple of str
+        Those that no round before had.
+    built : Profile
+        The profile made of the members: what the next round searches with.
+    """
+
+    number: int
+    profile: Profile
+    result: SearchResult
+    members: tuple[str, ...]
+    new: tuple[str, ...]
+    built: Profile
+
+    @property
+    def converged(self) -> bool:
+        """Whether nothing new was found, so that it is the last round."""
+        return not self.new
+
+
+def iterate(
+    query: OneQuery,
+    database: Targets,
+    *,
+    iterations: int = 3,
+    inclusion: float | None = None,
+    gaps: Gaps = "fixed",
+    sums: bool = False,
+    **options: Unpack[AlignerSearchOptions],
+) -> list[Round]:
+    """Search, make a profile of the significant hits, and search with it, until nothing is new.
+
+    A target is a member of the next profile if the E-value of its best alignment is at most
+    ``inclusion``. The profile is made of the query and the aligned parts of its members, see
+    `Profile.from_alignment`; of a member only the part that was aligned when it first was one, see
+    `glsw.wings.profiles.members.Members`. Members of a round before that are none now are left out.
+    Results depend on the inputs alone.
+
+    Parameters
+    ----------
+    query : sequence, path of one, or Profile
+        Of a `Profile` the first round has the scores, and the others its letters.
+    database : Database, path or list of sequences
+    iterations : int
+        The most rounds.
+    inclusion : float, optional
+        The largest E-value of members: 0.001 unless given, with ``sums`` 0.005.
+    gaps : {"fixed", "positional"}
+        "positional": profiles have gap costs by position, from the gaps of their members, as in
+        `Profile.from_alignment`. E-values stay those of the aligner's gap costs.
+    sums : bool
+        Whether bits and E-values are those of the sum over all alignments of a hit (Forward score),
+        corrected for biased compositions, see `with_forward_scores`. Hits are
+        sorted by E-value. Only targets whose best alignment has an E-value of at most 100 are
+        considered. For proteins; not with ``composition``.
+    **options
+        Of `glsw.search`. ``top`` and ``evalue`` limit the list of hits, not the members.
+        ``composition`` 1 and 2 scale the profiles of later rounds for the composition of each
+        target. No ``skip`` and no translation; of DNA ``strand`` is "plus" or "minus".
+
+    Returns
+    -------
+    list of Round
+        At most ``iterations``. The last one has the result; it has `Round.converged` if nothing
+        was new in it.
+
+    Raises
+    ------
+    ValueError
+        As `glsw.search`; if there are no E-values; for both strands or translation.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> family = ["HEAGAWGHEEMKVLAW", "HEAGSWGHDEMKILAW", "HDAGSWPHDQMKILSW"]
+    >>> rounds = glsw.iterate(family[0], family, inclusion=1e-6, engine="reference")
+    >>> [(each.number, len(each.members), len(each.new)) for each in rounds]
+    [(1, 3, 3), (2, 3, 0)]
+    """
+    of_aligner, of_search = options_apart("iterate", options)
+    limits = iterations, inclusion_of(inclusion, sums)
+    _check(*limits, of_aligner.get("mode") in (None, "local"), of_search)
+    of_aligner, (query, database) = chosen(of_aligner, query=query, target=database)
+    aligner, first = Aligner.for_queries(query, **of_aligner)
+    with aligner, located(query, database):
+        record = aligner.one(first)
+        targets = aligner.database(database)
+        every = rounds(aligner, record, targets, *limits, gaps=gaps, sums=sums, **of_search)
+        return list(every)
+
+
+def rounds(
+    aligner: Aligner,
+    query: Record,
+    database: Database,
+    iterations: int,
+    inclusion: float,
+    *,
+    gaps: Gaps = "fixed",
+    sums: bool = False,
+    **options: Any,
+) -> Iterator[Round]:
+    """Yield the rounds of `iterate`, each when it is computed."""
+    scoring = aligner.scoring
+    _check(iterations, inclusion, scoring.local, options)
+    check_one_track(scoring, "an iterated search")
+    if scoring.alphabet.nucleotides and options.get("strand") not in ("plus", "minus"):
+        raise ValueError("an iterated search of DNA is of one strand: plus or minus")
+    if sums and options.get("composition"):
+        raise ValueError("sums have a correction for compositions of their own")
+    top, given = options.pop("top", "auto"), options.pop("evalue", "auto")
+    top = (DEFAULT_TOP if given == "auto" else None) if top == "auto" else top
+    evalue = evalue_of(given) or _MAX_EVALUE
+    searched: Record | Profile = query
+    profile = _profile(aligner, query)
+    check_gaps(gaps)
+    widest = max(evalue, inclusion, MAX_CANDIDATE_EVALUE if sums else 0)
+    members = Members(profile, gaps)
+    seen: set[int] = set()
+    for number in range(1, iterations + 1):
+        result: SearchResult = aligner.search(
+            searched, database, top=None, evalue=widest, **options
+        )
+        if sums:
+            result = with_forward_scores(result, profile, database)
+        found, names, alignments = _members(result, inclusion, database)
+        new = tuple(name for target, name in zip(found, names, strict=True) if target not in seen)
+        seen.update(found)
+        built = members.profile(alignments) or profile
+        result = _shown(result, query, evalue, top, sums)
+        yield Round(number, profile, result, names, new, built)
+        if not new:
+            return
+        searched = profile = built
+
+
+def _check(iterations: int, inclusion: float, local: bool, options: Mapping[str, Any]) -> None:
+    """Raise ValueError for options that an iterated search does not take."""
+    if iterations < 1:
+        raise ValueError(f"iterations {iterations}: at least 1 expected")
+    if not 0 < inclusion <= _MAX_EVALUE:
+        raise ValueError(f"inclusion {inclusion}: an E-value of more than 0 expected")
+    codes = (options.get(name) for name in ("genetic_code", "target_genetic_code"))
+    if any(code is not None for code in codes) or options.get("skip"):
+        raise ValueError("an iterated search translates nothing and skips no query")
+    if not local:
+        raise ValueError("an iterated search needs E-values, which local alignments have")
+    if options.get("statistics") == "none":
+        raise ValueError("an iterated search needs E-values: statistics are 'none'")
+
+
+def with_work_of(result: SearchResult, before: SearchResult) -> SearchResult:
+    """Return the result of a round with the cells, seconds and engines of the rounds before too."""
+    return replace(
+        result,
+        cells=before.cells + result.cells,
+        seconds=before.seconds + result.seconds,
+        engine=joined([before.engine, result.engine]),
+        device=joined([before.device, result.device]),
+        memory=max(before.memory, result.memory),
+    )
+
+
+def _profile(aligner: Aligner, query: Record) -> Profile:
+    """Return the scores of a query as a profile."""
+    scoring = aligner.scoring
+    if isinstance(query, ProfileRecord) and isinstance(scoring, PositionalScoring):
+        positions = query.positions[1]
+        costs = scoring.gaps_at(positions)
+        rows, scoring = scoring.matrix[positions], scoring.underlying
+        if costs:
+            titles = query.id, query.description
+            return Profile(rows, query.letters, scoring, *titles, costs.opens, costs.extends)
+    else:
+        codes = EncodedRecord.of(query, scoring.alphabet, aligner.unknown).codes
+        rows = scoring.matrix[codes]
+    return Profile(rows, query.letters, scoring, query.id, query.description)
+
+
+def _members(
+    result: SearchResult, inclusion: float, database: Database
+) -> tuple[list[int], tuple[str, ...], Iterator[tuple[int, Any, Any]]]:
+    """Return numbers, names and best alignments of the targets of a result within an E-value."""
+    listed = result.listed
+    if not len(listed):
+        return [], (), iter(())
+    table, first = listed.table, np.array(listed.bounds[:-1], np.int64)
+    rows = first[table.evalues[first] <= inclusion]
+    numbers = table.target[rows].tolist()
+    names = tuple(table.targets[number].given.id for number in numbers)
+    alignments = (
+        (number, table.runs.coordinates(row), database.codes(int(database.rank[number])))
+        for number, row in zip(numbers, rows.tolist(), strict=True)
+    )
+    return numbers, names, alignments
+
+
+def _shown(
+    result: SearchResult, query: Record, evalue: float, top: int | None, by_evalue: bool
+) -> SearchResult:
+    """Return the result of a query as given, with the hits within the limits."""
+    listed, more = result.listed, 0
+    if len(listed):
+        first = np.array(listed.bounds[:-1], np.int64)
+        evalues = listed.table.evalues[first]
+        within = np.flatnonzero(evalues <= evalue)
+        if by_evalue:
+            within = within[np.argsort(evalues[within], kind="stable")]
+        more = len(within) - len(within[:top])
+        within = within[:top]
+        if np.array_equal(within, np.arange(len(within))):
+            listed = Hits(listed.bounds[: len(within) + 1], listed.table)
+        else:
+            kept = [replace(listed[k], rank=n) for n, k in enumerate(within.tolist(), start=1)]
+            listed = Hits.of(query, kept)
+    return replace(result, query=query, hits=listed, evalue=evalue, more=more)

@@ -1,0 +1,275 @@
+"""`Profile`: a query whose scores depend on the position."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.scoring.matrices import MAX_UNITS
+from glsw.scoring.positional import PositionalGaps
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.records import Single, as_records
+from glsw.wings.profiles import text
+from glsw.wings.profiles.alignment import rows_of, scores_of_alignment
+from glsw.wings.profiles.files import read_profile
+from glsw.wings.profiles.gaps import Gaps, check_gaps
+from glsw.wings.profiles.letters import Parts
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Scores of each letter at each position of a query, in place of a substitution matrix.
+
+    A profile is a query: of `glsw.search`, `glsw.score`, `glsw.align`, and of the methods of
+    `glsw.Aligner` of these names, alone or in a list of profiles. Its own scores and gap costs are
+    used; the aligner's mode, masks and engine apply.
+
+    Parameters
+    ----------
+    scores : ndarray of int, shape (m, A)
+        Score of each position with each letter of the alphabet of ``scoring``, in its integer
+        units, see `Scoring.scale`.
+    letters : str
+        The sequence that stands for the profile in results: m letters, such as the consensus.
+        Identities are counted with it.
+    scoring : Scoring
+        The matrix on which the scores are based, and the gap costs. Bit scores and E-values have
+        the constants of this matrix and these costs, as in PSI-BLAST, so scores are expected on its
+        scale: their lambda without gaps should be its own (`from_alignment` and PSI-BLAST rescale
+        them; K is not adapted to a profile here). Letters are similar if they score above 0 in it.
+    id, description : str
+        As of a `glsw.Record`.
+    gap_open, gap_extend : ndarray of int, shape (m,), optional
+        Gap costs by position, positive numbers in integer units, of the first and of each further
+        position of a gap; those of ``scoring`` at every position unless given. A gap in the target
+        that leaves out positions i ... k costs ``gap_open[i]`` and ``gap_extend`` of the positions
+        i + 1 ... k. A gap in the profile, target letters behind position i, costs ``gap_open[i]``
+        and for each further letter ``gap_extend[i]`` (Gribskov et al. 1987, PNAS 84:4355). Local
+        alignments only. E-values remain those of the costs of ``scoring``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If scores or costs are no integers, their shape does not fit, opening a gap costs less than
+        extending it, or the scoring is not local (the mode is the aligner's).
+
+    Examples
+    --------
+    >>> import glsw
+    >>> profile = glsw.Profile.from_sequence("HEAGAWGHEE")
+    >>> len(profile), profile.scores.shape
+    (10, (10, 24))
+    >>> aligner = glsw.Aligner(engine="reference")
+    >>> aligner.score(profile, "PAWHEAE"), aligner.score("HEAGAWGHEE", "PAWHEAE")
+    (17, 17)
+    >>> family = glsw.Profile.from_alignment(["HEAGAWGHEE", "HEA-AWGQED", "HDAGSWPHE-"])
+    >>> aligner.score(family, "PAWHEAE")
+    16
+    >>> costs = np.full(10, 12)
+    >>> costs[4:6] = 3
+    >>> cheap = replace(profile, gap_open=costs, gap_extend=np.ones(10, int))
+    >>> aligner.align(cheap, "HEAGAGHEE").cigar, aligner.score(cheap, "HEAGAGHEE")
+    ('5=1I4=', 48)
+    """
+
+    scores: npt.NDArray[np.int32]
+    letters: str
+    scoring: Scoring
+    id: str = "profile"
+    description: str = ""
+    gap_open: npt.NDArray[np.int32] | None = None
+    gap_extend: npt.NDArray[np.int32] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scoring, Scoring) or self.scoring.positional:
+            raise TypeError(f"scoring must be a Scoring, not {type(self.scoring).__name__}")
+        if not self.scoring.local:
+            raise ValueError("the scoring of a profile has no end gaps: the aligner has the mode")
+        given = np.asarray(self.scores)
+        if given.dtype.kind not in "iu":
+            raise TypeError(f"scores must be integers, got {given.dtype}")
+        alphabet = self.scoring.alphabet
+        m = len(self.letters) // alphabet.width
+        if given.shape != (m, len(alphabet)):
+            raise ValueError(
+                f"scores have shape {given.shape}, {m} letters and the {alphabet.name} alphabet "
+                f"need ({m}, {len(alphabet)})"
+            )
+        largest = max(int(given.max(initial=0)), -int(given.min(initial=0)))
+        if largest > MAX_UNITS:
+            raise ValueError(f"a score of size {largest} is more than {MAX_UNITS}")
+        alphabet.encode(self.letters, name=self.id, unknown=alphabet.wildcard)
+        scores = np.array(given, np.int32, order="C")
+        scores.setflags(write=False)
+        object.__setattr__(self, "scores", scores)
+        self._check_gaps()
+
+    def _check_gaps(self) -> None:
+        """Check gap costs by position; those that are not given are the scoring's."""
+        if self.gap_open is None and self.gap_extend is None:
+            return
+        if self.scoring.separate:
+            raise ValueError("gap costs by position are those of insertions and of deletions")
+        for word in ("gap_open", "gap_extend"):
+            given = getattr(self, word)
+            if given is None:
+                given = np.full(len(self), getattr(self.scoring, word))
+            if np.shape(given) != (len(self),):
+                raise ValueError(f"{word} has shape {np.shape(given)}, not ({len(self)},)")
+            object.__setattr__(self, word, given)
+        gaps = PositionalGaps(self.gap_open, self.gap_extend)  # type: ignore[arg-type]
+        object.__setattr__(self, "gap_open", gaps.opens)
+        object.__setattr__(self, "gap_extend", gaps.extends)
+
+    def with_gaps(self, gaps: PositionalGaps | None) -> Profile:
+        """Return the profile with other gap costs by position, or with those of the scoring."""
+        if gaps is None:
+            return replace(self, gap_open=None, gap_extend=None)
+        return replace(self, gap_open=gaps.opens, gap_extend=gaps.extends)
+
+    @property
+    def costs(self) -> PositionalGaps:
+        """The gap costs by position: those of the scoring at all of them if none are given."""
+        if self.gap_open is None or self.gap_extend is None:
+            every = np.ones(len(self), np.int32)
+            return PositionalGaps(every * self.scoring.gap_open, every * self.scoring.gap_extend)
+        return PositionalGaps(self.gap_open, self.gap_extend)
+
+    @classmethod
+    def from_sequence(cls, sequence: Single, scoring: Scoring | None = None) -> Profile:
+        """Return the profile with the scores of one sequence: results are the same as with it.
+
+        Parameters
+        ----------
+        sequence : str, Seq, SeqRecord, Record or array of codes
+        scoring : Scoring, optional
+            ``Scoring.blast()`` unless given.
+        """
+        scoring = scoring or Scoring.blast()
+        (record,) = as_records(sequence, what="profile", alphabet=scoring.alphabet)
+        codes = scoring.alphabet.encode(record.letters, name=record.id)
+        return cls(scoring.matrix[codes], record.letters, scoring, record.id, record.description)
+
+    @classmethod
+    def from_alignment(
+        cls,
+        alignment: Any,
+        scoring: Scoring | None = None,
+        *,
+        query: int | None = 0,
+        id: str | None = None,  # noqa: A002
+        gaps: Gaps = "fixed",
+    ) -> Profile:
+        """Return the profile of a multiple alignment, with sequence weights and pseudocounts.
+
+        Scores are made as published for PSI-BLAST (Altschul et al. 1997 and 2009; Schaffer et al.
+        2001): see `position_scores`. Gaps at the ends of a row mean that
+        the row does not reach there.
+
+        Parameters
+        ----------
+        alignment : Bio.Align.MultipleSeqAlignment, Bio.Align.Alignment, or list of str
+            Rows of letters and gaps.
+        scoring : Scoring, optional
+            ``Scoring.blast()`` unless given.
+        query : int or None
+            The row whose residues are the positions of the profile; None for the columns where at
+            least half of the rows have residues.
+        id : str, optional
+            The name of the profile; that of the query's row unless given.
+        gaps : {"fixed", "positional"}
+            "positional": gaps cost less where rows of the alignment open some, and more where they
+            do not, see `glsw.wings.profiles.gaps.gaps_from_frequencies`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the rows do not fit together or have letters outside the alphabet; if no local
+            statistics exist for the scoring.
+        """
+        scoring = scoring or Scoring.blast()
+        if scoring.alphabet.width != 1:
+            raise ValueError(f"an alignment of single letters, not of {scoring.alphabet.name}")
+        check_gaps(gaps)
+        rows = rows_of(alignment)
+        scores, letters, costs = scores_of_alignment(rows, query, scoring, gaps)
+        name = id if id is not None else "profile" if query is None else rows[query][0]
+        return cls(scores, letters, scoring, name).with_gaps(costs)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        scoring: Scoring | None = None,
+        *,
+        gaps: Gaps = "fixed",
+    ) -> Profile:
+        """Return the profile of a file; its format is found out.
+
+        Formats: what `write` writes; PSI-BLAST's ``-out_ascii_pssm`` and ``-out_pssm`` (ASN.1 in
+        text); HMMER3's models, of which match emissions become scores and the rest is left out; an
+        alignment (Stockholm, Clustal, FASTA with gaps), whose first row is the query.
+
+        Parameters
+        ----------
+        path : str or path
+        scoring : Scoring, optional
+            The matrix and the gap costs; those of the file unless given, or
+            ``Scoring.blast()`` (``Scoring.nucleotide()`` of models of DNA) if it names none.
+        gaps : {"fixed", "positional"}
+            "positional": gap costs by position, of an alignment as in `from_alignment`, of a
+            HMMER3 model from its transitions, see `glsw.wings.profiles.gaps.gaps_from_transitions`.
+            What `write` wrote has its own costs in any case.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ValueError
+            If its format is unknown or broken, naming file and line; for gap costs by position of
+            PSI-BLAST's files, which have none.
+        """
+        check_gaps(gaps)
+        found = read_profile(Path(path), scoring, gaps)
+        try:
+            if isinstance(found, Parts):
+                return cls(*found)
+            return cls.from_alignment(found, scoring, gaps=gaps)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the profile as text, which `read` reads back the same."""
+        Path(path).write_text(self.to_text(), encoding="utf-8")
+
+    def to_text(self) -> str:
+        """Return the text that `write` writes."""
+        return text.written(Parts(*(getattr(self, name) for name in Parts._fields)))
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        return f"<Profile {self.id}: {len(self)} positions, {self.scoring.name}>"
+
+    def masked(self, letters: str) -> Profile:
+        """Return the profile with other ``letters``, the lower-case ones of which are masked.
+
+        Masked positions have the scores of the wildcard, X or N, and their own gap costs.
+
+        Raises
+        ------
+        ValueError
+            If the alphabet has no wildcard.
+        """
+        alphabet = self.scoring.alphabet
+        alphabet.lower_case_masked()  # raises an error
+        lower = np.array([letter.islower() for letter in letters], bool)
+        scores = self.scores.copy()
+        scores[lower] = self.scoring.matrix[alphabet.encode(alphabet.wildcard or "")]
+        return replace(self, scores=scores, letters=letters)

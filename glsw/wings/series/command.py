@@ -1,0 +1,293 @@
+"""The command ``glsw motifs``: similar segments across the channels of a recording."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from glsw.aligner import Aligner
+from glsw.cli.messages import gcups, progress_bar, say
+from glsw.cli.options import add_output, add_running
+from glsw.cli.outputs import Destination, check_output, destination
+from glsw.cli.words import cost, count, not_positive, number
+from glsw.engines import ENGINES
+from glsw.engines.three import ENGINES3
+from glsw.run.pool import AnyExecutor
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.wings.cluster.options import executor_of
+from glsw.wings.series import figure, readers
+from glsw.wings.series.motifs import (
+    RULES,
+    Comparison,
+    Motif,
+    cells_of,
+    compare,
+    scoring_of,
+    trace,
+)
+from glsw.wings.series.table import MOTIF_FORMATS, MotifFormat
+from glsw.wings.series.words import LETTERS, SEGMENTS, Words, words_of
+from glsw.wings.three.aligner import Aligner3
+
+_ENGINE = {2: "auto", 3: "subtable"}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    parser.add_argument(
+        "recording",
+        metavar="RECORDING",
+        help="SNIRF, an export of a Hitachi ETG-4000, or CSV with one column per channel",
+    )
+    _add_reading(parser)
+    _add_words(parser)
+    add_running(
+        parser,
+        several="; for triples also numbers such as 0,1 or all to use several GPUs",
+        engine=None,
+        engines=f"of triples {', '.join(ENGINES3)} ({_ENGINE[3]}), "
+        f"of pairs {', '.join(ENGINES)} ({_ENGINE[2]})",
+        cluster=True,
+    )
+    output = add_output(parser, MOTIF_FORMATS, "table; tsv: one line of columns per motif")
+    output.add_argument(
+        "--figure",
+        metavar="FILE",
+        help="also draw the series of the best motif and a map of the similarity of channels: "
+        + ", ".join(figure.SUFFIXES),
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, compare, and write each motif when it is found; cheap checks come first."""
+    scoring = _scoring(arguments)
+    arguments.engine = arguments.engine or _ENGINE[arguments.of]
+    if arguments.cluster and arguments.of == 2:
+        raise ValueError("pairs are compared in one process: --cluster is for --of 3")
+    with executor_of(arguments) as executor:
+        _run(arguments, scoring, executor)
+
+
+def _run(
+    arguments: argparse.Namespace, scoring: Scoring3 | Scoring, executor: AnyExecutor | None
+) -> None:
+    check_output(arguments.output, arguments.recording)
+    _check_figure(arguments)
+    words = _words(arguments)
+    cells = cells_of(words, arguments.of)
+    with (
+        _aligner(arguments, scoring) as aligner,
+        progress_bar(arguments, cells) as bar,
+    ):
+
+        def progress(cells: int) -> None:
+            bar.update(cells)
+
+        comparison = compare(
+            words,
+            aligner,
+            top=arguments.top or None,
+            min_score=arguments.min_score,
+            progress=progress,
+            executor=executor,
+        )
+        bar.close()
+        best = _write(comparison, aligner, MOTIF_FORMATS[arguments.format], destination(arguments))
+    if arguments.figure:
+        figure.write(comparison, best, arguments.figure)
+    _summary(comparison, aligner)
+
+
+def _words(arguments: argparse.Namespace) -> Words:
+    try:
+        recording = readers.read(
+            arguments.recording,
+            rate=arguments.rate,
+            block=arguments.block,
+            time_unit=arguments.time_unit,
+        )
+        recording = recording.select(arguments.channels, start=arguments.start, end=arguments.end)
+        words = words_of(
+            recording, arguments.segments, arguments.letters, missing=arguments.missing
+        )
+    except ValueError as error:
+        raise ValueError(_with_flags(str(error))) from None
+    reasons: dict[str, list[str]] = {}
+    for channel, reason in words.left_out.items():
+        reasons.setdefault(reason, []).append(channel)
+    notes = [f"{reason}, left out: {', '.join(names)}" for reason, names in reasons.items()]
+    if recording.gap:
+        start, end = recording.gap
+        notes.append(f"no samples from {start:g} to {end:g} s, time is taken to go on")
+    for note in filter(None, [_with_flags(recording.note), *notes]):
+        say(f"{recording.name}: {note}")
+    return words
+
+
+def _with_flags(text: str) -> str:
+    """Return a message of the library with its parameters as options of the command.
+
+    >>> _with_flags('nan in sample 4; missing="skip" goes on')
+    'nan in sample 4; --missing skip goes on'
+    """
+    options = r'\b(missing|rate|block|segments|time)(_unit)?="?(\w+)"?'
+    return re.sub(options, lambda m: f"--{m[1]}{'-unit' if m[2] else ''} {m[3]}", text)
+
+
+def _aligner(
+    arguments: argparse.Namespace, scoring: Scoring3 | Scoring
+) -> AbstractContextManager[Aligner3 | Aligner]:
+    if arguments.of == 2 and (isinstance(arguments.device, list) or arguments.device == "all"):
+        raise ValueError("pairs are compared on one device: --device takes one with --of 2")
+    options = {
+        "engine": arguments.engine,
+        "device": arguments.device,
+        "memory": arguments.memory,
+    }
+    if isinstance(scoring, Scoring3):
+        return Aligner3(scoring, **options)
+    return Aligner(scoring, **options)
+
+
+def _write(
+    comparison: Comparison, aligner: Aligner3 | Aligner, form: MotifFormat, to: Destination
+) -> Motif | None:
+    """Write each motif when it is traced; return the first one."""
+    best = None
+    with to:
+        to.stream.write(form.header(comparison))
+        for number, motif in enumerate(trace(comparison, aligner), start=1):
+            best = best or motif
+            to.stream.write(form.line(comparison, motif))
+            to.mark(number)
+    return best
+
+
+def _summary(comparison: Comparison, aligner: Aligner3 | Aligner) -> None:
+    cells, seconds = comparison.cells, comparison.seconds
+    rate = cells / seconds if seconds else 0
+    where = aligner.where if isinstance(aligner, Aligner3) else aligner.engine.where
+    kind = "triples" if comparison.of == 3 else "pairs"
+    say(
+        f"{comparison.count} {kind}, {cells} cells in {seconds:.2f} s, {gcups(rate)}, "
+        f"engine {aligner.engine.name} on {where}"
+    )
+
+
+def _scoring(arguments: argparse.Namespace) -> Scoring3 | Scoring:
+    if arguments.scoring == "mindist" and arguments.mismatch is not None:
+        raise ValueError("--scoring mindist has distances for a mismatch: no --mismatch with it")
+    known = ENGINES3 if arguments.of == 3 else ENGINES
+    if arguments.engine and arguments.engine not in known:
+        names = ", ".join(known)
+        raise ValueError(f"engine {arguments.engine!r}: with --of {arguments.of} there are {names}")
+    return scoring_of(
+        arguments.letters,
+        of=arguments.of,
+        rule=arguments.scoring,
+        match=arguments.match,
+        mismatch=-1 if arguments.mismatch is None else arguments.mismatch,
+        gap_open=arguments.gapopen + arguments.gapextend,
+        gap_extend=arguments.gapextend,
+    )
+
+
+def _check_figure(arguments: argparse.Namespace) -> None:
+    if not arguments.figure:
+        return
+    try:
+        figure.check(arguments.figure)
+        check_output(arguments.figure, arguments.recording)
+    except ValueError as error:
+        text = str(error).replace("--output", "--figure", 1)
+        raise ValueError(text if text.startswith("--") else f"--figure {text}") from None
+    if (
+        arguments.output != "-"
+        and Path(arguments.output).resolve() == Path(arguments.figure).resolve()
+    ):
+        raise ValueError(f"--figure {arguments.figure}: it is --output too")
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("recording")
+    group.add_argument(
+        "--channels",
+        metavar="WHICH",
+        help="names, numbers, ranges such as 3-9 and patterns such as '*hbo', commas between them",
+    )
+    group.add_argument(
+        "--from", dest="start", metavar="S", type=number, help="from this time on, in s"
+    )
+    group.add_argument(
+        "--to", dest="end", metavar="S", type=number, help="up to before this time, in s"
+    )
+    group.add_argument(
+        "--missing",
+        choices=("error", "skip"),
+        default="error",
+        help="samples that are nan: an error, or left out of the means of segments (error)",
+    )
+    group.add_argument(
+        "--rate",
+        metavar="HZ",
+        type=number,
+        help="samples per second, for CSV without a time column",
+    )
+    group.add_argument(
+        "--block", metavar="N", type=count, help="which time series of a SNIRF file (the first)"
+    )
+    group.add_argument(
+        "--time-unit",
+        choices=readers.TIME_UNITS,
+        help="the unit of the times of a SNIRF file (the one that it names, or s if it names none)",
+    )
+
+
+def _add_words(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "words",
+        "Each channel becomes a word of letters (SAX); words are compared three or two at a time. "
+        "Gap costs are in BLAST's words: the first letter of a gap costs gapopen + gapextend.",
+    )
+    group.add_argument(
+        "--of", type=int, choices=(3, 2), default=3, help="compare all triples or all pairs (3)"
+    )
+    group.add_argument(
+        "--segments",
+        metavar="N",
+        type=count,
+        help=f"letters of a word ({SEGMENTS}, or the samples if they are fewer)",
+    )
+    group.add_argument(
+        "--letters",
+        metavar="N",
+        type=count,
+        default=LETTERS,
+        help=f"letters of the alphabet, 2 to 26 ({LETTERS}); with few of them random series "
+        "are similar everywhere",
+    )
+    group.add_argument(
+        "--scoring",
+        choices=RULES,
+        default=RULES[0],
+        help="identity: letters are equal or not; mindist: by the distance of letters (identity)",
+    )
+    numbers: tuple[tuple[str, str, Callable[[str], Any], float | None, str], ...] = (
+        ("match", "S", number, 1, "score of equal letters (1)"),
+        ("mismatch", "S", not_positive, None, "score of other letters, with identity (-1)"),
+        ("gapopen", "COST", cost, 0, "cost of opening a gap (0)"),
+        ("gapextend", "COST", cost, 1, "cost of each letter of a gap (1)"),
+    )
+    for word, metavar, kind, default, text in numbers:
+        group.add_argument(f"--{word}", metavar=metavar, type=kind, default=default, help=text)
+    group.add_argument(
+        "--top", metavar="N", type=count, default=10, help="the N best, 0 for all (10)"
+    )
+    group.add_argument(
+        "--min-score", metavar="S", type=number, default=1, help="of at least this score (1)"
+    )

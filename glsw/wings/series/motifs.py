@@ -1,0 +1,330 @@
+"""Motifs: similar segments across the channels of a recording.
+
+Each channel becomes a SAX word (see `words`). All triples or all pairs of words are aligned
+locally, and the best alignments are traced back to intervals of time. Sudo et al. (2012, section 6)
+propose this for recordings of cerebral blood flow; they leave the traceback open.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations, islice
+from math import comb
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.aligner import Aligner, Scores
+from glsw.alignment.batch import Batch
+from glsw.engines.base import Progress
+from glsw.pairs.align_pairs import traced
+from glsw.run.pool import AnyExecutor
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.three import Scoring3
+from glsw.sequences.encoded import Sequences
+from glsw.wings.series import sax
+from glsw.wings.series.mindist import mindist_scoring
+from glsw.wings.series.words import LETTERS, Words
+from glsw.wings.three.aligner import Aligner3
+
+Rule = Literal["identity", "mindist"]
+RULES: tuple[Rule, ...] = ("identity", "mindist")
+_MAX_SCORED_TOGETHER = 2**18  # triples or pairs
+_MAX_TRACED_TOGETHER = 8
+_Index = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The best local scores of all triples, or all pairs, of words.
+
+    Parameters
+    ----------
+    words : Words
+    scoring : Scoring3 or Scoring
+        The scoring of triples or of pairs.
+    similarity : ndarray of float64, shape (channels, channels)
+        For each two channels the score of the pair, or of the best triple with both; nan on the
+        diagonal.
+    best : ndarray of int32, shape (N, 3) or (N, 2)
+        Channels of the best triples or pairs, the best first; equal scores in the order of the
+        channels.
+    scores : ndarray of int32, shape (N,)
+        Their scores in units of the matrix: of float64 if it or the gap costs have decimals.
+    count, cells : int
+        Number of triples or pairs, and of cells of their tables.
+    seconds : float
+        Wall time.
+    """
+
+    words: Words
+    scoring: Scoring3 | Scoring
+    similarity: npt.NDArray[np.float64]
+    best: _Index
+    scores: Scores
+    count: int
+    cells: int
+    seconds: float
+
+    @property
+    def of(self) -> int:
+        """The number of channels per comparison, 3 or 2."""
+        return 3 if isinstance(self.scoring, Scoring3) else 2
+
+
+@dataclass(frozen=True, eq=False)
+class Motif:
+    """Similar segments of two or three channels, one interval of time per channel.
+
+    Parameters
+    ----------
+    rank : int
+        From 1.
+    score : int or float
+    channels : tuple of str
+    letters : ndarray of int64, shape (channels, 2)
+        First letter and end of each segment in its word, from 0, half-open.
+    seconds : ndarray of float64, shape (channels, 2)
+        Start and end of each segment, in s.
+    rows : tuple of str
+        The aligned letters of the segments, with ``-`` for gaps.
+    """
+
+    rank: int
+    score: int | float
+    channels: tuple[str, ...]
+    letters: npt.NDArray[np.int64]
+    seconds: npt.NDArray[np.float64]
+    rows: tuple[str, ...]
+
+    @property
+    def columns(self) -> int:
+        """The length of the alignment in letters, gaps included."""
+        return len(self.rows[0])
+
+    @property
+    def equal(self) -> int:
+        """The number of columns in which all letters are equal."""
+        return sum(len(set(column)) == 1 for column in zip(*self.rows, strict=True))
+
+
+def scoring_of(
+    letters: int = LETTERS,
+    *,
+    of: int = 3,
+    rule: Rule = "identity",
+    match: float = 1,
+    mismatch: float = -1,
+    gap_open: float = 1,
+    gap_extend: float = 1,
+) -> Scoring3 | Scoring:
+    """Return the scoring of triples or pairs of words.
+
+    Parameters
+    ----------
+    letters : int
+        Size of the alphabet of the words.
+    of : {3, 2}
+        Number of words per alignment.
+    rule : {"identity", "mindist"}
+        "identity": a column scores ``match`` if all its letters are equal, else ``mismatch``
+        (Sudo et al. 2012, equations 1 and 2; the default scores are theirs). "mindist": a pair of
+        letters scores by distance, see `mindist_scoring`, and three letters
+        as the sum of their pairs.
+    match, mismatch : float
+        Scores of equal and of different letters; "mindist" uses distances, not ``mismatch``.
+    gap_open, gap_extend : float
+        Costs of the first and of each further position of a gap.
+
+    Examples
+    --------
+    >>> scoring_of(4, of=2).name
+    'match 1 mismatch -1'
+    >>> scoring_of(4, rule="mindist").name
+    'sum-of-pairs MINDIST of 4 letters, match 1'
+    """
+    if of not in (2, 3):
+        raise ValueError(f"of must be 3 or 2 channels, got {of}")
+    if rule not in RULES:
+        raise ValueError(f"rule must be {' or '.join(map(repr, RULES))}, got {rule!r}")
+    if rule == "mindist":
+        pairs = mindist_scoring(letters, match, gap_open, gap_extend)
+        return Scoring3.sum_of_pairs(pairs) if of == 3 else pairs
+    alphabet = sax.alphabet(letters)
+    if of == 2:
+        return Scoring.match_mismatch(match, mismatch, gap_open, gap_extend, alphabet=alphabet)
+    return Scoring3.identity(match, mismatch, gap_open, gap_extend, alphabet=alphabet)
+
+
+def cells_of(words: Words, of: int) -> int:
+    """Return the number of cells of the tables of all triples or pairs of words.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer words than ``of``.
+    """
+    if len(words) < of:
+        raise ValueError(
+            f"{words.recording.name}: {len(words)} channels to compare, at least {of} expected"
+        )
+    segments: int = words.codes.shape[1]
+    cells: int = comb(len(words), of) * segments**of
+    return cells
+
+
+def compare(
+    words: Words,
+    aligner: Aligner3 | Aligner,
+    *,
+    top: int | None = 10,
+    min_score: float = 1,
+    progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
+) -> Comparison:
+    """Score all triples of words, or all pairs with an `Aligner`, and select the best.
+
+    Parameters
+    ----------
+    words : Words
+    aligner : Aligner3 or Aligner
+        With a scoring from `scoring_of`.
+    top : int or None
+        Maximum number selected, None for all.
+    min_score : float
+        Least score of those selected; a score of 0 never counts.
+    progress : callable, optional
+        Called now and then with the number of cells finished since the last call.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Scores parts of the triples, as in `Aligner3.scores`; not for pairs.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer words than one comparison needs, or the alphabet of the aligner is not
+        that of the words.
+
+    Examples
+    --------
+    >>> from glsw.wings.series.recording import Recording
+    >>> from glsw.wings.series.words import words_of
+    >>> rise, other = [0, 1, 3, 6, 8, 9], [5, 5, 5, 5]
+    >>> values = np.array([rise + other, other + rise, [9, 5] + rise + [9, 5], [1, 9] * 5], float)
+    >>> recording = Recording("r", ("a", "b", "c", "d"), values, np.arange(10) / 2)
+    >>> words = words_of(recording, letters=6)
+    >>> aligner = Aligner3(scoring_of(6), engine="reference")
+    >>> comparison = compare(words, aligner, top=1)
+    >>> comparison.count, comparison.best.tolist(), comparison.scores.tolist()
+    (4, [[0, 1, 2]], [5])
+    >>> [motif] = trace(comparison, aligner)
+    >>> motif.channels, motif.rows
+    (('a', 'b', 'c'), ('aab-eff', 'aab-eff', 'aabdeff'))
+    >>> motif.seconds.tolist()
+    [[0.0, 3.0], [2.0, 5.0], [1.0, 4.5]]
+    """
+    letters = aligner.scoring.alphabet.letters
+    if letters != sax.alphabet(words.letters).letters:
+        raise ValueError(f"words of {words.letters} letters, an aligner for the alphabet {letters}")
+    of = 3 if isinstance(aligner, Aligner3) else 2
+    if executor is not None and of == 2:
+        raise ValueError("pairs are compared in this process; an executor is for triples")
+    channels, cells = len(words), cells_of(words, of)
+    start = time.perf_counter()
+    sequences = Sequences.of(list(words.codes))
+    similarity = np.full((channels, channels), -np.inf)
+    best, scores = np.empty((0, of), np.int32), np.empty(0, np.int32)
+    rest = combinations(range(channels), of)
+    while (chosen := _next(rest, of)).size:
+        found = _scores(aligner, sequences, chosen, progress, executor)
+        for a, b in combinations(range(of), 2):
+            np.maximum.at(similarity, (chosen[:, a], chosen[:, b]), found)
+        enough = (found > 0) & (found >= min_score)
+        best, scores = np.concatenate([best, chosen[enough]]), np.append(scores, found[enough])
+        order = np.argsort(-scores, kind="stable")[:top]
+        best, scores = best[order], scores[order]
+    similarity = np.maximum(similarity, similarity.T)
+    np.fill_diagonal(similarity, np.nan)
+    return Comparison(
+        words,
+        aligner.scoring,
+        similarity,
+        best,
+        scores,
+        comb(channels, of),
+        cells,
+        time.perf_counter() - start,
+    )
+
+
+def trace(comparison: Comparison, aligner: Aligner3 | Aligner) -> Iterator[Motif]:
+    """Align the best triples or pairs of a comparison and yield their motifs.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    aligner : Aligner3 or Aligner
+        The one of the comparison.
+    """
+    words = comparison.words
+    sequences = Sequences.of(list(words.codes))
+    alphabet, edges = sax.alphabet(words.letters), words.edges
+    for begin in range(0, len(comparison.best), _MAX_TRACED_TOGETHER):
+        chosen = comparison.best[begin : begin + _MAX_TRACED_TOGETHER]
+        for k, at in enumerate(_coordinates(aligner, sequences, chosen)):
+            channels = chosen[k].tolist()
+            ends = at[:, [0, -1]]
+            yield Motif(
+                begin + k + 1,
+                comparison.scores[begin + k].item(),
+                tuple(words.recording.channels[c] for c in channels),
+                ends,
+                edges[ends],
+                tuple(
+                    _row(alphabet.decode(words.codes[c]), one, at)
+                    for c, one in zip(channels, at, strict=True)
+                ),
+            )
+
+
+def _next(rest: Iterator[tuple[int, ...]], of: int) -> _Index:
+    """Return the next combinations, shape (N, of); none at the end."""
+    flat = chain.from_iterable(islice(rest, _MAX_SCORED_TOGETHER))
+    return np.fromiter(flat, np.int32).reshape(-1, of)
+
+
+def _scores(
+    aligner: Aligner3 | Aligner,
+    sequences: Sequences,
+    chosen: _Index,
+    progress: Progress | None,
+    executor: AnyExecutor | None,
+) -> Scores:
+    batch = Batch((sequences,) * chosen.shape[1], chosen)
+    if isinstance(aligner, Aligner3):
+        return aligner.scores(batch, progress=progress, executor=executor)
+    return aligner.scoring.in_matrix_units(aligner.engine.scores(batch, progress=progress))
+
+
+def _coordinates(
+    aligner: Aligner3 | Aligner, sequences: Sequences, chosen: _Index
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield the borders of runs of equal columns in the best alignments, shape (of, K)."""
+    batch = Batch((sequences,) * chosen.shape[1], chosen)
+    if isinstance(aligner, Aligner3):
+        paths = aligner.paths(batch)
+        yield from map(paths.coordinates, range(len(chosen)))
+        return
+    for _, coordinates in traced(aligner.engine, batch, aligner.ties):
+        yield coordinates[::-1]  # the query, which is the first channel, comes second there
+
+
+def _row(word: str, at: Sequence[int], all_at: npt.NDArray[np.int64]) -> str:
+    """Return the row of a word in an alignment, with ``-`` for gaps."""
+    columns = np.diff(all_at, axis=1).max(axis=0).tolist()
+    return "".join(
+        word[start:end] if end > start else "-" * count
+        for start, end, count in zip(at[:-1], at[1:], columns, strict=True)
+    )

@@ -1,0 +1,135 @@
+"""Formats of motifs: a table for people, TSV for programs. Positions are times in s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, log10
+from typing import NamedTuple
+
+from glsw.output.format import in_a_line
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.visible import visible
+from glsw.wings.series.motifs import Comparison, Motif
+
+_WORDS = {2: "pairs", 3: "triples"}
+
+
+class MotifFormat(NamedTuple):
+    """A format of motifs.
+
+    Parameters
+    ----------
+    header : callable
+        ``header(comparison)`` returns the text above all motifs.
+    line : callable
+        ``line(comparison, motif)`` returns the text of one motif.
+    """
+
+    header: Callable[[Comparison], str]
+    line: Callable[[Comparison, Motif], str]
+
+
+def decimals(comparison: Comparison) -> int:
+    """Return the decimals of times that distinguish neighbouring letters."""
+    return max(1, ceil(-log10(_length(comparison)) - 1e-6) + 1)
+
+
+def score_text(comparison: Comparison, score: float) -> str:
+    """Return a score with the decimals of its scoring."""
+    return f"{score:.{round(log10(_pairs(comparison).scale))}f}"
+
+
+def _pairs(comparison: Comparison) -> Scoring:
+    scoring = comparison.scoring
+    return scoring if isinstance(scoring, Scoring) else scoring.pairs
+
+
+def _table_header(comparison: Comparison) -> str:
+    words = comparison.words
+    recording = words.recording
+    kind = f" ({recording.kind})" if recording.kind else ""
+    start, end = recording.edges[[0, -1]]
+    segments = words.codes.shape[1]
+    digits = decimals(comparison)
+    best = len(comparison.best)
+    shown = "none scores enough" if not best else f"the best {best}" if best > 1 else "the best"
+    lines = [
+        f"{recording.name}: {len(words)} channels{kind}, {start:.{digits}f} to {end:.{digits}f} s",
+        f"words of {segments} letters, each one of {words.letters} and {_length(comparison):.3g} s",
+        f"{comparison.count} {_WORDS[comparison.of]} by {_rule(comparison)}: {shown}",
+    ]
+    if best:
+        numbers = _cells(comparison, "rank", "score", "columns", "equal")
+        lines.append(f"{numbers}  similar stretches in s")
+    return visible("\n".join([*lines, ""]))
+
+
+def _table_line(comparison: Comparison, motif: Motif) -> str:
+    recording = comparison.words.recording
+    channels = recording.channels
+    digits = decimals(comparison)
+    name = max(len(channels[k]) for k in comparison.best.ravel())
+    time = len(f"{recording.edges[-1]:.{digits}f}")
+    segments = (
+        f"{channel:<{name}} {start:>{time}.{digits}f} - {end:<{time}.{digits}f}"
+        for channel, (start, end) in zip(motif.channels, motif.seconds.tolist(), strict=True)
+    )
+    numbers = _cells(
+        comparison, motif.rank, score_text(comparison, motif.score), motif.columns, motif.equal
+    )
+    return visible("  ".join([numbers, *segments]).rstrip()) + "\n"
+
+
+def _cells(comparison: Comparison, *values: object) -> str:
+    """Return the numbers of a line, aligned with those of all lines."""
+    highest = comparison.scores[0].item()
+    score = len(score_text(comparison, highest))
+    widths = (max(4, len(str(len(comparison.best)))), max(5, score), 7, 5)
+    return "  ".join(f"{value!s:>{width}}" for value, width in zip(values, widths, strict=True))
+
+
+def _rule(comparison: Comparison) -> str:
+    pairs = _pairs(comparison)
+    opens, extends = map(pairs.display, (pairs.gap_open, pairs.gap_extend))
+    gaps = f"gap {opens:g}" if pairs.linear else f"gaps {opens:g} and {extends:g}"
+    return f"{comparison.scoring.name}, {gaps}"
+
+
+def _length(comparison: Comparison) -> float:
+    """Return the median length of a letter in s."""
+    words = comparison.words
+    seconds = words.recording.period * len(words.recording.times)
+    return seconds / len(words.codes[0])
+
+
+def _tsv_header(comparison: Comparison) -> str:
+    names = ("channel", "start", "end", "first_letter", "last_letter", "row")
+    columns = [f"{name}_{k + 1}" for k in range(comparison.of) for name in names]
+    return "\t".join(["rank", "score", "columns", "equal", *columns]) + "\n"
+
+
+def _tsv_line(comparison: Comparison, motif: Motif) -> str:
+    digits = decimals(comparison) + 2
+    values: list[object] = [
+        motif.rank,
+        score_text(comparison, motif.score),
+        motif.columns,
+        motif.equal,
+    ]
+    for channel, (start, end), (first, last), row in zip(
+        motif.channels, motif.seconds.tolist(), motif.letters.tolist(), motif.rows, strict=True
+    ):
+        values += [channel, f"{start:.{digits}f}", f"{end:.{digits}f}", first + 1, last, row]
+    return "\t".join(map(in_a_line, values)) + "\n"
+
+
+MOTIF_FORMATS = {
+    "table": MotifFormat(_table_header, _table_line),
+    "tsv": MotifFormat(_tsv_header, _tsv_line),
+}
+"""A table below a description of the comparison, and one line of columns per motif.
+
+Starts and ends are in s, half-open; letters count from 1 and include the last one. ``columns`` is
+the length of the alignment in letters, gaps included, ``equal`` the number of columns of equal
+letters, and ``row`` the letters of a segment with ``-`` for gaps.
+"""

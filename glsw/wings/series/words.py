@@ -1,0 +1,134 @@
+"""The channels of a recording as SAX words.
+
+The default alphabet has 8 letters because chance similarity decreases with its size. The best pair
+of random words of 128 letters scores 19 with an alphabet of 4, where gaps bridge the differences,
+but 5 with 8; the best triple scores 6 and 3 (means, scoring "identity"). Smooth series, with the
+spectrum of a recording and random phases, score 31 and 18 with 4 letters, 15 and 10 with 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.wings.series import sax
+from glsw.wings.series.recording import Recording
+
+SEGMENTS = 128
+"""Letters of a word by default, or the number of samples if that is less."""
+LETTERS = 8
+"""Size of the alphabet by default."""
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A recording as SAX words, one per channel.
+
+    Parameters
+    ----------
+    recording : Recording
+        The channels that have words.
+    codes : ndarray of uint8, shape (channels, segments)
+        Codes of ``glsw.wings.series.sax.alphabet(letters)``.
+    letters : int
+        Size of the alphabet.
+    left_out : mapping of str to str
+        Channels without a word, and the reason.
+    """
+
+    recording: Recording
+    codes: npt.NDArray[np.uint8]
+    letters: int
+    left_out: Mapping[str, str]
+
+    @property
+    def edges(self) -> npt.NDArray[np.float64]:
+        """Start times of the letters and the end of the last one, in s, shape (segments + 1,)."""
+        samples, segments = len(self.recording.times), self.codes.shape[1]
+        borders = np.arange(segments + 1) * (samples / segments)
+        edges: npt.NDArray[np.float64] = np.interp(
+            borders, np.arange(samples + 1), self.recording.edges
+        )
+        return edges
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def words_of(
+    recording: Recording,
+    segments: int | None = None,
+    letters: int = LETTERS,
+    *,
+    missing: sax.Missing = "error",
+) -> Words:
+    """Return the words of the channels of a recording.
+
+    Constant channels, which would all have the same word, are left out; so are channels without any
+    samples if ``missing`` is "skip".
+
+    Parameters
+    ----------
+    recording : Recording
+    segments : int, optional
+        Letters of a word; 128 by default, or the number of samples if that is less.
+    letters : int
+        Size of the alphabet, 2 to 26.
+    missing : {"error", "skip"}
+        Whether missing samples are rejected or skipped.
+
+    Raises
+    ------
+    ValueError
+        If samples are missing, a segment has no samples, or a sample is infinite; if no channel is
+        left; as `glsw.wings.series.sax.sax`. The message names channels and samples.
+
+    Examples
+    --------
+    >>> values = np.array([[0.0, 0, 1, 1, 5, 5], [7, 7, 7, 7, 7, 7]])
+    >>> words = words_of(Recording("r", ("a", "b"), values, np.arange(6.0)), 3, 4)
+    >>> words.codes.tolist(), words.left_out, words.edges.tolist()
+    ([[0, 1, 3]], {'b': 'constant'}, [0.0, 2.0, 4.0, 6.0])
+    """
+    whole, empty = recording.without_missing(missing)
+    count = min(SEGMENTS, len(recording.times)) if segments is None else segments
+    left_out = dict.fromkeys(empty, "all nan")
+    kept, codes = [], []
+    for k, (name, series) in enumerate(zip(whole.channels, whole.values, strict=True)):
+        try:
+            word = sax.sax_codes(series, count, letters, missing=missing)
+        except ValueError as error:
+            text = str(error)
+            if text.startswith("series"):
+                text = f"channel {name}{text.removeprefix('series')}"
+            fitting = _fitting_segments(whole.values)
+            advice = f"; segments={fitting} fits" if 1 <= fitting < count else ""
+            raise ValueError(f"{recording.name}: {text}{advice}") from None
+        if not np.nanmax(np.abs(sax.znormalize(series, missing=missing))):
+            left_out[name] = "constant"
+        else:
+            kept.append(k)
+            codes.append(word)
+    if not kept:
+        raise ValueError(f"{recording.name}: all channels are constant")
+    whole = replace(
+        whole, channels=tuple(whole.channels[k] for k in kept), values=whole.values[kept]
+    )
+    return Words(whole, np.array(codes), letters, left_out)
+
+
+def _fitting_segments(values: npt.NDArray[np.float64]) -> int:
+    """Return a number of segments of which none lies in missing samples.
+
+    >>> _fitting_segments(np.array([[1, np.nan, np.nan, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6, 7]]))
+    3
+    """
+    channels, samples = values.shape
+    edge = np.zeros((channels, 1), bool)
+    missing = np.concatenate([edge, np.isnan(values), edge], axis=1)
+    borders = np.flatnonzero(np.diff(missing.ravel())).reshape(-1, 2)
+    longest = int(np.diff(borders).max(initial=0))
+    return int((samples - 1) // longest if longest else samples)

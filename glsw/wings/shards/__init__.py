@@ -1,0 +1,5 @@
+"""Parts of a search that any machines compute, and their merge."""
+
+COMMANDS = {
+    "merge": ("glsw.wings.shards.command", "merge the shards of a search into its results"),
+}

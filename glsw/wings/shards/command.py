@@ -1,0 +1,74 @@
+"""The command ``glsw merge``: the results of a search whose shards are there."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from functools import partial
+
+from glsw import cli
+from glsw.alignment.hits import SearchResult
+from glsw.cli import search
+from glsw.cli.messages import Bar, progress_bar
+from glsw.cli.options import add_output, add_running
+from glsw.cli.outputs import check_output, destination, write
+from glsw.cli.pairs import aligner_for, read_inputs
+from glsw.cli.summary import add_summary, check_summary, counted, summary_of
+from glsw.cli.words import format_in
+from glsw.output import FORMATS
+from glsw.wings.shards import options as shards
+from glsw.wings.shards.shards import description, merge
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    parser.add_argument("folder", metavar="DIR", help="the folder of glsw search --shard")
+    files = parser.add_argument_group("files", "Their contents have to be the same.")
+    files.add_argument("--query", metavar="FILE", help="where the queries are now")
+    files.add_argument("--target", metavar="DB", help="where the database is now")
+    add_running(parser)
+    output = add_output(
+        parser,
+        {"that of the shards": None},
+        "as of glsw search",
+        partial(format_in, formats=FORMATS),
+    )
+    add_summary(output)
+    parser.set_defaults(format=None)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the results, which are those of one process."""
+    found = description(arguments.folder)
+    words = shards.words_of(found.notes)
+    form = arguments.format and arguments.format.name
+    one_process = shards.as_one_process(words, "-", form)
+    of_search = cli.parsed([*one_process, "--engine", arguments.engine])
+    of_search.output = arguments.output
+    search.choose_format(of_search)
+    shards.find_files(of_search, found.notes)
+    for name in ("query", "target"):
+        if moved := getattr(arguments, name):
+            setattr(of_search, name, moved)
+    for name in ("device", "memory", "no_progress"):
+        setattr(of_search, name, getattr(arguments, name))
+    paths = of_search.query, of_search.target
+    check_output(arguments.output, *paths)
+    check_summary(arguments, *paths)
+    given = read_inputs(of_search, search.preparation, check=False)
+    to = destination(arguments)
+    command = shards.as_one_process(words, arguments.output, form)
+    with (
+        aligner_for(of_search, given.scoring) as aligner,
+        progress_bar(arguments, len(given.queries), "query") as bar,
+        summary_of(arguments, aligner, given.queries, given.targets, paths=paths) as summary,
+    ):
+        results = _shown(merge(search.prepare(aligner, given, of_search), arguments.folder), bar)
+        results = counted(summary, results)
+        write(results, of_search.format, to, bar, given.targets, note=given.note, command=command)
+
+
+def _shown(results: Iterable[SearchResult], bar: Bar) -> Iterable[SearchResult]:
+    for result in results:
+        bar.update(1)
+        yield result

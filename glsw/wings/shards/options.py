@@ -1,0 +1,109 @@
+"""Shards of ``glsw search``: what ``--shard`` computes, and what ``glsw merge`` reads again."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from glsw.cli.messages import progress_bar, say
+from glsw.cli.pairs import aligner_for, read_inputs
+from glsw.cli.search import preparation, prepare
+from glsw.wings.shards.shards import path_of, scan_shard
+
+_FILES = "query", "target", "matrix", "second_track", "second_matrix"
+"""The arguments that may name files."""
+
+
+def scan(arguments: argparse.Namespace) -> None:
+    """Scan a shard, and write its file into the folder of the output."""
+    number, count = arguments.shard
+    folder = arguments.output
+    if folder == "-":
+        raise ValueError("--shard is for --output DIR, a folder")
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise ValueError(f"--output {folder}: it is no folder, which --shard needs")
+    if "-" in (arguments.query, arguments.target):
+        raise ValueError("standard input ('-') cannot be read again by other shards")
+    given = read_inputs(arguments, preparation)
+    with (
+        aligner_for(arguments, given.scoring) as aligner,
+        progress_bar(arguments, 0) as bar,
+    ):
+        done = scan_shard(
+            prepare(aligner, given, arguments),
+            number,
+            count,
+            folder,
+            resume=arguments.resume,
+            notes={"words": arguments.words, "folder": str(Path.cwd())},
+            progress=bar.update,
+            expect=bar.expect,
+        )
+    if done.was_complete:
+        say(f"{path_of(folder, number, count)} is complete")
+    else:
+        ran = f"engine {done.engine} on {done.device}"
+        say(f"{done.path}: {done.cells} cells in {done.seconds:.2f} s, {ran}{given.note}")
+
+
+def words_of(notes: Mapping[str, Any]) -> list[str]:
+    """Return the words of the command line that began a folder of shards.
+
+    Raises
+    ------
+    ValueError
+        If no command line did.
+    """
+    words = notes.get("words")
+    if (
+        not isinstance(words, list)
+        or words[:1] != ["search"]
+        or {"-h", "--help"} & {*map(str, words)}
+    ):
+        raise ValueError(
+            "no glsw search made these shards: merge them with glsw.wings.shards.shards"
+        )
+    return [str(word) for word in words]
+
+
+def find_files(arguments: argparse.Namespace, notes: Mapping[str, Any]) -> None:
+    """Let the files of a command line be found from another folder."""
+    folder = str(notes.get("folder", ""))
+    for name in _FILES:
+        path = getattr(arguments, name)
+        if path and os.path.exists(os.path.join(folder, path)):
+            setattr(arguments, name, os.path.relpath(os.path.join(folder, path)))
+
+
+def as_one_process(words: Sequence[str], output: str, form: str | None) -> list[str]:
+    """Return the command line of one process that writes what a merge writes.
+
+    >>> words = "search q db --shard 3/16 --output dir --format sam".split()
+    >>> " ".join(as_one_process(words, "-", None))
+    'search q db --format sam'
+    >>> " ".join(as_one_process(words, "hits", "blast-tab"))
+    'search q db --output hits --format blast-tab'
+    """
+    wanted = {"--shard": None, "--output": None if output == "-" else output}
+    if form is not None:
+        others = "--link", "--alignments", "--read-group"
+        wanted |= {"--format": form, **dict.fromkeys(others)}
+    made = list(_replaced(words, wanted))
+    return made if form is None or "--format" in made else [*made, "--format", form]
+
+
+def _replaced(words: Sequence[str], wanted: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield words with other values of some options, or without an option where that is None."""
+    rest = iter(words)
+    for word in rest:
+        option, equals, _ = word.partition("=")
+        if option not in wanted:
+            yield word
+            continue
+        if not equals:
+            next(rest, None)
+        if (value := wanted[option]) is not None:
+            yield from [option, value]

@@ -1,0 +1,3 @@
+"""Alignment of three sequences."""
+
+COMMANDS = {"align3": ("glsw.wings.three.command", "align three sequences")}

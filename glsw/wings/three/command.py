@@ -1,0 +1,179 @@
+"""The command ``glsw align3``: alignments of three sequences."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import Bio.Align
+
+from glsw.cli.inputs import FILES, Targets, check_standard_input, lengths, only
+from glsw.cli.messages import Bar, progress_bar, tables
+from glsw.cli.options import add_output, add_running, add_several
+from glsw.cli.outputs import check_output, destination, write
+from glsw.cli.scoring import add_costs, check_match, gaps_of, scoring_for, scoring_of
+from glsw.cli.words import alphabet
+from glsw.engines.three import ENGINES3
+from glsw.scoring.gaps import MODES
+from glsw.scoring.three import SCHEMES, Scoring3
+from glsw.sequences.alphabet import DNA
+from glsw.sequences.records import Record, as_records
+from glsw.wings.three.aligner import Aligner3
+from glsw.wings.three.formats import FORMATS3, Result3
+
+IDENTITY = 1, -1
+"""Default match and mismatch of three letters (Sudo et al. 2012)."""
+IDENTITY_GAPS = 0, 1
+"""Default gap costs with them, in BLAST's words."""
+POLLING = {"auto": None, "on": True, "off": False}
+"""Choices of ``--polling``."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    parser.add_argument("a", metavar="A", help=f"a file of one sequence: {FILES}")
+    parser.add_argument("b", metavar="B", help="a file of one sequence")
+    parser.add_argument("c", metavar="C", help="a file of one sequence")
+    _add_scoring(parser)
+    add_several(
+        parser,
+        "column of two or three residues at one place of all sequences",
+        None,
+        "1, with another --mode none",
+    )
+    running = add_running(parser, engine="subtable", engines=f"{', '.join(ENGINES3)} (subtable)")
+    running.add_argument(
+        "--polling",
+        choices=POLLING,
+        default="auto",
+        help="on: all parts of a table are computed at once and wait for one another, which is "
+        "faster; if the device does not let them go on, there is a warning, and off is used; off: "
+        "parts that need one another are computed one after the other; auto: on with NVIDIA's "
+        "driver, and AMD's once it has proved itself (auto)",
+    )
+    add_output(
+        parser,
+        FORMATS3,
+        "text: three rows, and below them * if all letters are equal, : if any two score above 0, "
+        ". if some two do; clustal; fasta: rows with gaps; tsv: one line per alignment",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Align the sequences of three files; cheap checks come first."""
+    _scoring_of(arguments)  # raises errors of options
+    paths = arguments.a, arguments.b, arguments.c
+    check_output(arguments.output, *paths)
+    check_standard_input(*paths)
+    a, b, c = (only(path, as_records(Path(path), what="sequence")) for path in paths)
+    sides = (paths[0], [a]), (paths[1], [b]), (paths[2], [c])
+    scoring, note = _scoring_of(arguments, *sides)
+    scoring = scoring.in_mode(arguments.mode)
+    with (
+        Aligner3(
+            scoring,
+            engine=arguments.engine,
+            device=arguments.device,
+            unknown=arguments.unknown,
+            memory=arguments.memory,
+            polling=POLLING[arguments.polling],
+        ) as aligner,
+        progress_bar(arguments, math.prod(lengths(aligner, a, b, c))) as bar,
+    ):
+        results = _disjoint(aligner, (a, b, c), arguments, bar)
+        write(results, FORMATS3[arguments.format], destination(arguments), bar, note=note)
+
+
+def _disjoint(
+    aligner: Aligner3,
+    records: tuple[Record, Record, Record],
+    arguments: argparse.Namespace,
+    bar: Bar,
+) -> Iterator[Result3]:
+    """Yield a result per alignment, or one result without an alignment if there is none."""
+    found = aligner.alignments(
+        *records,
+        max_alignments=arguments.max_alignments or None,
+        min_score=arguments.min_score,
+        progress=bar.update,
+    )
+    cells = math.prod(lengths(aligner, *records))
+    most = arguments.max_alignments if aligner.scoring.local else 1
+    found = tables(found, cells, most, bar)
+    rank, start = 0, time.perf_counter()
+
+    def result(rank: int, alignment: Bio.Align.Alignment | None) -> Result3:
+        seconds = time.perf_counter() - start
+        engine, width = aligner.engine, aligner.scoring.alphabet.width
+        ran = engine.label, engine.where, engine.memory_used
+        return Result3(records, rank, alignment, width, cells, seconds, *ran)
+
+    for rank, alignment in enumerate(found, start=1):
+        yield result(rank, alignment if alignment.shape[1] else None)
+        start = time.perf_counter()
+    if not rank:
+        yield result(1, None)
+
+
+def _scoring_of(arguments: argparse.Namespace, *sides: tuple[str, Targets]) -> tuple[Scoring3, str]:
+    """Return the scoring of the options and of the sequences, and a note for the summary."""
+    if arguments.scheme == "sum-of-pairs":
+        if arguments.alphabet:
+            raise ValueError("--alphabet is for --scheme identity")
+        scoring, note = scoring_for(arguments, *sides) if sides else (scoring_of(arguments), "")
+        return Scoring3.sum_of_pairs(scoring), note
+    for word in ("dna", "protein"):
+        if getattr(arguments, word):
+            raise ValueError(
+                f"--{word} is for --scheme sum-of-pairs, --alphabet {word} for identity"
+            )
+    if arguments.matrix:
+        raise ValueError(f"--matrix {arguments.matrix} and --scheme identity exclude one another")
+    match, mismatch = arguments.match, arguments.mismatch
+    check_match(arguments)
+    if match is None:
+        match, mismatch = IDENTITY
+    gapopen, gapextend = gaps_of(arguments, IDENTITY_GAPS)
+    letters = arguments.alphabet or DNA
+    costs = match, mismatch, gapopen + gapextend, gapextend
+    return Scoring3.identity(*costs, alphabet=letters), ""
+
+
+def _add_scoring(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "scoring",
+        "sum-of-pairs: a column scores the sum of its three pairs of letters; each of the two "
+        "pairs of a letter and a gap costs. identity: a column scores match if its "
+        "three letters are equal, else mismatch; gap costs are per column, with one gap "
+        "or two. Gap costs are in BLAST's words: the first residue of a gap costs gapopen + "
+        "gapextend, each further one gapextend.",
+    )
+    group.add_argument(
+        "--scheme",
+        choices=SCHEMES,
+        default="sum-of-pairs",
+        help="the scoring of a column (sum-of-pairs)",
+    )
+    group.add_argument(
+        "--mode",
+        choices=MODES,
+        default="local",
+        help="local: the alignment begins and ends anywhere; global: it contains all letters of "
+        "the three sequences; semiglobal: it begins with the first letter of at least one and ends "
+        "with the last letter of at least one (local)",
+    )
+    group.add_argument(
+        "--alphabet",
+        metavar="NAME",
+        type=alphabet,
+        help="the alphabet with identity: dna, protein, or the name of a matrix with other letters "
+        "(dna)",
+    )
+    add_costs(
+        group,
+        *(f"; with identity {number}" for number in IDENTITY),
+        *(f", with identity {cost}" for cost in IDENTITY_GAPS),
+    )

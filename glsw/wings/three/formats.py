@@ -1,0 +1,233 @@
+"""Writers of alignments of three sequences by name, for people, for other programs, for scripts.
+
+As in `glsw.output`, coordinates count from 1 and include the last residue in text, from 0 and
+half-open in the format "tsv".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+from glsw.output.format import in_a_line
+from glsw.sequences.records import Record
+from glsw.sequences.visible import visible
+from glsw.wings.three.results import MARKS
+
+if TYPE_CHECKING:
+    import Bio.Align
+
+_OF_SEQUENCE = {
+    "": "id of the sequence",
+    "_start": "first aligned letter, counted from 0",
+    "_end": "the letter after the last one",
+    "_length": "letters of the sequence",
+}
+DESCRIPTIONS: Mapping[str, str] = {
+    "rank": "of the alignment, 1 for the best",
+    "score": "of the alignment",
+    "identity": "fraction of the columns that have three equal letters, from 0 to 1",
+    "identities": "columns with three equal letters",
+    "gaps": "columns with one gap or two",
+    "columns": "of the alignment",
+    **{f"{row}{what}": text for row in "abc" for what, text in _OF_SEQUENCE.items()},
+    **{f"{row}_row": "its aligned letters, `-` for a gap" for row in "abc"},
+}
+"""What the columns of the format "tsv" say."""
+
+COLUMNS = tuple(DESCRIPTIONS)
+"""The first line of the format "tsv"."""
+
+_LINE = 60  # characters of a row in a line of text
+_NAME = 30  # characters of a name in a Clustal file
+
+
+@dataclass(frozen=True, eq=False)
+class Result3:
+    """An alignment of three sequences, or that there is none, and what it took to find out.
+
+    Parameters
+    ----------
+    records : tuple of Record
+        The three whole sequences.
+    rank : int
+        1 for the best alignment.
+    alignment : Bio.Align.Alignment or None
+        As from `Aligner3.align`.
+    width : int
+        Characters of a letter.
+    cells : int
+        Of the table.
+    seconds : float
+        Wall time.
+    engine, device : str
+        What found it.
+    memory : int
+        Bytes that the engine kept on the device beside the sequences, where counted.
+    """
+
+    records: tuple[Record, Record, Record]
+    rank: int
+    alignment: Bio.Align.Alignment | None
+    width: int
+    cells: int
+    seconds: float
+    engine: str
+    device: str
+    memory: int = 0
+
+
+class Format3(NamedTuple):
+    """How alignments are written.
+
+    Parameters
+    ----------
+    write : callable
+        ``write(result, stream)`` writes one result, after those before it.
+    header : str
+        What stands once before all results.
+    """
+
+    write: Callable[[Result3, TextIO], None]
+    header: str = ""
+
+
+def write_text(result: Result3, stream: TextIO) -> None:
+    """Write three rows, residue under residue, and below them the `glsw.wings.three.aligner.marks`.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from glsw.wings.three.aligner import align3
+    >>> words = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
+    >>> records = tuple(Record(f"q{k}", "", word) for k, word in enumerate(words))
+    >>> found = align3(*records, engine="reference")
+    >>> write_text(Result3(records, 1, found, 1, 420, 0.1, "reference", "CPU"), sys.stdout)
+    a q0
+    b q1
+    c q2
+    score 65, identities 4/7 (57.1%), gaps 1/7 (14.3%)
+    <BLANKLINE>
+    a  4 GAWGHEE 10
+    b  1 PAW-HEA 6
+    c  1 GAW-HEE 6
+         .** **.
+    <BLANKLINE>
+    """
+    alignment, width = result.alignment, result.width
+    if alignment is None:
+        names = ", ".join(record.id for record in result.records)
+        stream.write(f"{visible(names)}: no alignment\n\n")
+        return
+    rows, marks = _rows(alignment), _marks(alignment)
+    identities, gaps, columns = _counts(result, alignment)
+    lines = [
+        visible(f"{name} {record.id} {record.description}".rstrip())
+        for name, record in zip("abc", result.records, strict=True)
+    ]
+    lines.append(
+        f"score {_score(alignment)}, identities {identities}/{columns} ({identities / columns:.1%})"
+        f", gaps {gaps}/{columns} ({gaps / columns:.1%})"
+    )
+    at = (alignment.coordinates[:, 0] // width).tolist()
+    digits = len(str(alignment.coordinates[:, -1].max() // width))
+    step = _LINE // width * width
+    for first in range(0, len(marks), step):
+        lines.append("")
+        for k, name in enumerate("abc"):
+            row = rows[k][first : first + step]
+            residues = (len(row) - row.count("-")) // width
+            begin, at[k] = at[k], at[k] + residues
+            lines.append(f"{name} {begin + bool(residues):>{digits}} {row} {at[k]}")
+        lines.append(f"{'':{digits + 3}}{marks[first : first + step]}".rstrip())
+    stream.write("\n".join([*lines, "", ""]))
+
+
+def write_clustal(result: Result3, stream: TextIO) -> None:
+    """Write a whole Clustal file of one alignment, or nothing if there is none.
+
+    Rows are named as ``id/start-end``, since only what is aligned is written. Several such files
+    after one another are what `Bio.AlignIO.parse` reads as several alignments.
+    """
+    if alignment := _named(result, _NAME):
+        stream.write(f"CLUSTAL multiple sequence alignment by glsw\n\n\n{alignment:clustal}")
+
+
+def write_fasta(result: Result3, stream: TextIO) -> None:
+    """Write three FASTA records with gaps, named as ``id/start-end``, or nothing.
+
+    Several alignments are read by `Bio.AlignIO.parse` with ``seq_count=3``.
+    """
+    if alignment := _named(result):
+        stream.write(format(alignment, "fasta"))
+
+
+def write_tsv(result: Result3, stream: TextIO) -> None:
+    """Write the `COLUMNS` of an alignment, without the header, or nothing."""
+    alignment, width = result.alignment, result.width
+    if alignment is None:
+        return
+    identities, gaps, columns = _counts(result, alignment)
+    values: list[object] = [
+        result.rank,
+        _score(alignment),
+        f"{identities / columns:.4f}",
+        identities,
+        gaps,
+        columns,
+    ]
+    for record, at in zip(result.records, alignment.coordinates // width, strict=True):
+        values += [record.id, at[0], at[-1], len(record) // width]
+    values += _rows(alignment)
+    stream.write("\t".join(map(in_a_line, values)) + "\n")
+
+
+FORMATS3 = {
+    "text": Format3(write_text),
+    "clustal": Format3(write_clustal),
+    "fasta": Format3(write_fasta),
+    "tsv": Format3(write_tsv, "\t".join(COLUMNS) + "\n"),
+}
+"""For three sequences: rows with marks below, files of other programs, a line of columns."""
+
+
+def _rows(alignment: Bio.Align.Alignment) -> list[str]:
+    return [str(alignment[k]) for k in range(3)]
+
+
+def _marks(alignment: Any) -> str:
+    marks: str = alignment.column_annotations[MARKS]
+    return marks
+
+
+def _score(alignment: Any) -> int | float:
+    score: int | float = alignment.score
+    return score
+
+
+def _counts(result: Result3, alignment: Bio.Align.Alignment) -> tuple[int, int, int]:
+    """Return how many columns have three equal letters, how many a gap, and how many there are."""
+    gaps = sum("-" in column for column in zip(*_rows(alignment), strict=True))
+    marks = _marks(alignment)
+    return marks.count("*") // result.width, gaps // result.width, len(marks) // result.width
+
+
+def _named(result: Result3, room: int | None = None) -> Bio.Align.Alignment | None:
+    """Return the alignment with names that say where it is, perhaps of so many characters."""
+    import Bio.Align
+    from Bio.SeqRecord import SeqRecord
+
+    found, width = result.alignment, result.width
+    if found is None:
+        return None
+    rows = []
+    for record, at in zip(found.sequences, found.coordinates // width, strict=True):
+        place = f"/{at[0] + 1}-{at[-1]}"
+        name = visible(record.id)
+        name = name if room is None else name[: room - len(place)]
+        title = visible(record.description)
+        rows.append(SeqRecord(record.seq, id=f"{name}{place}", description=title))
+    alignment = Bio.Align.Alignment(rows, found.coordinates)  # type: ignore[no-untyped-call]
+    alignment.column_annotations = {MARKS: _marks(found)}  # type: ignore[attr-defined]
+    return alignment

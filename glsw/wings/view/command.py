@@ -1,0 +1,51 @@
+"""The command ``glsw view``: a window on the dot plot of two genomes."""
+
+from __future__ import annotations
+
+import argparse
+
+from glsw.wings.dotplot.command import add_map, add_sequences, aligner_for, prepared_of, read_inputs
+from glsw.wings.view.computer import Computer
+from glsw.wings.view.viewer import KEYS
+from glsw.wings.view.window import show
+
+_SIZE = 1100, 860
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    add_sequences(parser)
+    group = add_map(parser)
+    group.add_argument(
+        "--size",
+        metavar="WxH",
+        type=_size,
+        default=_SIZE,
+        help=f"pixels of the window ({_SIZE[0]}x{_SIZE[1]})",
+    )
+    parser.add_argument_group("keys", " ".join(" ".join(KEYS).split()).lower())
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Show the window until it is closed."""
+    scoring, queries, targets, _ = read_inputs(arguments)
+    with aligner_for(arguments, scoring) as aligner:
+        prepared = prepared_of(arguments, aligner, queries, targets)
+        title = f"glsw view {arguments.query} {arguments.target or ''}".rstrip()
+        width, height = arguments.size
+        show(Computer(aligner, prepared.mapper), width, height, title)
+
+
+def _size(text: str) -> tuple[int, int]:
+    """Return the width and the height of a window.
+
+    >>> _size("640x480")
+    (640, 480)
+    """
+    words = text.lower().split("x")
+    if len(words) != 2 or not all(each.isascii() and each.isdecimal() for each in words):
+        raise argparse.ArgumentTypeError(f"{text!r}: two numbers such as 1100x860 expected")
+    width, height = map(int, words)
+    if not (300 <= width <= 16384 and 200 <= height <= 16384):
+        raise argparse.ArgumentTypeError(f"{text}: from 300x200 to 16384x16384 expected")
+    return width, height

@@ -1,13 +1,12 @@
 """What all tests share: one device, real data, and other OpenGL implementations.
 
 The folders are those of ``glsw``: ``sequences``, ``scoring``, ``device``, ``engines``, ``search``,
-``statistics``, ``output``, ``series`` and ``cli``; ``test_NAME.py`` in this folder tests the module
-or the package of that name, ``cluster`` searches by several processes, and ``bench`` the
-benchmarks. ``cases`` and ``cases3`` have the pairs and triples that every engine is judged by,
-``naive`` and ``naive3`` the definitions that the references are judged by, ``program`` starts the
-command line in a process of its own, ``dask_processes`` a cluster, ``subtests`` makes one test of
-many near-equal cases, ``failing`` has devices that fail, ``driver_faults`` drivers with faults, and
-``doc_examples`` runs the examples of pages.
+``statistics``, ``output`` and ``cli``, and in ``wings`` one for each wing; ``test_NAME.py`` in this
+folder tests the module or the package of that name, and ``bench`` the benchmarks. ``cases`` and
+``cases3`` have the pairs and triples that every engine is judged by, ``naive`` and ``naive3`` the
+definitions that the references are judged by, ``program`` starts the command line in a process of
+its own, ``subtests`` makes one test of many near-equal cases, ``failing`` has devices that fail,
+``driver_faults`` drivers with faults, and ``doc_examples`` runs the examples of pages.
 """
 
 from __future__ import annotations

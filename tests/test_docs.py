@@ -40,7 +40,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("reads.fq", "genome.fa", "genes.fa", "contigs.fasta", "genome1.fa", "genome2.fa"):
         (tmp_path / name).write_text(dna)
     for name in ("pssm", "hmm"):
-        shutil.copy(ROOT / "tests" / "data" / f"made_up.{name}", tmp_path / f"family.{name}")
+        made_up = ROOT / "tests" / "wings" / "profiles" / f"made_up.{name}"
+        shutil.copy(made_up, tmp_path / f"family.{name}")
     for name in ("queries", "proteins"):
         (tmp_path / f"{name}_3di.fasta").write_text(">a\nDVPVVLVVQD\n>b\nDVPVVLVVD\n")
     shutil.copy(ROOT / "tests" / "data" / "made_up.mat", tmp_path / "3di.mat")

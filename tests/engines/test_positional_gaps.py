@@ -1,6 +1,6 @@
 """Gap costs by position: engines by the judgement of the reference, paths in any memory.
 
-tests/profiles/test_profile_gaps.py judges the reference, and engines, by the definition.
+tests/wings/profiles/test_profile_gaps.py judges the reference, and engines, by the definition.
 """
 
 import dataclasses

@@ -21,7 +21,7 @@ FILES = {"q.fasta": fasta("q", 8, 20, 40), "db.fasta": fasta("t", 8, 20, 40, 2)}
 SEARCH = "search q.fasta db.fasta --engine reference --format tsv"
 # Results are handed on at once, and so often that many moments differ.
 SOON = "from glsw.output import result_file; result_file._SECONDS_BETWEEN_MARKS = 0"
-LOOKS = "from glsw.search import workers; workers._LOOKS_AT_A_STOPPED_PROCESS = 2"
+LOOKS = "from glsw.run import workers; workers._LOOKS_AT_A_STOPPED_PROCESS = 2"
 SEVERAL = {"q.fasta": fasta("q", 20, 20, 60), "db.fasta": fasta("t", 150, 50, 150, 2)}
 ONE = {"a.fasta": fasta("a", 1, 2500, 2500), "b.fasta": fasta("b", 1, 2500, 2500, 2)}
 JOBS = {

@@ -23,7 +23,7 @@ from glsw.statistics.ungapped_constants import background, lambda_of
 from glsw.wings.profiles.alignment import OUTSIDE, UNKNOWN, _codes, _different, _weights
 from glsw.wings.profiles.letters import Letters
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parent
 PSSM, HMM = DATA / "made_up.pssm", DATA / "made_up.hmm"
 BLOSUM62 = Scoring.blast()
 NAMES = [name for name, kind in ENGINES.items() if not kind.capabilities.unit_costs]

@@ -23,7 +23,7 @@ from glsw.wings.composition import own_matrices, rescoring
 from glsw.wings.composition.own_matrices import own_scores
 from glsw.wings.composition.target_frequencies import target_frequencies
 
-RECORDED = Path(__file__).parents[1] / "data" / "composition.tsv"
+RECORDED = Path(__file__).parent / "composition.tsv"
 LETTERS = np.frombuffer(b"ARNDCQEGHILKMFPSTWYV", np.uint8)
 BACKGROUND = blosum62_joint().sum(axis=1)
 BLOSUM62 = Scoring.blast()

@@ -12,7 +12,7 @@ import matplotlib.image
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WINDOW = """
 import sys, time, warnings
 import moderngl, numpy as np

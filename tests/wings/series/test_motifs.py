@@ -41,7 +41,7 @@ from glsw.wings.series.table import MOTIF_FORMATS
 from glsw.wings.series.words import Words, words_of
 from glsw.wings.three.aligner import Aligner3
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SEGMENTS, LETTERS, SAMPLES, PERIOD = 60, 8, 5, 0.2  # a letter is 1 s long
 PLANTED = {"left": 7, "right": 19, "front": 33}
 LENGTH = 20
@@ -619,7 +619,7 @@ def test_motifs_that_were_written_stay_when_interrupted(
 def test_ctrl_c_while_it_compares(folder: Path) -> None:
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from glsw.cli import motifs\n"
+        "from glsw.wings.series import command as motifs\n"
         "old = motifs.compare\n"
         "def compare(*arguments, progress, **options):\n"
         "    def tell(cells):\n"

@@ -6,6 +6,7 @@ finished the last one, so that a slow device gets less to do.
 
 from __future__ import annotations
 
+import importlib
 import threading
 import weakref
 from collections import Counter, deque
@@ -18,6 +19,7 @@ from glsw.device.info import DeviceInfo
 from glsw.engines.base import AnyEngine
 from glsw.engines.spec import EngineSpec
 from glsw.run.workers import DeviceProcess, UserExecutor, Worker, Workers, info_of
+from glsw.wings import registered
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -228,14 +230,16 @@ def _close(processes: Sequence[DeviceProcess]) -> None:
 
 
 def workers_of(executor: AnyExecutor, spec: EngineSpec) -> Workers:
-    """Return the workers of an executor, or of a Dask cluster."""
+    """Return the workers of an executor of the standard library, or of one that a wing knows."""
     from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 
     from glsw.run.remote import RemoteExecutor
-    from glsw.wings.cluster.dask_workers import DaskWorkers, dask_client
 
-    if of_dask := dask_client(executor):
-        return DaskWorkers(*of_dask, spec)
+    known = registered("WORKERS")
+    for kind in type(executor).__mro__:
+        if module := known.get(kind.__module__.partition(".")[0]):
+            workers: Workers = importlib.import_module(module).workers_of(executor, spec)
+            return workers
     if not isinstance(executor, Executor):
         raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
     here = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)

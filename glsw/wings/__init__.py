@@ -7,6 +7,8 @@ constants of its ``__init__``:
     Names of the wings it stands on itself. Without these it is closed too.
 ``COMMANDS``
     Commands of glsw: the module of each, with ``add(parser)`` and ``run(arguments)``, and its help.
+``WORKERS``
+    Packages of executors: a module with ``workers_of(executor, spec)``, see `glsw.run.workers`.
 """
 
 from __future__ import annotations

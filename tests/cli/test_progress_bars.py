@@ -18,7 +18,7 @@ from glsw.engines.score_map import Bands, ScoreMap
 from glsw.output import result_file
 from glsw.output.part_file import PartFile
 from glsw.output.result_file import ResultFile
-from glsw.wings.shards import shards
+from glsw.wings.shards import verbs as shards
 
 RNG = random.Random(3)
 SEARCH = "search queries.fasta db.fasta --engine reference"

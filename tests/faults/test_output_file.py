@@ -190,7 +190,7 @@ def test_the_results_of_another_run_are_refused(
     whole = Path("out").read_bytes()
     left(*moments[-1])
     if changed == "version":
-        monkeypatch.setattr("glsw.__version__", "99")
+        monkeypatch.setattr("glsw._version.__version__", "99")
     elif changed:
         with Path(changed).open("a") as file:
             file.write("W\n")

@@ -20,7 +20,7 @@ from glsw.search.limits import SearchSettings
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.query import QueryPreparation
 from glsw.sequences.translated import TranslatedDatabase
-from glsw.wings.shards.shards import merge, scan_shard
+from glsw.wings.shards.verbs import merge, scan_shard
 
 AMINO_ACIDS, CODONS = "ACDEFGHIKLMNPQRSTVWY", {}
 for _codon in (a + b + c for a in "ACGT" for b in "ACGT" for c in "ACGT"):

@@ -1,1 +1,3 @@
-"""Clusters of Dask: workers of other hosts."""
+"""Clusters of Dask and MPI: workers of other hosts."""
+
+WORKERS = {"distributed": "glsw.wings.cluster.dask_workers"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -24,16 +23,16 @@ _TASKS_TO_LEARN = 2
 _SECONDS_FOR_AN_ANSWER = 60  # of the scheduler, about its workers
 
 
-def dask_client(executor: Any) -> tuple[Client, dict[str, Any]] | None:
-    """Return the client that is given, or that of an executor of Dask, and how it submits."""
-    if "distributed" not in sys.modules:
-        return None
+def workers_of(executor: Any, spec: EngineSpec) -> DaskWorkers:
+    """Return the workers of a client of Dask, or of its executor with what that says of them."""
     from distributed import Client
     from distributed.cfexecutor import ClientExecutor
 
     if isinstance(executor, ClientExecutor):
-        return executor._client, dict(executor._kwargs)
-    return (executor, {}) if isinstance(executor, Client) else None
+        return DaskWorkers(executor._client, dict(executor._kwargs), spec)
+    if not isinstance(executor, Client):
+        raise TypeError(f"executor must be a Client of Dask, not {type(executor).__name__}")
+    return DaskWorkers(executor, {}, spec)
 
 
 class DaskWorker(Worker):

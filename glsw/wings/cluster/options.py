@@ -39,7 +39,7 @@ def executor_of(arguments: argparse.Namespace, database: str = "") -> Iterator[A
         return
     if arguments.device == "all" or isinstance(arguments.device, list):
         raise ValueError("--cluster and several devices exclude one another: a worker has one")
-    from glsw.wings.cluster.cluster import cluster
+    from glsw.wings.cluster.addresses import cluster
 
     served = True
     check = partial(_fault, arguments.engine, arguments.device, database)

@@ -17,7 +17,7 @@ from glsw.cli.summary import add_summary, check_summary, counted, summary_of
 from glsw.cli.words import format_in
 from glsw.output import FORMATS
 from glsw.wings.shards import options as shards
-from glsw.wings.shards.shards import description, merge
+from glsw.wings.shards.verbs import description, merge
 
 
 def add(parser: argparse.ArgumentParser) -> None:

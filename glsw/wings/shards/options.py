@@ -11,7 +11,7 @@ from typing import Any
 from glsw.cli.messages import progress_bar, say
 from glsw.cli.pairs import aligner_for, read_inputs
 from glsw.cli.search import preparation, prepare
-from glsw.wings.shards.shards import path_of, scan_shard
+from glsw.wings.shards.verbs import path_of, scan_shard
 
 _FILES = "query", "target", "matrix", "second_track", "second_matrix"
 """The arguments that may name files."""
@@ -64,7 +64,7 @@ def words_of(notes: Mapping[str, Any]) -> list[str]:
         or {"-h", "--help"} & {*map(str, words)}
     ):
         raise ValueError(
-            "no glsw search made these shards: merge them with glsw.wings.shards.shards"
+            "no glsw search made these shards: merge them with glsw.wings.shards.verbs"
         )
     return [str(word) for word in words]
 

@@ -33,7 +33,7 @@ from glsw.run import tasks
 from glsw.run.workers import Answer
 from glsw.sequences.records import read_all
 from glsw.wings.cluster import local_dask
-from glsw.wings.cluster.cluster import cluster as cluster_of
+from glsw.wings.cluster.addresses import cluster as cluster_of
 from glsw.wings.cluster.dask_workers import DaskWorker
 
 ENGINES = {"cpu": {"engine": "cpu"}, "llvmpipe": {"engine": "lanes", "device": "llvmpipe"}}
@@ -191,7 +191,7 @@ def test_workers_that_cannot_do_it(
     cluster: Cluster, many_tasks: None, queries: list[Record], database: Path
 ) -> None:
     cluster.start(
-        old="import glsw; glsw.__version__ = '0.0'",
+        old="import glsw._version as v; v.__version__ = '0.0'",
         blind="import glsw.sequences.database as d; d._reopen = lambda *_: open('/no/such')",
     )
 
@@ -332,7 +332,7 @@ def test_a_local_worker_that_dies_is_replaced(
 def test_local_workers_that_cannot_start(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "from glsw.wings.cluster.cluster import cluster\nwith cluster('local:1'): pass\n"
+        "from glsw.wings.cluster.addresses import cluster\nwith cluster('local:1'): pass\n"
     )
     ended = subprocess.run(
         [sys.executable, script], env=ENVIRONMENT, capture_output=True, text=True

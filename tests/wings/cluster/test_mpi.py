@@ -30,7 +30,7 @@ import sys
 import glsw
 from pathlib import Path
 from glsw.output import FORMATS
-from glsw.wings.cluster.cluster import cluster
+from glsw.wings.cluster.addresses import cluster
 queries, database, folder = map(Path, sys.argv[1:])
 with cluster("mpi") as ranks:
     if ranks:

@@ -17,7 +17,7 @@ from program import process, refused, wait_until
 from glsw import DNA, Database, makedb, read
 from glsw.output import FORMATS
 from glsw.search.ranking import Ranking
-from glsw.wings.shards.shard_file import ShardFile
+from glsw.wings.shards.file import ShardFile
 
 Run = Callable[..., SimpleNamespace]
 COUNT = 16
@@ -31,7 +31,7 @@ SEARCHES = {
     "windows": "reads.fasta genome.fasta --engine cpu --top 3",
 }
 KILL = (
-    "import os; from glsw.wings.shards import shards\n"
+    "import os; from glsw.wings.shards import verbs as shards\n"
     "def kill(*_): os.kill(os.getpid(), signal.SIGKILL)\n"
 )
 MOMENTS = ("shards.hits_block", "shards.last_block", "os.fsync")
@@ -171,7 +171,7 @@ def test_the_command_line_in_a_file_is_that_of_one_process(run: Run, files: Path
 def test_a_shard_that_is_complete_or_computed_now(run: Run, files: Path) -> None:
     first = shard(SEARCHES["fit"], 1)
     code = (
-        "import time; from glsw.wings.shards import shards\n"
+        "import time; from glsw.wings.shards import verbs as shards\n"
         "def stay(*_):\n"
         "    open('begun', 'w').close()\n"
         "    time.sleep(10**6)\n"

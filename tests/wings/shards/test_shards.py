@@ -16,9 +16,9 @@ from glsw import PROTEIN, Aligner, Database, Record, Sequences, makedb
 from glsw.alignment.hits import SearchResult
 from glsw.search.limits import SearchSettings
 from glsw.sequences.sections import OpenFile
-from glsw.wings.shards import shard_plan, shards
-from glsw.wings.shards.shard_file import ShardFile, blocks, packed
-from glsw.wings.shards.shards import ShardError, merge, plan, scan_shard
+from glsw.wings.shards import plan as shard_plan, verbs as shards
+from glsw.wings.shards.file import ShardFile, blocks, packed
+from glsw.wings.shards.verbs import ShardError, merge, plan, scan_shard
 
 QUERIES = [Record(f"q{k}", "", letters) for k, letters in enumerate(("MKVLAW", "HEAGAW", "WWKV"))]
 TARGETS = [

@@ -39,8 +39,8 @@ from glsw.search.database_search import PreparedSearch
 from glsw.search.fingerprint import Fingerprint, differences, fingerprint, json_object
 from glsw.search.parallel_scan import Merge, scan_database
 from glsw.search.scan import ScanResult, check_longest
-from glsw.wings.shards.shard_file import ShardError, ShardFile, first_block, hits_block, last_block
-from glsw.wings.shards.shard_plan import MAX_SHARDS, Shard, plan
+from glsw.wings.shards.file import ShardError, ShardFile, first_block, hits_block, last_block
+from glsw.wings.shards.plan import MAX_SHARDS, Shard, plan
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -22,7 +22,7 @@ from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets
 from glsw.pairs.align_pairs import disjoint, traced
 from glsw.run.pool import AnyExecutor, Devices, PoolUser, SharedIterator
 from glsw.scoring.gaps import Mode
-from glsw.scoring.positional import shown_scoring
+from glsw.scoring.positional import PositionalQuery, positional_queries, shown_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.database_search import PreparedSearch, search_database
@@ -37,8 +37,6 @@ from glsw.sequences.records import Record, Single, Source, is_single
 from glsw.sequences.seg import Masked
 from glsw.statistics import Method
 from glsw.wings.composition.composition import Composition
-from glsw.wings.profiles.profile import Profile
-from glsw.wings.profiles.queries import by_position, profiles_in
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -178,7 +176,7 @@ class Aligner(PoolUser):
         )
         super().__init__(EngineSpec(engine, self.scoring, None, memory, None, threads), device)
         self.engine: Engine = self._pool.engine
-        self._other: tuple[list[Profile], Self, list[Any]] | None = None
+        self._other: tuple[list[PositionalQuery], Self, list[Any]] | None = None
         self._options = {
             **{"scoring": scoring, "mode": mode, "engine": engine, "device": device, "ties": ties},
             **{"memory": memory, "threads": threads, **self._inputs.settings},
@@ -197,16 +195,16 @@ class Aligner(PoolUser):
 
         The aligner of profiles has their scores and gap costs, and the mode of the options.
         """
-        profiles = profiles_in(queries)
+        profiles = positional_queries(queries)
         if profiles is None:
             return cls(**options), queries
         masks = {name: options[name] for name in _MASKS if name in options}
-        scoring, records = by_position(profiles, **masks)
+        scoring, records = profiles[0].by_position(profiles, **masks)
         given = options.get("scoring")
         if given is not None and given.end_gaps is not None:
             scoring = replace(scoring, end_gaps=given.end_gaps)
         made = cls(**options | {"scoring": scoring})
-        return made, records[0] if isinstance(queries, Profile) else records
+        return made, records[0] if isinstance(queries, PositionalQuery) else records
 
     def close(self) -> None:
         """End the processes of several devices; safe to repeat, and not needed for one device."""
@@ -215,7 +213,7 @@ class Aligner(PoolUser):
 
     # A str is also an iterable of str: the overloads overlap.
     @overload
-    def score(self, queries: Single | Profile, targets: Single) -> int | float: ...  # type: ignore[overload-overlap]
+    def score(self, queries: Single | PositionalQuery, targets: Single) -> int | float: ...  # type: ignore[overload-overlap]
     @overload
     def score(self, queries: Queries, targets: Source) -> Scores: ...
     @overload
@@ -331,7 +329,7 @@ class Aligner(PoolUser):
 
     def score_matrix(
         self,
-        queries: ManySequences | Profile | list[Profile],
+        queries: ManySequences | PositionalQuery | list[PositionalQuery],
         targets: ManySequences | None = None,
         *,
         out: npt.NDArray[Any] | None = None,
@@ -600,7 +598,7 @@ class Aligner(PoolUser):
 
     @overload
     def search(  # type: ignore[overload-overlap]
-        self, query: Single | Profile, database: Targets, **options: Unpack[SearchOptions]
+        self, query: Single | PositionalQuery, database: Targets, **options: Unpack[SearchOptions]
     ) -> SearchResult: ...
     @overload
     def search(
@@ -685,14 +683,14 @@ class Aligner(PoolUser):
 
     def _for(self, queries: Any) -> tuple[Self, Any]:
         """Return the aligner that computes queries, and these, see `for_queries`."""
-        profiles = profiles_in(queries)
+        profiles = positional_queries(queries)
         if profiles is None:
             return self, queries
         if self._other is None or list(map(id, self._other[0])) != list(map(id, profiles)):
             self._close_other()
             self._other = profiles, *self.for_queries(profiles, **self._options)
         _, aligner, records = self._other
-        return aligner, records[0] if isinstance(queries, Profile) else records
+        return aligner, records[0] if isinstance(queries, PositionalQuery) else records
 
     def _close_other(self) -> None:
         if self._other:

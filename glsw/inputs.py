@@ -14,6 +14,7 @@ import numpy.typing as npt
 from glsw import caller
 from glsw.alignment.batch import Batch
 from glsw.scoring.kinds import checked
+from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import SearchSettings
 from glsw.search.selection import Query
@@ -37,12 +38,11 @@ from glsw.sequences.records import (
 )
 from glsw.sequences.seg import MASKED, Masked, Seg, check_seg
 from glsw.sequences.translated import TranslatedDatabase
-from glsw.wings.profiles.profile import Profile
 
 OneSequence: TypeAlias = "Single | os.PathLike[str]"
 """A sequence, or the path of a file of one sequence."""
-OneQuery: TypeAlias = "OneSequence | Profile"
-Queries: TypeAlias = "Source | Profile | Sequence[Profile]"
+OneQuery: TypeAlias = "OneSequence | PositionalQuery"
+Queries: TypeAlias = "Source | PositionalQuery | Sequence[PositionalQuery]"
 Targets: TypeAlias = "Source | Database"
 
 

@@ -24,13 +24,13 @@ from glsw.pairs.many_pairs import Index
 from glsw.run.pool import AnyExecutor, Devices, SharedIterator
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import chosen
+from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
 from glsw.search.options import SearchOptions
 from glsw.sequences.collections import ManySequences
 from glsw.sequences.nearest import did_you_mean
 from glsw.sequences.records import Single, Source
 from glsw.sequences.seg import Masked
-from glsw.wings.profiles.profile import Profile
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -92,7 +92,7 @@ class AlignerSearchOptions(AlignerOptions, SearchOptions, total=False):
 
 @overload
 def score(  # type: ignore[overload-overlap]
-    queries: Single | Profile, targets: Single, **options: Unpack[AlignerOptions]
+    queries: Single | PositionalQuery, targets: Single, **options: Unpack[AlignerOptions]
 ) -> int | float: ...
 @overload
 def score(queries: Queries, targets: Source, **options: Unpack[AlignerOptions]) -> Scores: ...
@@ -114,7 +114,7 @@ def score(
 
 
 def score_matrix(
-    queries: ManySequences | Profile | list[Profile],
+    queries: ManySequences | PositionalQuery | list[PositionalQuery],
     targets: ManySequences | None = None,
     *,
     out: npt.NDArray[Any] | None = None,
@@ -327,7 +327,7 @@ def alignments(
 
 @overload
 def search(  # type: ignore[overload-overlap]
-    query: Single | Profile, database: Targets, **options: Unpack[AlignerSearchOptions]
+    query: Single | PositionalQuery, database: Targets, **options: Unpack[AlignerSearchOptions]
 ) -> SearchResult: ...
 @overload
 def search(

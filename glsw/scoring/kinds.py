@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN, Alphabet
 from glsw.sequences.database import Database
@@ -30,7 +31,6 @@ from glsw.sequences.records import (
     is_single,
     read_all,
 )
-from glsw.wings.profiles.profile import Profile
 
 
 def seen(source: Any) -> tuple[Kind, Any]:
@@ -82,10 +82,8 @@ def _texts(source: Any) -> Iterator[str | bytes | bytearray]:
     """Yield the letters of a source, at least the first ones of each sequence."""
     if isinstance(source, str | bytes | bytearray):
         yield source
-    elif isinstance(source, Database | ProfileRecord):
+    elif isinstance(source, Database | ProfileRecord | PositionalQuery):
         raise _KnownError(source.alphabet)
-    elif isinstance(source, Profile):
-        raise _KnownError(source.scoring.alphabet)
     elif isinstance(source, EncodedRecord):
         yield source.part(0, LETTERS_TO_TELL)
     elif isinstance(source, Record):
@@ -165,7 +163,7 @@ def chosen(
         return options, list(sides.values())
     kinds, sources = _kinds(sides, translated)
     verdict = _verdict(kinds, sides, translated, offers)
-    if any(isinstance(each, Profile) for source in sources for each in _flat(source)[:1]):
+    if any(isinstance(each, PositionalQuery) for source in sources for each in _flat(source)[:1]):
         return options, sources
     for name in verdict.short:
         warn(

@@ -7,9 +7,10 @@ computes profiles by the same code.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ import numpy.typing as npt
 from glsw.scoring.gaps import GapCost, check_gap
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.records import ProfileRecord
+from glsw.sequences.seg import Masked
 
 MAX_POSITIONS = 2**15 - 1
 """Rows of a matrix, so that a position has 16 bits, also with a sign."""
@@ -228,3 +232,63 @@ def letter_scoring(scoring: Scoring) -> Scoring:
 def shown_scoring(scoring: Scoring) -> Scoring:
     """Return the scoring whose letters results show: of two tracks that of the first."""
     return scoring.shown if isinstance(scoring, TwoTrackScoring) else scoring
+
+
+class PositionalQuery(ABC):
+    """A query that brings its own scores by position, such as a `glsw.Profile`.
+
+    Attributes
+    ----------
+    scoring : Scoring
+        The scoring of letters on which the scores are based.
+    """
+
+    scoring: Scoring
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The letters of targets."""
+        return self.scoring.alphabet
+
+    @classmethod
+    @abstractmethod
+    def by_position(
+        cls,
+        queries: Sequence[Any],
+        lower_case_mask: bool = False,
+        mask_low_complexity: bool = False,
+        seg: Masked = "no",
+    ) -> tuple[PositionalScoring, list[ProfileRecord]]:
+        """Return the scoring of the positions of all queries, and their records.
+
+        Parameters
+        ----------
+        queries : sequence of the class
+            At least one.
+        lower_case_mask, mask_low_complexity, seg
+            Which letters of queries are masked, as for `glsw.Aligner`.
+
+        Raises
+        ------
+        ValueError
+            If queries have different matrices or gap costs; for more than `MAX_POSITIONS`
+            positions.
+        """
+
+
+def positional_queries(queries: object) -> list[PositionalQuery] | None:
+    """Return the queries if they bring their own scores, None if they are sequences.
+
+    Raises
+    ------
+    TypeError
+        If some of them do and others do not.
+    """
+    if isinstance(queries, PositionalQuery):
+        return [queries]
+    if not isinstance(queries, list | tuple):
+        return None
+    some = [each for each in queries if isinstance(each, PositionalQuery)]
+    if some and len(some) < len(queries):
+        raise TypeError("queries must be profiles or sequences, not both in one list")
+    return some or None

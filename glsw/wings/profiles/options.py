@@ -23,7 +23,6 @@ from glsw.statistics import Unavailable
 from glsw.wings.profiles.files import FORMATS
 from glsw.wings.profiles.gaps import Gaps
 from glsw.wings.profiles.profile import Profile
-from glsw.wings.profiles.queries import by_position
 
 if TYPE_CHECKING:
     from glsw.cli.pairs import Inputs
@@ -147,7 +146,7 @@ def read_profile(arguments: argparse.Namespace) -> tuple[Scoring, list[Record]]:
     given = scoring_of(arguments) if asked_for(arguments) or gaps else None
     profile = Profile.read(Path(arguments.query), given, gaps=_gaps(arguments))
     masks = arguments.lower_case_mask, arguments.mask_low_complexity
-    scoring, records = by_position([profile], *masks, seg_of(arguments))
+    scoring, records = Profile.by_position([profile], *masks, seg_of(arguments))
     return scoring, list(records)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.matrices import MAX_UNITS
-from glsw.scoring.positional import PositionalGaps
+from glsw.scoring.positional import PositionalGaps, PositionalQuery, PositionalScoring
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.records import Single, as_records
+from glsw.sequences.nucleic import complement_of
+from glsw.sequences.query import QueryPreparation
+from glsw.sequences.records import ProfileRecord, Record, Single, as_records
+from glsw.sequences.seg import Masked
 from glsw.wings.profiles import text
 from glsw.wings.profiles.alignment import rows_of, scores_of_alignment
 from glsw.wings.profiles.files import read_profile
@@ -22,7 +26,7 @@ from glsw.wings.profiles.letters import Parts
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
+class Profile(PositionalQuery):
     """Scores of each letter at each position of a query, in place of a substitution matrix.
 
     A profile is a query: of `glsw.search`, `glsw.score`, `glsw.align`, and of the methods of
@@ -273,3 +277,62 @@ class Profile:
         scores = self.scores.copy()
         scores[lower] = self.scoring.matrix[alphabet.encode(alphabet.wildcard or "")]
         return replace(self, scores=scores, letters=letters)
+
+    @classmethod
+    def by_position(
+        cls,
+        queries: Sequence[Profile],
+        lower_case_mask: bool = False,
+        mask_low_complexity: bool = False,
+        seg: Masked = "no",
+    ) -> tuple[PositionalScoring, list[ProfileRecord]]:
+        """Return the scoring of the positions of all profiles, and their records.
+
+        Profiles of DNA have positions for both strands. A position has the same gap costs in both:
+        in the minus strand letters of the target behind it stand before it as the profile is
+        written.
+
+        Parameters, errors
+            As of `glsw.scoring.positional.PositionalQuery.by_position`.
+        """
+        scoring = queries[0].scoring
+        if not all(_same(scoring, each.scoring) for each in queries):
+            raise ValueError(
+                "profiles of one search have the same matrix and gap costs; search others "
+                "separately"
+            )
+        alphabet = scoring.alphabet
+        preparation = QueryPreparation(
+            *(alphabet, "plus", None, lower_case_mask, mask_low_complexity),
+            seg=seg in ("query", "both"),
+        )
+        rows, records, first = [], [], 0
+        some = any(each.gap_open is not None for each in queries)
+        gaps: list[PositionalGaps] = []
+        for profile in queries:
+            shown = profile
+            if preparation.masks:
+                shown = profile.masked(preparation.soft_masked(profile.letters))
+            strands = {1: shown.scores}
+            if alphabet.nucleotides:
+                turned = alphabet.encode(complement_of(alphabet.decode(range(len(alphabet)))))
+                strands[-1] = shown.scores[::-1][:, turned]
+            positions = {}
+            for sign, scores in strands.items():
+                rows.append(scores)
+                if some:
+                    gaps.append(shown.costs if sign > 0 else shown.costs.turned())
+                positions[sign] = np.arange(first, first + len(scores)).astype(np.uint16)
+                first += len(scores)
+            record = Record(profile.id, profile.description, shown.letters)
+            records.append(ProfileRecord.at(record, alphabet, positions))
+        joined = PositionalGaps.joined(gaps) if some else None
+        return PositionalScoring.of(np.concatenate(rows), scoring, joined), records
+
+
+def _same(scoring: Scoring, other: Scoring) -> bool:
+    def settings(each: Scoring) -> tuple[Any, ...]:
+        return each.alphabet, each.insertion, each.deletion, each.scale
+
+    alike = settings(scoring) == settings(other)
+    return alike and np.array_equal(scoring.matrix, other.matrix)

@@ -25,7 +25,6 @@ from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
 from glsw.wings.composition.own_matrices import own_scores
 from glsw.wings.profiles.members import Members
-from glsw.wings.profiles.queries import by_position
 
 BLOSUM62 = Scoring.blast()
 ABLE = [name for name, kind in ENGINES.items() if kind.capabilities.positional_gaps]
@@ -165,7 +164,7 @@ def test_both_strands_keep_the_costs_of_positions() -> None:
     random = np.random.default_rng(5)
     query = DNA.decode(random.integers(0, 4, 40))
     profile = gapped(2, 40, Profile.from_sequence(query, Scoring.nucleotide()))
-    scoring, records = by_position([profile])
+    scoring, records = Profile.by_position([profile])
     assert scoring.gaps is not None
     minus = records[0].positions[-1]
     assert scoring.gaps.opens[minus].tolist() == costs_of(profile)[0][::-1]
@@ -174,13 +173,13 @@ def test_both_strands_keep_the_costs_of_positions() -> None:
 
 
 def test_bounds_take_the_least_costs() -> None:
-    scoring, _ = by_position([gapped(4, 30)])
+    scoring, _ = Profile.by_position([gapped(4, 30)])
     assert scoring.gaps is not None
     assert scoring.deletion == scoring.gaps.least
     query = Sequences.of([np.arange(30, dtype=np.uint16)])
     assert longest_spans(scoring, query)[0] >= 2**62  # some position extends for nothing
     dear = dataclasses.replace(drawn(4, 30), gap_open=np.arange(9, 39))
-    assert longest_spans(by_position([dear])[0], query)[0] < 2**32
+    assert longest_spans(Profile.by_position([dear])[0], query)[0] < 2**32
 
 
 def test_files_fingerprints_and_pickles(tmp_path: Path) -> None:
@@ -200,7 +199,7 @@ def test_files_fingerprints_and_pickles(tmp_path: Path) -> None:
             Profile.read(tmp_path / "q")
     copied = pickle.loads(pickle.dumps(profile))
     assert costs_of(copied) == costs_of(profile)
-    scoring, fixed = (by_position([each])[0] for each in (profile, drawn(1, 9)))
+    scoring, fixed = (Profile.by_position([each])[0] for each in (profile, drawn(1, 9)))
     assert pickle.loads(pickle.dumps(scoring)).gaps.opens.tolist() == costs_of(profile)[0]
     one, other = (fingerprint([], [], each) for each in (scoring, fixed))
     assert one["scoring"] != other["scoring"]
@@ -261,8 +260,8 @@ def _with(profile: Profile, opening: int, extension: int) -> Profile:
 def test_refusals_are_one_line() -> None:
     profile = gapped(1, 12)
     with pytest.raises(ValueError, match="engine 'fixed' has the same gap costs at every position"):
-        FixedCosts(by_position([profile])[0])
-    assert not FixedCosts.capabilities.takes(by_position([profile])[0])
+        FixedCosts(Profile.by_position([profile])[0])
+    assert not FixedCosts.capabilities.takes(Profile.by_position([profile])[0])
     with pytest.raises(ValueError, match="bit_parallel"):
         glsw.score(profile, ["MKV"], engine="bit_parallel")
     for mode in ("global", "semiglobal"):

@@ -22,7 +22,6 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
-from glsw.wings.series.mindist import mindist_scoring
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
 OPTIONS: dict[str, tuple[dict[str, object], ...]] = {
@@ -277,6 +276,17 @@ def _unlike(scoring):
 
 # scorings
 
+_OF_4 = [[1, 0, -0.67, -1.35], [0, 1, 0, -0.67], [-0.67, 0, 1, 0], [-1.35, -0.67, 0, 1]]
+_OF_6 = [
+    [1.2, 0, -0.54, -0.97, -1.4, -1.93],
+    [0, 1.2, 0, -0.43, -0.86, -1.4],
+    [-0.54, 0, 1.2, 0, -0.43, -0.97],
+    [-0.97, -0.43, 0, 1.2, 0, -0.54],
+    [-1.4, -0.86, -0.43, 0, 1.2, 0],
+    [-1.93, -1.4, -0.97, -0.54, 0, 1.2],
+]
+DECIMALS = Scoring.from_array(_OF_4, "abcd", 1, 1)
+
 
 def scorings():
     """Return scorings by name."""
@@ -316,8 +326,8 @@ def scorings():
         "255 letters": pairs(array(rng.integers(-9, 10, (255, 255)), words, 6, 2)),
         "beyond 16 bits 9 9": pairs(array([[32768, -5], [-7, 40000]], "AB", 9, 9)),
         "beyond 16 bits 9 1": pairs(array([[32767, -32768], [-32768, 1]], "AB", 9, 1)),
-        "MINDIST of 4 letters": pairs(mindist_scoring(4)),
-        "MINDIST of 6 letters": pairs(mindist_scoring(6, 1.2, 0.8, 0.3)),
+        "decimals of 4 letters": pairs(DECIMALS),
+        "decimals of 6 letters": pairs(Scoring.from_array(_OF_6, "abcdef", 0.8, 0.3)),
     }
     for name, gaps in (("1 1", (1, 1)), ("2 1", (2, 1)), ("1 0", (1, 0)), ("0 0", (0, 0))):
         found[f"identity of two letters {name}"] = identity(1, -1, *gaps, alphabet=AB)

@@ -23,10 +23,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import tqdm
 from hypothesis import HealthCheck, settings
 
 from glsw.cli import main
 from glsw.device import device as device_module
+from glsw.device.current import current_device
 from glsw.device.device import Device, open_device
 
 pytest.register_assert_rewrite("cases", "cases3", "judge", "program")
@@ -135,6 +137,16 @@ def device(request: pytest.FixtureRequest) -> Iterator[Device]:
     opened.close()
 
 
+@pytest.fixture
+def free(device: Device) -> Iterator[Device]:
+    """The device, which no thread has at the beginning, nor at the end."""
+    device.deactivate()
+    yield device
+    assert current_device() is None
+    device.check("after threads")
+    device.deactivate()
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real data, for tests marked ``realdata``."""
@@ -203,6 +215,36 @@ def run(
         return SimpleNamespace(status=status, out=out, err="".join(f"{line}\n" for line in lines))
 
     return run
+
+
+@pytest.fixture
+def bar(
+    run: Callable[..., SimpleNamespace], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[float, float]]:
+    """``bar(words)``: what the bar of a command line showed in the end, and its total."""
+    shown: list[Any] = []
+
+    class Watched(tqdm.tqdm):  # type: ignore[type-arg]
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            shown.append(self)
+
+        def update(self, n: float | None = 1) -> bool | None:
+            updated = super().update(n)
+            assert self.n <= self.total
+            return updated
+
+    monkeypatch.setattr(tqdm, "tqdm", Watched)
+
+    def bar(words: str, status: int = 0) -> tuple[float, float]:
+        shown.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+            assert run(words).status == status
+        (only,) = shown
+        return only.n, only.total
+
+    return bar
 
 
 @pytest.fixture

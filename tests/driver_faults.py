@@ -14,13 +14,13 @@ from unittest.mock import patch
 
 import numpy as np
 from subgroups import emulated
+from wing import of_wing, wing
 
 import glsw
 import glsw.device.shader
 from glsw.device.device import Device
 from glsw.device.verdicts import Verdicts
 from glsw.engines.proof import DeviceFaultWarning
-from glsw.wings.three.aligner import alignments3
 
 LINE = re.compile(
     r"(?P<device>[^\n]+): engine '(?P<engine>\w+)': "
@@ -90,7 +90,6 @@ def _near(found: Any) -> Any:
 CALLS: dict[str, Callable[[str, Device | None], Any]] = {
     "search": _search,
     "searches": _searches,
-    "search by a profile": _profile_search,
     "score": lambda e, d: glsw.score(QUERIES[0], TARGETS, engine=e, device=d).tolist(),
     "score twice": lambda e, d: _score_twice(e, d),
     "score of one pair": lambda e, d: glsw.score(QUERIES[0], TARGETS[-1], engine=e, device=d),
@@ -105,34 +104,45 @@ CALLS: dict[str, Callable[[str, Device | None], Any]] = {
     "align_pairs": lambda e, d: _aligned(
         glsw.align_pairs(QUERIES, TARGETS[-len(QUERIES) :], engine=e, device=d)
     ),
-    "edit_distance, infix": lambda e, d: [
-        each.tolist()
-        for each in glsw.edit_distance(
-            QUERIES[1],
-            TARGETS,
-            engine="host" if e == "reference" else "auto",  # type: ignore[arg-type]
-            device=d,
-            mode="infix",
-            ends=True,
-        )
-    ],
-    "edit_distance": lambda e, d: glsw.edit_distance(
-        QUERIES[0],
-        TARGETS,
-        engine="host" if e == "reference" else "auto",  # type: ignore[arg-type]
-        device=d,
-    ).tolist(),
     "neighbors": lambda e, d: _near(
         glsw.neighbors(QUERIES, TARGETS, cutoff=60, engine=e, device=d)
     ),
-    "alignments3": lambda e, d: [
-        [found[row] for row in range(3)]
-        for found in islice(alignments3(*THREE, engine=e, device=d), 3)
-    ],
-    "align3": lambda e, d: [
-        found[row] for found in [glsw.align3(*THREE, engine=e, device=d)] for row in range(3)
-    ],
 }
+CALLS |= of_wing("profiles", {"search by a profile": _profile_search})
+CALLS |= of_wing(
+    "edit",
+    {
+        "edit_distance, infix": lambda e, d: [
+            each.tolist()
+            for each in glsw.edit_distance(
+                QUERIES[1],
+                TARGETS,
+                engine="host" if e == "reference" else "auto",  # type: ignore[arg-type]
+                device=d,
+                mode="infix",
+                ends=True,
+            )
+        ],
+        "edit_distance": lambda e, d: glsw.edit_distance(
+            QUERIES[0],
+            TARGETS,
+            engine="host" if e == "reference" else "auto",  # type: ignore[arg-type]
+            device=d,
+        ).tolist(),
+    },
+)
+CALLS |= of_wing(
+    "three",
+    {
+        "alignments3": lambda e, d: [
+            [found[row] for row in range(3)]
+            for found in islice(wing("three.aligner").alignments3(*THREE, engine=e, device=d), 3)
+        ],
+        "align3": lambda e, d: [
+            found[row] for found in [glsw.align3(*THREE, engine=e, device=d)] for row in range(3)
+        ],
+    },
+)
 """Public calls by an engine on a device."""
 
 

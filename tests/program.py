@@ -10,8 +10,10 @@ import shlex
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -97,3 +99,15 @@ def refused(run: Callable[..., SimpleNamespace], words: str, message: str, folde
 def rows(text: str) -> list[dict[str, str]]:
     """Return the rows of a table of tab-separated values by the names of its columns."""
     return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def in_threads(count: int, work: Callable[[int], object]) -> None:
+    """Do some work in threads that begin together."""
+    together = threading.Barrier(count)
+
+    def begin(number: int) -> None:
+        together.wait()
+        work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(begin, range(count)))

@@ -15,12 +15,12 @@ import pytest
 from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
 from subtests import with_subtests
+from wing import of_wing, wing
 
 import glsw
 from glsw.scoring.kinds import seen
 from glsw.sequences.nucleic import Kind, KindWarning, kind_of
 from glsw.sequences.records import read_all
-from glsw.wings.three.aligner import alignments3, score3
 
 PROTEIN = "MKVLAWHEAGAWGHEEPLQNRSTV"
 DNA = "ACGTTGCATGCAAGCTTACGGATC"
@@ -38,12 +38,6 @@ def _search(query: Any, target: Any, **options: Any) -> Any:
     return [(hit.score, hit.alignment.cigar) for hit in glsw.search(query, [target], **options)]
 
 
-def _iterate(query: Any, target: Any, **options: Any) -> Any:
-    plus = glsw.score(query, target, **options) and "plus"
-    rounds = glsw.iterate(query, [target], strand=plus, iterations=1, inclusion=1e6, **options)
-    return [hit.score for hit in rounds[-1].result]
-
-
 VERBS: dict[str, Callable[..., Any]] = {
     "score": glsw.score,
     "score_matrix": lambda q, t, **o: glsw.score_matrix([q], [t], **o).tolist(),
@@ -57,13 +51,16 @@ VERBS: dict[str, Callable[..., Any]] = {
         [q], [t], **o
     ).value.tolist(),
 }
-VERBS3: dict[str, Callable[..., Any]] = {
-    "score3": lambda q, t, **o: score3(q, q, t, **o),
-    "align3": lambda q, t, **o: list(glsw.align3(q, q, t, **o)),
-    "alignments3": lambda q, t, **o: [
-        int(a.score) for a in alignments3(q, q, t, max_alignments=2, **o)
-    ],
-}
+VERBS3: dict[str, Callable[..., Any]] = of_wing(
+    "three",
+    {
+        "score3": lambda q, t, **o: wing("three.aligner").score3(q, q, t, **o),
+        "align3": lambda q, t, **o: list(glsw.align3(q, q, t, **o)),
+        "alignments3": lambda q, t, **o: [
+            int(a.score) for a in wing("three.aligner").alignments3(q, q, t, max_alignments=2, **o)
+        ],
+    },
+)
 FEW = "(query|target|a|b|c) has fewer than 10 letters, too few to tell nucleic acid from protein"
 SCORED = (
     ("dna", "dna", "nucleotide"),
@@ -162,26 +159,6 @@ def test_one_side(letters: str, came: str) -> None:
         assert len(caught) == (came == "dna")
 
 
-def test_dot_plots(device: Any) -> None:
-    options = {"side": 8, "device": device}
-    plot, caught = told(lambda: glsw.dotplot(DNA, **options))
-    assert len(caught) == 1
-    np.testing.assert_array_equal(
-        plot.minus, glsw.dotplot(DNA, scoring=NUCLEOTIDE, **options).minus
-    )
-    with pytest.raises(ValueError, match="target looks like nucleic acid, but query like protein"):
-        glsw.dotplot(PROTEIN, DNA, **options)
-
-
-def test_iterated_searches() -> None:
-    options: dict[str, Any] = {"iterations": 1, "inclusion": 1.0, "engine": "reference"}
-    with pytest.warns(KindWarning, match="query and target look like nucleic acid"):
-        (found,) = glsw.iterate(DNA * 2, [DNA * 2], strand="plus", **options)
-    assert found.result[0].score == 4 * len(DNA)
-    with pytest.raises(ValueError, match="target looks like nucleic acid, but query like protein"):
-        glsw.iterate(PROTEIN, [DNA], **options)
-
-
 def test_translated_queries() -> None:
     options: dict[str, Any] = {"genetic_code": 1, "engine": "reference"}
     found, caught = told(lambda: glsw.search("ATGAAAGTTCTGGCTTGGCATGAA", [PROTEIN], **options))
@@ -208,9 +185,6 @@ def test_an_aligner_without_a_scoring_is_for_proteins() -> None:
     for call in calls:
         with pytest.raises(ValueError, match=r"like nucleic acid.*glsw.Aligner\(glsw.Scoring.nucl"):
             call()
-    three = glsw.Aligner3(engine="reference")
-    with pytest.raises(ValueError, match=r"glsw.Aligner3\(glsw.Scoring3.sum_of_pairs\(glsw.Scor"):
-        three.score(DNA, DNA, DNA)
     with pytest.raises(ValueError, match="target looks like nucleic acid, but query like protein"):
         aligner.score(PROTEIN, DNA)
     with pytest.warns(KindWarning, match="query and target look like nucleic acid, but an aligner"):
@@ -342,13 +316,6 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     with pytest.warns(KindWarning, match="look like nucleic acid"):
         assert glsw.score(DNA, pipe, engine="reference").tolist() == [2 * len(DNA)]
     writer.join()
-
-
-def test_profiles_are_of_proteins() -> None:
-    profile = glsw.Profile.from_alignment([PROTEIN, PROTEIN])
-    assert glsw.search(profile, [PROTEIN], engine="reference", statistics="none")
-    with pytest.raises(ValueError, match="target looks like nucleic acid, but query like protein"):
-        glsw.search(profile, [DNA], engine="reference")
 
 
 def test_file_names_are_still_told(tmp_path: Path) -> None:

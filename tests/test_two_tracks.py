@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import numpy.typing as npt
 import pytest
+from wing import of_wing
 
 import glsw
 from glsw import Aligner, Database, Record, Scoring, TwoTrackScoring, interleaved
@@ -195,15 +196,9 @@ def test_what_two_tracks_exclude() -> None:
     for options, message in (
         ({"strand": "both"}, "alphabet has no complements"),
         ({"genetic_code": 1}, "translation needs a scoring of proteins"),
-        ({"composition": 2}, "composition"),
     ):
         with pytest.raises(ValueError, match=message):
             glsw.search(query, [query], scoring=BOTH, **options)  # type: ignore[call-overload]
-    nothing = TwoTrackScoring.of(BLOSUM62, Scoring.from_array(MATRIX, STRUCTURE, 1, 1), 0)
-    with pytest.raises(ValueError, match="composition 2"):
-        glsw.search(query, [query], scoring=nothing, composition=2)
-    with pytest.raises(ValueError, match="an iterated search has no two tracks"):
-        list(glsw.iterate(query, [query], scoring=BOTH))
     with pytest.raises(ValueError, match="query: two letters per position expected, got 3 letters"):
         glsw.score("MDK", query, scoring=BOTH)
     with pytest.raises(
@@ -215,16 +210,13 @@ def test_what_two_tracks_exclude() -> None:
         aligner.align_pairs([query], [query])
     with pytest.raises(ValueError, match="a matrix of neighbors has no two tracks"):
         aligner.neighbors([query], cutoff=3)
-    with pytest.raises(ValueError, match="a dot plot has no two tracks"):
-        glsw.dotplot(query, query, scoring=BOTH)
 
 
 # files and databases
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    """A folder with files of queries, of targets, of their states, and of the matrix."""
+def files_of_tracks(folder: Path) -> Path:
+    """Write files of queries, of targets, of their states, and of the matrix; return the folder."""
     sides = {"q": [some(k, 40 + 10 * k) for k in range(3)]}
     sides["t"] = [some(50 + k, 30 + 7 * k % 90) for k in range(200)]
     sides["t"] += [some(7, 30) + each[20:] + some(8, 9) for each in sides["q"]]
@@ -233,10 +225,15 @@ def files(tmp_path: Path) -> Path:
             text = "".join(
                 f">{name}{k} a title\n{each[track::2]}\n" for k, each in enumerate(sequences)
             )
-            (tmp_path / f"{name}.{ending}").write_text(text)
+            (folder / f"{name}.{ending}").write_text(text)
     rows = [f"{x} {' '.join(map(str, row))}" for x, row in zip(STRUCTURE, MATRIX, strict=True)]
-    (tmp_path / "states.mat").write_text("\n".join(["# made up", " ".join(STRUCTURE), *rows, ""]))
-    return tmp_path
+    (folder / "states.mat").write_text("\n".join(["# made up", " ".join(STRUCTURE), *rows, ""]))
+    return folder
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    return files_of_tracks(tmp_path)
 
 
 def test_database_is_read_back_the_same(files: Path) -> None:
@@ -370,14 +367,6 @@ def test_weight_0_gives_the_bytes_of_one_track(run: Run, form: str) -> None:
     assert (both.status, both.out) == (0, one.out)
 
 
-def test_shards_have_two_tracks(run: Run, files: Path) -> None:
-    run("makedb t.fasta t.glsw --second-track t.states")
-    words = f"search q.fasta t.glsw {TRACKS} --format blast-tab"
-    for number in (1, 2):
-        assert run(f"{words} --shard {number}/2 --output parts").status == 0
-    assert run("merge parts").out == run(words).out
-
-
 def test_matrix_of_other_letters(run: Run, files: Path) -> None:
     (files / "coin.mat").write_text("  h t\nh 2 -1\nt -1 2\n")
     for name in ("q", "t"):
@@ -407,7 +396,11 @@ def test_matrix_of_other_letters(run: Run, files: Path) -> None:
         (f"- t.glsw {TRACKS.replace('q.states', '-')}", "standard input"),
         *(
             (f"q.fasta t.glsw {TRACKS} {word}", f"--second-track and {word.split()[0]} exclude")
-            for word in ("--profile", "--iterations 2", "--translated", "--composition 1")
+            for word in (
+                "--translated",
+                *of_wing("profiles", ["--profile", "--iterations 2"]),
+                *of_wing("composition", ["--composition 1"]),
+            )
         ),
         *(
             (f"q.fasta t.glsw {TRACKS} {word}", f"--second-track and {word.split()[0]} exclude")

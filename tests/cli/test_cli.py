@@ -463,19 +463,6 @@ def test_seg_in_the_words_of_blastp(run: Callable[..., Any], files: Path) -> Non
     assert glsw.Database.open("seg")[0].letters == letters[:22] + "X" * 15 + letters[37:]
 
 
-def test_the_defaults_of_blastp(run: Callable[..., Any]) -> None:
-    files = f"{DEMO / 'query.fasta'} {DEMO / 'proteins.fasta'}"
-    search = f"search {files} --order evalue --top 3 --format table --composition"
-    plain, scaled, adjusted = (run(f"{search} {mode}").out for mode in (0, 1, 2))
-    assert len({plain, scaled, adjusted}) == 3
-    assert "scores adjusted to compositions" in scaled
-    assert "scores adjusted" not in plain
-    assert run(f"search {files} --composition 2 --matrix PAM30").err == (
-        "glsw: composition 2: BLOSUM62 with published constants for local alignment expected, "
-        "not PAM30\n"
-    )
-
-
 def test_demo_data(run: Callable[..., SimpleNamespace]) -> None:
     done = run(f"search {DEMO / 'query.fasta'} {DEMO / 'proteins.fasta'} --format tsv --top 3")
     found = [(row["query"].split("|")[1], row["target"].split("|")[1]) for row in rows(done.out)]
@@ -695,8 +682,8 @@ BAD = {
     "mistyped command": ("serch query.fasta db.fasta", ", did you mean search? (see glsw --help)"),
     "mistyped option": (f"{SEARCH} --evlaue 1", "--evlaue 1, did you mean --evalue? (see glsw sea"),
     "mistyped needed option": (
-        "dotplot query.fasta db.fasta --ouptut=x.png",
-        "are required: --output; --ouptut, did you mean --output?",
+        "neighbors query.fasta --cutfof=3",
+        "are required: --cutoff; --cutfof, did you mean --cutoff?",
     ),
     "mistyped choice": (f"{SEARCH} --mode golbal", ", did you mean global?"),
     "mistyped engine": (f"{SEARCH} --engine refrence", "'refrence', did you mean reference? There"),

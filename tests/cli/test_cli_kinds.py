@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from program import process
 from subtests import with_subtests
+from wing import of_wing
 
 import glsw
 from glsw.device.device import Device
@@ -35,13 +36,13 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-COMMANDS = (
+COMMANDS = [
     "search {} {} --engine reference",
     "align {} {} --engine reference",
     "neighbors {} {} --cutoff 1 --engine reference",
-    "align3 {0} {0} {1} --engine reference",
-    "dotplot {} {} --side 20 --output o.npz --max-alignments 0",
-)
+    *of_wing("three", ["align3 {0} {0} {1} --engine reference"]),
+    *of_wing("dotplot", ["dotplot {} {} --side 20 --output o.npz --max-alignments 0"]),
+]
 AS_DNA = "; DNA scoring, as the query is nucleic acid\n"
 HAS_DNA = ".fa has DNA, but the query is scored as protein: give "
 OFFER = "--translated-target to search DNA with proteins, or "
@@ -136,13 +137,18 @@ def test_what_is_refused(
         ("short.fa dna.db", AS_DNA),
         ("protein.fa dna.db", "dna.db has DNA, but the query is scored as protein: give --tran"),
         ("dna.fa protein.db", "protein.db has proteins, but the query is scored as DNA: give --tr"),
-        ("protein.fa dna.fa --iterations 2", f"dna{HAS_DNA}{OWN.strip()}; glsw sea"),
         (
             "dna.fa dna.db --translated-target",
             "dna.fa has DNA: give --translated too, to translate",
         ),
         ("protein.fa protein.db --translated-target", "protein.db has proteins: --translated-ta"),
-        ("dna.fa dna.fa --iterations 2 --strand plus", AS_DNA),
+        *of_wing(
+            "profiles",
+            [
+                ("protein.fa dna.fa --iterations 2", f"dna{HAS_DNA}{OWN.strip()}; glsw sea"),
+                ("dna.fa dna.fa --iterations 2 --strand plus", AS_DNA),
+            ],
+        ),
     ],
 )
 def test_searches(words: str, said: str, run: Callable[..., SimpleNamespace]) -> None:
@@ -156,16 +162,6 @@ def test_searches(words: str, said: str, run: Callable[..., SimpleNamespace]) ->
     else:
         assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
         assert done.err.startswith(f"glsw: {said}")
-
-
-def test_a_profile_does_not_search_dna(files: Path, run: Callable[..., SimpleNamespace]) -> None:
-    (files / "family.fa").write_text(f">a\n{PROTEIN}\n>b\n{PROTEIN[:-1]}W\n")
-    words = "search family.fa {} --profile --engine reference --statistics none"
-    assert run(words.format("protein.fa")).status == 0
-    done = run(words.format("dna.fa"))
-    assert (done.status, done.err) == (2, f"glsw: dna{HAS_DNA}{OFFER}{OWN}")
-    done = run(words.format("dna.fa --protein"))
-    assert (done.status, done.err.endswith(LOOKS)) == (0, True)
 
 
 def test_targets_of_standard_input_are_looked_at(files: Path) -> None:

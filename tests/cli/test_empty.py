@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from program import rows
+from wing import of_wing
 
 from glsw.output import FORMATS
 
@@ -32,7 +33,10 @@ def files(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("query", ["empty.fasta", "blank.fasta", "empty.gz", "-"])
-@pytest.mark.parametrize("options", ["", "--top 0 --max-hsps 2", "--iterations 2", "--translated"])
+@pytest.mark.parametrize(
+    "options",
+    ["", "--top 0 --max-hsps 2", "--translated", *of_wing("profiles", ["--iterations 2"])],
+)
 def test_no_query_is_an_empty_result(
     query: str,
     options: str,
@@ -79,11 +83,3 @@ def test_no_sequence_has_no_neighbors(run: Callable[..., SimpleNamespace]) -> No
         done = run(f"neighbors {words} --cutoff 10 --engine reference")
         assert (done.status, rows(done.out)) == (0, [])
         assert "there is nothing to compare" in done.err
-
-
-def test_no_query_in_shards(run: Callable[..., SimpleNamespace]) -> None:
-    words = "search empty.fasta db.fasta --engine reference --format sam"
-    for k in (1, 2):
-        assert run(f"{words} --shard {k}/2 --output parts").status == 0
-    done = run("merge parts --engine reference")
-    assert (done.status, done.out.count("@SQ")) == (0, 3)

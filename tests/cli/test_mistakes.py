@@ -4,6 +4,7 @@ import os
 import warnings
 
 import pytest
+from wing import of_wing
 
 import glsw
 from glsw.cli import main
@@ -52,12 +53,12 @@ UNREADABLE = "/proc/self/mem"
     [
         f"search q.fasta {UNREADABLE}",
         f"search {UNREADABLE} q.fasta",
-        f"search --profile {UNREADABLE} q.fasta",
         f"align q.fasta {UNREADABLE}",
-        f"align3 q.fasta q.fasta {UNREADABLE}",
         f"neighbors {UNREADABLE} --cutoff 1",
         f"makedb {UNREADABLE} out.glsw",
-        f"motifs {UNREADABLE}",
+        *of_wing("profiles", [f"search --profile {UNREADABLE} q.fasta"]),
+        *of_wing("three", [f"align3 q.fasta q.fasta {UNREADABLE}"]),
+        *of_wing("series", [f"motifs {UNREADABLE}"]),
     ],
 )
 def test_errors_of_reading_name_the_file(words, tmp_path, capsys, monkeypatch):
@@ -81,7 +82,6 @@ def test_more_alignments_than_there_can_be(most, tmp_path, capsys):
     query.write_text(">a\nMKVLA\n")
     words = ["--max-alignments", most, "--engine", "reference"]
     assert main(["align", *[str(query)] * 2, *words]) == 0
-    assert main(["align3", *[str(query)] * 3, *words]) == 0
     for given in (0, 2.5):
         with pytest.raises(ValueError, match=f"max_alignments {given}: at least 1, or None"):
             list(glsw.alignments("MKV", "MKV", max_alignments=given, engine="reference"))
@@ -106,7 +106,7 @@ def test_mistyped_name_in_the_package():
     with pytest.raises(AttributeError) as caught:
         getattr(glsw, "serch")  # noqa: B009
     assert (caught.value.name, caught.value.obj) == ("serch", glsw)
-    for verb in (glsw.search, glsw.iterate):
+    for verb in (glsw.search, *of_wing("profiles", [lambda *a, **k: glsw.iterate(*a, **k)])):
         with pytest.raises(TypeError, match=r"\(\) has no option 'evlaue', did you mean evalue\?"):
             verb("MKV", ["MKV"], evlaue=1, engine="reference")
     assert dir(glsw) == sorted(glsw.__all__)
@@ -117,8 +117,6 @@ def test_representations_fit_a_line():
     assert repr(aligner) == "<Aligner BLOSUM62, gaps 12/1, local, engine reference on CPU>"
     with glsw.Aligner(mode="global", engine="reference") as whole:
         assert ", global, " in repr(whole)
-    three = glsw.Aligner3(engine="reference")
-    assert repr(three).startswith("<Aligner3 sum-of-pairs of BLOSUM62, gaps 12/1, local, engine re")
     target = glsw.Record("t" * 300, "description " * 30, "MKVLA" * 100)
     (hit,) = aligner.search("MKVLAMKVLA", [target])
     for found in (hit, hit.hsps[0], hit.alignment):
@@ -175,11 +173,6 @@ def test_suggestions_of_the_library():
     for call, says in (
         (lambda: glsw.score("MKV", "MKV", engin="cpu"), "Aligner() has no option 'engin', did you"),
         (lambda: glsw.neighbors(sequences, cutoff=1, mod="local"), "did you mean mode?"),
-        (
-            lambda: glsw.align3("MKV", "MKV", "MKV", engin="plane"),
-            "Aligner3() has no option 'engin'",
-        ),
-        (lambda: glsw.edit_distance("a", "b", mod="infix"), "edit_distance() has no option 'mod'"),
         (lambda: glsw.makedb("a", "b", forse=True), "did you mean force?"),
         (
             lambda: glsw.Aligner(engine="reference").search("MKV", sequences, evlaue=1),
@@ -224,7 +217,7 @@ def test_a_bad_letter_has_a_line_in_every_command(tmp_path, monkeypatch, capsys)
         "search one.fa bad.fq",
         "neighbors bad.fq --cutoff 1",
         "makedb bad.fq db.glsw --alphabet dna",
-        "dotplot one.fa bad.fq --output a.png",
+        *of_wing("dotplot", ["dotplot one.fa bad.fq --output a.png"]),
     ):
         assert main(words.split()) == 2
         said = capsys.readouterr().err.splitlines()
@@ -249,7 +242,7 @@ def test_warnings_point_at_the_line_of_the_caller(tmp_path):
         lambda: aligner.search("MKVU", ["MKV"]),
         lambda: list(aligner.search(["mkv", "MKV"], ["MKV"])),
         lambda: next(several),
-        lambda: glsw.iterate("MKVU", ["MKVLAWHEAG"], engine="reference"),
+        *of_wing("profiles", [lambda: glsw.iterate("MKVU", ["MKVLAWHEAG"], engine="reference")]),
     ):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", RuntimeWarning)
@@ -260,7 +253,9 @@ def test_warnings_point_at_the_line_of_the_caller(tmp_path):
 
 
 def test_warnings_of_one_line_and_of_a_software_renderer_come_once(run_under):
-    code = """
+    wings = {"three": "glsw.Aligner3()", "edit": 'glsw.edit_distance("MKVLAW", "MKVLAW")'}
+    others = "\n".join(call for name, call in wings.items() if of_wing(name, [call]))
+    code = f"""
 import sys, glsw
 sys.stderr = sys.stdout
 for _ in range(3):
@@ -268,8 +263,7 @@ for _ in range(3):
 for verb in (glsw.score, glsw.align):
     verb("MKVLAW", "MKVLAW", engine="scan")
 glsw.Aligner()
-glsw.Aligner3()
-glsw.edit_distance("MKVLAW", "MKVLAW")
+{others}
 """
     said = run_under("llvmpipe", code)
     assert said.count("letter U scored as C") == said.count("software renderer") == 1

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import gzip
 import random
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-import tqdm
+from wing import of_wing
 
-from glsw.engines import Reference
-from glsw.engines.score_map import Bands, ScoreMap
 from glsw.output import result_file
-from glsw.output.part_file import PartFile
 from glsw.output.result_file import ResultFile
-from glsw.wings.shards import verbs as shards
 
 RNG = random.Random(3)
 SEARCH = "search queries.fasta db.fasta --engine reference"
@@ -69,36 +62,6 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def bar(
-    run: Callable[..., SimpleNamespace], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[float, float]]:
-    """``bar(words)``: what the bar of a command line showed in the end, and its total."""
-    shown: list[Any] = []
-
-    class Watched(tqdm.tqdm):  # type: ignore[type-arg]
-        def __init__(self, **options: Any) -> None:
-            super().__init__(**options)
-            shown.append(self)
-
-        def update(self, n: float | None = 1) -> bool | None:
-            updated = super().update(n)
-            assert self.n <= self.total
-            return updated
-
-    monkeypatch.setattr(tqdm, "tqdm", Watched)
-
-    def bar(words: str, status: int = 0) -> tuple[float, float]:
-        shown.clear()
-        with monkeypatch.context() as patch:
-            patch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-            assert run(words).status == status
-        (only,) = shown
-        return only.n, only.total
-
-    return bar
-
-
 ALIGN, ALIGN3 = "align query.fasta", "align3 query.fasta target.fasta"
 DOTPLOT = "dotplot a.fasta b.fasta --side 8 --output out.npz"
 COMMANDS = {  # the cells that a command has to report, if they are easily told
@@ -107,9 +70,6 @@ COMMANDS = {  # the cells that a command has to report, if they are easily told
     "search a.fasta b.fasta --engine reference": 2 * 180 * 170,
     "search a.fasta db.fasta --translated --engine reference": None,
     "search masked.fasta db.fasta --engine reference --lower-case-mask": 17 * 37,
-    "search family_queries.fasta family.fasta --engine reference --iterations 1": 52 * 75,
-    "search family_queries.fasta family.fasta --engine reference --iterations 5": None,
-    "search masked.fasta db.fasta --engine reference --lower-case-mask --iterations 4": None,
     f"{ALIGN} target.fasta --engine reference": 130,
     f"{ALIGN} target.fasta --engine reference --max-alignments 3": 390,
     f"{ALIGN} target.fasta --engine reference --max-alignments 90": None,
@@ -122,31 +82,59 @@ COMMANDS = {  # the cells that a command has to report, if they are easily told
     f"{ALIGN} unlike.fasta --engine reference --max-alignments 3": 30,
     f"{ALIGN} unlike.fasta --engine reference --max-alignments 0": 30,
     f"{ALIGN} empty.fasta --engine reference --max-alignments 2": 0,
-    f"{ALIGN3} third.fasta --engine reference": 910,
-    f"{ALIGN3} third.fasta --engine reference --max-alignments 3": 2730,
-    f"{ALIGN3} third.fasta --engine subtable --max-alignments 2": 1820,
-    f"{ALIGN3} third.fasta --engine reference --max-alignments 0 --min-score 20": None,
-    f"{ALIGN3} third.fasta --engine reference --max-alignments 9 --min-score 20": None,
-    f"{ALIGN3} third.fasta --engine reference --mode global --max-alignments 0": 910,
-    f"{ALIGN3} unlike.fasta --engine reference --max-alignments 0 --min-score 99": 390,
-    f"{DOTPLOT} --max-alignments 0": 4 * 184 * 176,
-    f"{DOTPLOT} --max-alignments 0 --value end": 2 * 184 * 176,
-    f"{DOTPLOT}": 4 * 184 * 176 + 180 * 170,
-    f"{DOTPLOT} --max-alignments 3 --value end": None,
-    f"{DOTPLOT} --max-alignments 2 --strand minus": None,
-    "dotplot a.fasta many.fasta --side 8 --output out.npz": None,
-    "dotplot many.fasta --side 8 --output out.npz --value end --max-alignments 2": None,
-    "dotplot many.fasta a.fasta --side 8 --output out.npz --max-alignments 4 --cap 10": None,
-    "dotplot t.fasta g.fasta --side 2 --strand plus --output out.npz --max-alignments 3": 2 * 16,
-    "search queries.fasta db.fasta --composition 2": 30 * 37,
     "search query.fasta long.fasta --top 2": None,
-    "search aligned.fasta family.fasta --engine reference --profile": 23 * 75,
-    "motifs recording.csv --engine reference --segments 9 --rate 1": 4 * 9**3,
-    "motifs recording.csv --engine reference --segments 9 --rate 1 --of 2": 6 * 9**2,
     "neighbors queries.fasta --cutoff 1 --engine reference": None,
     "neighbors queries.fasta db.fasta --cutoff 1 --engine reference": 30 * 37,
     "neighbors queries.fasta db.fasta --cutoff 0.1 --distance identity --engine reference": 30 * 37,
 }
+COMMANDS |= of_wing(
+    "profiles",
+    {
+        "search family_queries.fasta family.fasta --engine reference --iterations 1": 52 * 75,
+        "search family_queries.fasta family.fasta --engine reference --iterations 5": None,
+        "search masked.fasta db.fasta --engine reference --lower-case-mask --iterations 4": None,
+        "search aligned.fasta family.fasta --engine reference --profile": 23 * 75,
+    },
+)
+COMMANDS |= of_wing(
+    "three",
+    {
+        f"{ALIGN3} third.fasta --engine reference": 910,
+        f"{ALIGN3} third.fasta --engine reference --max-alignments 3": 2730,
+        f"{ALIGN3} third.fasta --engine subtable --max-alignments 2": 1820,
+        f"{ALIGN3} third.fasta --engine reference --max-alignments 0 --min-score 20": None,
+        f"{ALIGN3} third.fasta --engine reference --max-alignments 9 --min-score 20": None,
+        f"{ALIGN3} third.fasta --engine reference --mode global --max-alignments 0": 910,
+        f"{ALIGN3} unlike.fasta --engine reference --max-alignments 0 --min-score 99": 390,
+    },
+)
+COMMANDS |= of_wing(
+    "dotplot",
+    {
+        f"{DOTPLOT} --max-alignments 0": 4 * 184 * 176,
+        f"{DOTPLOT} --max-alignments 0 --value end": 2 * 184 * 176,
+        f"{DOTPLOT}": 4 * 184 * 176 + 180 * 170,
+        f"{DOTPLOT} --max-alignments 3 --value end": None,
+        f"{DOTPLOT} --max-alignments 2 --strand minus": None,
+        "dotplot a.fasta many.fasta --side 8 --output out.npz": None,
+        "dotplot many.fasta --side 8 --output out.npz --value end --max-alignments 2": None,
+        "dotplot many.fasta a.fasta --side 8 --output out.npz --max-alignments 4 --cap 10": None,
+        "dotplot t.fasta g.fasta --side 2 --strand plus --output out.npz --max-alignments 3": 32,
+    },
+)
+COMMANDS |= of_wing(
+    "composition",
+    {
+        "search queries.fasta db.fasta --composition 2": 30 * 37,
+    },
+)
+COMMANDS |= of_wing(
+    "series",
+    {
+        "motifs recording.csv --engine reference --segments 9 --rate 1": 4 * 9**3,
+        "motifs recording.csv --engine reference --segments 9 --rate 1 --of 2": 6 * 9**2,
+    },
+)
 
 
 @pytest.mark.parametrize("words", COMMANDS)
@@ -154,15 +142,6 @@ def test_it_ends_with_all_cells(bar: Callable[..., tuple[float, float]], words: 
     done, total = bar(words)
     assert done == total
     assert COMMANDS[words] in (None, done)
-
-
-@pytest.mark.parametrize("words", ["", "--max-alignments 0 --value end"])
-def test_maps_computed_in_parts(
-    bar: Callable[..., tuple[float, float]], monkeypatch: pytest.MonkeyPatch, words: str
-) -> None:
-    monkeypatch.setattr(ScoreMap, "_bands", lambda *_: Bands(2, 4))
-    done, total = bar(f"{DOTPLOT} {words}")
-    assert done == total
 
 
 def test_makedb(bar: Callable[..., tuple[float, float]], files: Path) -> None:
@@ -177,7 +156,7 @@ def test_makedb(bar: Callable[..., tuple[float, float]], files: Path) -> None:
     assert bar("search queries.fasta db --top 1") == (2 * 30 * 37, 2 * 30 * 37)
 
 
-@pytest.mark.parametrize("iterations", [1, 4])
+@pytest.mark.parametrize("iterations", [1, *of_wing("profiles", [4])])
 def test_a_search_that_goes_on_has_the_cells_of_the_rest(
     bar: Callable[..., tuple[float, float]], monkeypatch: pytest.MonkeyPatch, iterations: int
 ) -> None:
@@ -195,37 +174,3 @@ def test_a_search_that_goes_on_has_the_cells_of_the_rest(
         bar(words, status=130)
     done, total = bar(f"{words} --resume")
     assert 14 * 37 <= done == total <= 14 * 37 * iterations
-
-
-def test_shards(bar: Callable[..., tuple[float, float]], monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = 0.0
-    for k in (1, 2, 3):
-        done, total = bar(f"{SEARCH} --shard {k}/3 --output run")
-        assert done == total > 0
-        whole += done
-    assert whole == 30 * 37
-    done, total = bar(f"{SEARCH} --shard 2/3 --output run")  # it is complete
-    assert done == total == 0
-    done, total = bar("merge run")
-    assert done == total == 4
-
-
-def test_a_shard_that_goes_on_has_the_cells_of_the_rest(
-    bar: Callable[..., tuple[float, float]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write, written = PartFile.write_all, []
-
-    def interrupted(self: PartFile, data: bytes) -> None:
-        write(self, data)
-        written.append(data)
-        if len(written) == 3:
-            raise KeyboardInterrupt
-
-    words = f"{SEARCH} --shard 1/1 --output run"
-    with monkeypatch.context() as patch:
-        patch.setattr(Reference, "cells_at_once", 1)
-        patch.setattr(shards, "_SECONDS_BETWEEN_BLOCKS", 0)
-        patch.setattr(PartFile, "write_all", interrupted)
-        bar(words, status=130)
-    done, total = bar(f"{words} --resume")
-    assert 0 < done == total < 30 * 37

@@ -94,20 +94,6 @@ def test_neighbors(run: Callable[..., SimpleNamespace], files: Path) -> None:
     assert found["totals"]["hits"] == len(lines)
 
 
-def test_merge(run: Callable[..., SimpleNamespace], files: Path) -> None:
-    whole = run(f"{SEARCH} --summary whole.json")
-    for k in (1, 2):
-        assert run(f"{SEARCH} --shard {k}/2 --output run").status == 0
-    merged = run("merge run --summary run.json")
-    assert merged.out == whole.out
-    rows, of_whole = ([*read(files, name)["queries"]] for name in ("run.json", "whole.json"))
-    for each in (*rows, *of_whole):
-        del each["seconds"]
-    assert rows == of_whole
-    words = f"{SEARCH} --shard 1/2 --output run --summary run.json"
-    refused(run, words, "glsw merge has --summary", files)
-
-
 def test_after_an_error_the_old_one_remains(
     run: Callable[..., SimpleNamespace], files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

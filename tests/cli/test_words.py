@@ -82,15 +82,6 @@ def test_no_format_has_control_characters(
             assert SHOWN in done.out
 
 
-@pytest.mark.parametrize("form", ["text", "clustal", "fasta", "tsv"])
-def test_no_format_of_three_has_control_characters(
-    form: str, run: Callable[..., SimpleNamespace]
-) -> None:
-    done = run(f"align3 hostile.fasta q.fasta q.fasta --engine reference --format {form}")
-    assert done.status == 0
-    assert not CONTROL.search(done.out)
-
-
 def test_messages_have_no_control_characters(
     run: Callable[..., SimpleNamespace], files: Path
 ) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner
 from cases import AB, array, codes, mutated
-from cases3 import CASES, CORE, WHOLE_CASES, Case, build, judge, label, mostly, same
+from cases3 import CASES, CORE, DECIMALS, WHOLE_CASES, Case, build, judge, label, mostly, same
 from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 
@@ -33,7 +33,6 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import custom
 from glsw.sequences.encoded import Sequences
-from glsw.wings.series.mindist import mindist_scoring
 
 CONFIGURATIONS = cases3.configurations()
 NAMES = sorted({name for name, _ in CONFIGURATIONS})
@@ -116,7 +115,7 @@ def oracle_scorings():
     yield Scoring3.sum_of_pairs(Scoring.match_mismatch(5, -4, 2, 1))
     yield Scoring3.sum_of_pairs(array(matrix, "ABCD", 3, 1), gap_gap=2)
     yield Scoring3.sum_of_pairs(array(matrix, "ABCD", 2, 2), gap_gap=3)
-    yield Scoring3.sum_of_pairs(mindist_scoring(4, 1, 0.6, 0.2))
+    yield Scoring3.sum_of_pairs(replace(DECIMALS, gap_open=60, gap_extend=20))
     yield Scoring3.sum_of_pairs()
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from program import in_threads
 
 import glsw
 from glsw.device.context import routes
@@ -27,28 +28,6 @@ PAIRS = [("HEAGAWGHEE" * (1 + k % 5), "PAWHEAE" * (1 + k % 7)) for k in range(12
 random.seed(20)
 TARGETS = ["".join(random.choices("ACDEFGHIKLMNPQRSTVWY", k=5 + 6 * k)) for k in range(12)]
 QUERIES = TARGETS[3:12:4]
-
-
-@pytest.fixture
-def free(device: Device) -> Iterator[Device]:
-    """The device, which no thread has at the beginning, nor at the end."""
-    device.deactivate()
-    yield device
-    assert current_device() is None
-    device.check("after threads")
-    device.deactivate()
-
-
-def in_threads(count: int, work: Callable[[int], object]) -> None:
-    """Do some work in threads that begin together."""
-    together = threading.Barrier(count)
-
-    def begin(number: int) -> None:
-        together.wait()
-        work(number)
-
-    with ThreadPoolExecutor(count) as pool:
-        list(pool.map(begin, range(count)))
 
 
 @pytest.fixture(params=[5, pytest.param(200, marks=pytest.mark.slow)])
@@ -108,22 +87,6 @@ def test_four_threads_share_an_iterator(free: Device, engine: str) -> None:
     seen: list[str] = []
     in_threads(4, lambda _: seen.extend(found(results)))
     assert sorted(seen) == sorted(expected)
-
-
-def test_other_aligners_in_threads(free: Device) -> None:
-    three: Any = glsw.Aligner3(device=free)
-    biopython: Any = glsw.PairwiseAligner("blastp", device=free)
-    pair, triple = PAIRS[1], ("HEAGAWGHEE", "PAWHEAE", "GAWHEE")
-    expected = biopython.score(*pair), biopython.align(*pair)[0].score, *three.align(*triple)
-
-    def work(number: int) -> None:
-        assert three.score(*triple) == 65
-        alignments = three.alignments(*triple, max_alignments=2)
-        assert [each.score for each in alignments] == [65, 41]
-        scores = biopython.score(*pair), biopython.align(*pair)[0].score
-        assert (*scores, *three.align(*triple)) == expected
-
-    in_threads(4, work)
 
 
 def test_asyncio(free: Device) -> None:

@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 from failing import dies_while_it_answers, fails_once
 from program import ROOT, wait_until
+from wing import of_wing, wing
 
 import glsw
-from glsw import Aligner, Aligner3
+from glsw import Aligner
 from glsw.device.device import Device, DeviceError
 from glsw.engines.spec import EngineSpec
 from glsw.run import pool, tasks, workers
 from glsw.run.workers import AnswerT, Task
-from glsw.wings.three.aligner import align3, alignments3, score3
 
 QUERIES = ["HEAGAWGHEE", "PAWHEAE", "MKVLAAGIAHEAE"]
 TARGETS = ["PAWHEAE" * k for k in range(1, 9)]
@@ -239,12 +239,19 @@ WAYS: dict[str, Callable[..., object]] = {
     "searches, abandoned": lambda **given: abandoned(SEARCH(**given)),
     "searches, not begun": lambda **given: SEARCH(**given) and None,
     "searches, closed": lambda **given: SEARCH(**given).close(),
-    "score3": partial(score3, *TRIPLE),
-    "align3": partial(align3, *TRIPLE),
-    "alignments3": lambda **given: abandoned(alignments3(*TRIPLE, **given)),
     "an aligner, dropped": lambda **given: shown(Aligner(**given).search(QUERIES, TARGETS)) and 0,
-    "three sequences, dropped": lambda **given: Aligner3(**given).score(*TRIPLE),
 }
+WAYS |= of_wing(
+    "three",
+    {
+        "score3": lambda **given: wing("three.aligner").score3(*TRIPLE, **given),
+        "align3": lambda **given: glsw.align3(*TRIPLE, **given),
+        "alignments3": lambda **given: abandoned(
+            wing("three.aligner").alignments3(*TRIPLE, **given)
+        ),
+        "three sequences, dropped": lambda **given: glsw.Aligner3(**given).score(*TRIPLE),
+    },
+)
 ERRORS: dict[str, Callable[..., object]] = {
     "wrong letters": partial(glsw.score, "M1V", "MKV"),
     "wrong option": lambda **given: SEARCH(top=0, **given),

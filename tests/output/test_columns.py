@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,18 +108,3 @@ def test_frames_of_pandas_agree() -> None:
     numbers = ["query_start", "query_end", "target_start", "target_end", "query_length"]
     pandas.testing.assert_frame_equal(read[numbers], searched[numbers])
     assert read["identity"][0] == pytest.approx(searched["identity"][0], abs=5e-5)
-
-
-def test_the_columns_of_align3_are_like_them(tmp_path: Path) -> None:
-    from glsw.cli import main
-
-    for name, letters in (("a", "WWMKVLAW"), ("b", "MKVLAW"), ("c", "CMKVLAWC")):
-        (tmp_path / name).write_text(f">{name}\n{letters}\n")
-    paths = [str(tmp_path / name) for name in "abc"]
-    output = tmp_path / "found"
-    words = ["--protein", "--engine", "reference", "--format", "tsv", "--output", str(output)]
-    assert main(["align3", *paths, *words]) == 0
-    (row,) = rows(output.read_text())
-    assert row["identity"] == "1.0000"
-    places = [(int(row[f"{k}_start"]), int(row[f"{k}_end"])) for k in "abc"]
-    assert places == [(2, 8), (0, 6), (1, 7)]

@@ -215,15 +215,6 @@ def test_link(run: Callable[..., SimpleNamespace], files: Path) -> None:
     assert written.partition("<main>")[2] == done.out.partition("<main>")[2]
 
 
-def test_merge_has_the_same_bytes(run: Callable[..., SimpleNamespace], files: Path) -> None:
-    whole = run(f"{SEARCH} {LINK}")
-    for k in (1, 2):
-        assert run(f"{SEARCH} {LINK} --shard {k}/2 --output run").status == 0
-    pages = (each.out.partition("<main>")[2] for each in (run("merge run"), whole))
-    assert len({*pages}) == 1
-    assert run("merge run --format tsv").out.startswith("query\t")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -3,11 +3,11 @@
 import naive3
 import numpy as np
 import pytest
+from cases3 import DECIMALS
 
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import SCHEMES, Costs, Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
-from glsw.wings.series.mindist import mindist_scoring
 
 AB = custom("AB")
 
@@ -107,7 +107,7 @@ def test_pairs_gain(gaps, gain):
 
 def test_scores_are_shown_in_units_of_the_matrix():
     assert Scoring3.identity(1.5, -1, 0.5).display(35) == 3.5
-    assert Scoring3.sum_of_pairs(mindist_scoring(4)).display(-67) == -0.67
+    assert Scoring3.sum_of_pairs(DECIMALS).display(-67) == -0.67
     shown = Scoring3.sum_of_pairs().display(np.int32(7))
     assert (shown, type(shown)) == (7, int)
 

@@ -11,16 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from Bio.Seq import reverse_complement, translate
+from wing import of_wing
 
 import glsw
 from glsw import Aligner, Record, Scoring
 from glsw.cli import main
 from glsw.device.device import Device
-from glsw.search.limits import SearchSettings
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.query import QueryPreparation
 from glsw.sequences.translated import TranslatedDatabase
-from glsw.wings.shards.verbs import merge, scan_shard
 
 AMINO_ACIDS, CODONS = "ACDEFGHIKLMNPQRSTVWY", {}
 for _codon in (a + b + c for a in "ACGT" for b in "ACGT" for c in "ACGT"):
@@ -189,7 +188,7 @@ def test_strands_codes_and_databases_of_files(tmp_path: Path) -> None:
     ]
 
 
-def test_shards_and_processes_find_the_same(tmp_path: Path) -> None:
+def test_an_executor_finds_the_same() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     options = {"top": 4, "max_hsps": 2, "target_genetic_code": 1}
@@ -198,10 +197,6 @@ def test_shards_and_processes_find_the_same(tmp_path: Path) -> None:
         with ThreadPoolExecutor(2) as executor:
             searched = aligner.search(PROTEINS, TARGETS, executor=executor, **options)
             assert [found(each) for each in searched] == expected
-        search = aligner.prepare(PROTEINS, TARGETS, SearchSettings(**options))
-        for k in range(1, 4):
-            scan_shard(search, k, 3, tmp_path)
-        assert [found(each) for each in merge(search, tmp_path)] == expected
 
 
 def test_masks() -> None:
@@ -228,7 +223,6 @@ def test_what_is_refused(tmp_path: Path) -> None:
     dna, protein = "ATGGCTAGCAAAGGA", "MASKG"
     for options, message in (
         ({"scoring": Scoring.nucleotide()}, "translation needs a scoring of proteins"),
-        ({"composition": 1}, "not for translated sequences"),
         ({"target_genetic_code": 7}, "genetic code 7: there are 1, 2, 3"),
         ({"target_strand": "up"}, "strand 'up': both, plus, minus expected"),
     ):
@@ -250,14 +244,6 @@ def test_what_is_refused(tmp_path: Path) -> None:
     database = glsw.makedb(fasta, tmp_path / "a.glsw", alphabet=DNA)
     with pytest.raises(ValueError, match="masked in FASTA files only"):
         glsw.search(protein, database, target_genetic_code=1, lower_case_mask=True)
-
-
-def test_profiles_search_frames() -> None:
-    profile = glsw.Profile.from_alignment([PROTEINS[0].letters, PROTEINS[0].letters])
-    options = {"engine": "reference", "target_genetic_code": 1}
-    result = glsw.search(profile, TARGETS, **options)
-    plain = glsw.search(PROTEINS[0], TARGETS, **options)
-    assert result[0].target.id == plain[0].target.id
 
 
 def test_hits_that_are_not_listed() -> None:
@@ -358,7 +344,10 @@ def test_wrong_words(capsys: pytest.CaptureFixture[str]) -> None:
         ("q.fasta q.fasta --translated-target", "q.fasta has proteins: --translated-target is"),
         ("q.fasta dna.fasta --target-strand plus", "is for --translated-target, which is not"),
         ("q.fasta dna.fasta --target-genetic-code 4", "is for --translated-target, which is not"),
-        ("q.fasta dna.fasta --translated-target --iterations 2", "exclude one another"),
+        *of_wing(
+            "profiles",
+            [("q.fasta dna.fasta --translated-target --iterations 2", "exclude one another")],
+        ),
         (
             "q.fasta dna.fasta",
             "has DNA, but the query is scored as protein: give --translated-target",

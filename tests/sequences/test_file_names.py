@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from wing import of_wing
 
 import glsw
 from glsw.sequences.alphabet import UnknownLetterError
@@ -22,8 +23,10 @@ VERBS = {
     "align_pairs": lambda name: glsw.align_pairs(["MKV"], name, engine="reference"),
     "score_matrix": lambda name: glsw.score_matrix(name, engine="reference"),
     "neighbors": lambda name: glsw.neighbors(name, cutoff=1, engine="reference"),
-    "align3": lambda name: glsw.align3("MKV", "MKV", name, engine="reference"),
 }
+VERBS |= of_wing(
+    "three", {"align3": lambda name: glsw.align3("MKV", "MKV", name, engine="reference")}
+)
 
 
 @pytest.fixture(autouse=True)
@@ -66,10 +69,3 @@ def test_sequences_stay_sequences():
         glsw.score("MK.V", "MKV", engine="reference")
     assert glsw.score("MK.V", "MKV", unknown="X", engine="reference") > 0
     assert glsw.score(Path("queries.fasta"), ["MKV"], engine="reference") == 14
-
-
-def test_edit_distances_are_of_any_text():
-    with pytest.raises(FileNameError, match=r'Path\("queries.fasta"\) reads it'):
-        glsw.edit_distance("queries.fasta", ["MKV"], engine="host")
-    assert glsw.edit_distance("missing.fasta", "reads", engine="host") > 0
-    assert glsw.edit_distance(["queries.fasta"], ["queries.fast"], engine="host") == [1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from program import ROOT
 
 import glsw
 from glsw import Aligner, Record, Scoring
@@ -292,3 +294,33 @@ def test_pairs_on_a_device_are_those_of_the_host(
 def test_errors(scoring: Scoring, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Aligner(scoring, engine="reference").search("ACGT", ["ACGT"], **options)
+
+
+def test_it_is_for_proteins_of_one_track() -> None:
+    with pytest.raises(ValueError, match="not for translated sequences"):
+        glsw.search("MASKG", ["ATGGCTAGCAAAGGA"], target_genetic_code=1, composition=1)
+    blosum = glsw.Scoring.named("BLOSUM62", 12, 1)
+    for scoring in (
+        glsw.TwoTrackScoring.of(blosum, blosum),
+        glsw.TwoTrackScoring.of(blosum, blosum, 0),
+    ):
+        with pytest.raises(ValueError, match="composition"):
+            glsw.search("MDKV", ["MDKV"], scoring=scoring, composition=2)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def test_the_defaults_of_blastp(run: Callable[..., Any]) -> None:
+    files = f"{ROOT / 'demo' / 'query.fasta'} {ROOT / 'demo' / 'proteins.fasta'}"
+    search = f"search {files} --order evalue --top 3 --format table --composition"
+    plain, scaled, adjusted = (run(f"{search} {mode}").out for mode in (0, 1, 2))
+    assert len({plain, scaled, adjusted}) == 3
+    assert "scores adjusted to compositions" in scaled
+    assert "scores adjusted" not in plain
+    assert run(f"search {files} --composition 2 --matrix PAM30").err == (
+        "glsw: composition 2: BLOSUM62 with published constants for local alignment expected, "
+        "not PAM30\n"
+    )

@@ -17,7 +17,6 @@ from glsw.device.rank import assign
 from glsw.output.part_file import check_regular
 from glsw.run.pool import AnyExecutor
 from glsw.search.fingerprint import json_object
-from glsw.wings.cluster.local_dask import local_cluster, quiet
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -76,12 +75,14 @@ def _dask(address: str, prepare: Callable[[], object]) -> Iterator[Client]:
         raise ValueError(
             f"cluster {address!r} needs the package distributed: pip install 'glsw[dask]'"
         )
+    import distributed
+
+    from glsw.wings.cluster.local_dask import local_cluster, quiet
+
     if local:
         with local_cluster(int(local[1]), prepare) as client:
             yield client
         return
-    import distributed
-
     dask: Any = distributed  # its classes have no types
     quiet()
     scheduler = _of_file(address) if scheduler_file else address

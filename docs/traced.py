@@ -1,0 +1,184 @@
+"""What runs in a small call of glsw: how many modules, functions and calls, for `house`.
+
+python docs/traced.py CALL CHECKOUT  # prints the fields of Counted
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+ENGINES = "engines", "device"
+"""Rooms that are not of the outer half."""
+COMPUTES = "scan scan_each scores scores_each passing best ends paths tables disjoint"
+"""Methods of an engine that compute; those of other names say what it can do."""
+SEQUENCES = {
+    **{"a": "HEAGAWGHEE", "b": "PAWHEAE", "c": "GAWGHEPAW"},
+    **{"read": "GATTACAGATTACCA", "gene": "GATTACCAGGATTA", "other": "TTGATACAGATCCA"},
+}
+"""What is compared. Commands read files of these names, and ``bc`` with two of them."""
+SAM = "search, max_hsps=2, sam"
+CALLS = {
+    "search": "glsw.search(a, [b, c], engine='reference')",
+    "glsw search": "run('search --format tsv', 'a', 'bc')",
+    SAM: """
+scoring = glsw.Scoring.nucleotide()
+found = glsw.search(read, [gene, other], max_hsps=2, scoring=scoring, engine='reference')
+glsw.write(found, to, 'sam')
+""",
+    "align": "found = glsw.align(a, b, engine='reference'); str(found); found.cigar",
+    "score_pairs": "glsw.score_pairs([a, b], [b, c], engine='reference')",
+    "score_matrix": "glsw.score_matrix([a, b, c], [c, b, a], engine='reference')",
+    "neighbors": "glsw.neighbors([a, b, c], cutoff=0.5, distance='identity', engine='reference')",
+    "glsw align3": "run('align3 --format clustal', 'a', 'b', 'c')",
+}
+"""Small calls, see `traced`."""
+
+
+class Counted(NamedTuple):
+    """What ran in a call.
+
+    Parameters
+    ----------
+    outer, engines : int
+        Modules of the outer half with a function that ran, and of `ENGINES`.
+    functions, calls : int
+        Going on with a generator is a call. Threads that wait make the calls of a command, but
+        not its functions, differ by a few from run to run.
+    before : int
+        Functions that began before an engine computed: a method of a name in `COMPUTES`.
+    after : int
+        Functions that began after the last of these calls and before the first CIGAR was made,
+        by a function ``cigar`` or ``cigars``; 0 if none was.
+    """
+
+    outer: int
+    engines: int
+    functions: int
+    calls: int
+    before: int
+    after: int
+
+
+class _Depths(threading.local):
+    """How many frames of a thread are bodies of modules, and methods that compute."""
+
+    importing = 0
+    computing = 0
+
+
+class Recorder:
+    """The functions of glsw that run while it is the profile function of all threads.
+
+    Comprehensions are none, and what runs while a module is imported is left out.
+    """
+
+    def __init__(self, package: Path) -> None:
+        self.package, self.depths = f"{package}{os.sep}", _Depths()
+        self.calls, self.functions = 0, set[tuple[str, int]]()
+        self.before: int | None = None
+        """How many functions had run when an engine was called."""
+        self.after = set[tuple[str, int]]()
+        """Those called since the last call of an engine, up to the first CIGAR."""
+        self.cigar = False
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+        """Note that a function begins or ends."""
+        code, depths = frame.f_code, self.depths
+        step = {"call": 1, "return": -1}.get(event)
+        if step is None or not code.co_filename.startswith(self.package):
+            return
+        if code.co_name == "<module>":
+            depths.importing += step
+        if depths.importing or not code.co_flags & inspect.CO_OPTIMIZED:  # the body of a class
+            return
+        if code.co_name.startswith("<") and code.co_name != "<lambda>":
+            return
+        room = Path(code.co_filename[len(self.package) :]).parts[0]
+        method = "self" in code.co_varnames[:1]
+        computes = room == "engines" and method and code.co_name in COMPUTES.split()
+        function = code.co_filename, code.co_firstlineno
+        if computes and event == "call" and self.before is None:
+            self.before = len(self.functions)
+        ends = computes and not code.co_flags & inspect.CO_GENERATOR  # one may end at any time
+        depths.computing += step * ends
+        if event == "call":
+            self.calls += 1
+            self.functions.add(function)
+        if self.cigar or depths.computing:
+            return
+        if event == "call":
+            self.after.add(function)
+        elif ends:
+            self.after.clear()
+        self.cigar = event == "return" and code.co_name in ("cigar", "cigars")
+
+    def counted(self) -> Counted:
+        """Return the numbers of modules, functions and calls."""
+        modules = {Path(name[len(self.package) :]) for name, _ in self.functions}
+        engines = sum(module.parts[0] in ENGINES for module in modules)
+        after = len(self.after) if self.cigar else 0
+        sizes = len(modules) - engines, engines, len(self.functions), self.calls
+        return Counted(*sizes, self.before or 0, after)
+
+
+def traced(name: str, checkout: Path) -> Counted:
+    """Return what `Recorder` counts of one of `CALLS`, the first in this process.
+
+    It runs functions of the checkout, with the engine ``reference``, so that the numbers are the
+    same on all machines.
+    """
+    sys.path[0] = str(checkout)
+    import glsw
+    from glsw.cli import main
+
+    def run(words: str, *files: str) -> None:
+        options = "--engine", "reference", "--no-progress"
+        if status := main([*words.split(), *options, *files]):
+            raise SystemExit(status)
+
+    recorder = Recorder(checkout / "glsw")
+    code = compile(CALLS[name], name, "exec")
+    with tempfile.TemporaryDirectory() as folder:
+        for names in ("a", "b", "c", "bc"):
+            fasta = "".join(f">{name}\n{SEQUENCES[name]}\n" for name in names)
+            Path(folder, names).write_text(fasta, encoding="utf-8")
+        os.chdir(folder)
+        threading.setprofile(recorder)
+        sys.setprofile(recorder)
+        try:
+            exec(code, {"glsw": glsw, "run": run, "to": io.StringIO(), **SEQUENCES})
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+            os.chdir(checkout)  # a folder in use cannot be removed on Windows
+    return recorder.counted()
+
+
+def in_process(name: str, checkout: Path) -> Counted:
+    """Return what `traced` counts in a process of its own."""
+    words = [sys.executable, __file__, name, str(checkout)]
+    done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8")
+    if done.returncode:
+        raise RuntimeError(f"{name} in {checkout}: {done.stderr}")
+    return Counted(*json.loads(done.stdout.splitlines()[-1]))
+
+
+def main(words: list[str]) -> int:
+    """Print what one call runs, after what it prints."""
+    name, checkout = words
+    print(f"\n{json.dumps(traced(name, Path(checkout).resolve()))}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

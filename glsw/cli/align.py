@@ -78,7 +78,7 @@ def _disjoint(
         return ((each, strand.context) for each in of_strand)
 
     strands = [alignments(each) for each in _as_given(arguments, aligner.scoring).contexts(query)]
-    m, n = lengths(aligner, query, target)
+    m, n = lengths(aligner.scoring.alphabet, query, target)
     best_first = merge(*strands, key=lambda each: -each[0].score)
     found = tables(islice(best_first, checked_most(most or None)), m * n, most, bar)
     rank, cells, start = 0, len(strands) * m * n, time.perf_counter()

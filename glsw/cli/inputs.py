@@ -12,10 +12,9 @@ from glsw.sequences.fasta import EmptyFileError
 from glsw.sequences.records import Record, Records
 
 if TYPE_CHECKING:
-    from glsw.aligner import Aligner
     from glsw.scoring.scoring import Scoring
+    from glsw.sequences.alphabet import Alphabet
     from glsw.sequences.database import Database
-    from glsw.wings.three.aligner import Aligner3
 
 FILES = "FASTA or FASTQ, plain or gzip; - is standard input"
 """Kinds of files, for help on arguments."""
@@ -65,6 +64,6 @@ def residues(side: Targets, scoring: Scoring) -> int:
     return side.residues
 
 
-def lengths(aligner: Aligner | Aligner3, *records: Record) -> list[int]:
-    """Return the number of letters of each sequence in the alphabet of the aligner."""
-    return [len(record) // aligner.scoring.alphabet.width for record in records]
+def lengths(alphabet: Alphabet, *records: Record) -> list[int]:
+    """Return the number of letters of each sequence in an alphabet."""
+    return [len(record) // alphabet.width for record in records]

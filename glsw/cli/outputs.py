@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 from glsw.alignment.hits import SearchResult, joined
 from glsw.cli.messages import Bar, gcups, say
@@ -22,9 +22,6 @@ from glsw.search.fingerprint import Fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_writer import beside, same_file
 from glsw.sequences.records import Record
-
-if TYPE_CHECKING:
-    from glsw.wings.three.formats import Format3, Result3
 
 
 def check_output(output: str, *inputs: str, option: str = "--output") -> None:
@@ -67,25 +64,9 @@ def destination(
     return made
 
 
-@overload
 def write(
-    results: Iterable[SearchResult],
-    form: Format,
-    to: Destination,
-    bar: Bar,
-    targets: Iterable[Record] | Database = (),
-    *,
-    note: str = "",
-    done: int = 0,
-    command: Sequence[str] | None = None,
-) -> None: ...
-@overload
-def write(
-    results: Iterable[Result3], form: Format3, to: Destination, bar: Bar, *, note: str = ""
-) -> None: ...
-def write(
-    results: Iterable[Any],
-    form: Any,
+    results: Iterable[SearchResult | Any],
+    form: Format | Any,
     to: Destination,
     bar: Bar,
     targets: Iterable[Record] | Database = (),
@@ -95,6 +76,9 @@ def write(
     command: Sequence[str] | None = None,
 ) -> None:
     """Write each result when it is computed, and after the last one a summary to stderr.
+
+    Results of wings and their formats have what is asked for here of a `SearchResult` and a
+    `Format`: cells, seconds, memory, engine and device; a header and ``write``.
 
     A thread writes while the next results are computed.
 

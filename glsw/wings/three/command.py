@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
             memory=arguments.memory,
             polling=POLLING[arguments.polling],
         ) as aligner,
-        progress_bar(arguments, math.prod(lengths(aligner, a, b, c))) as bar,
+        progress_bar(arguments, math.prod(lengths(scoring.alphabet, a, b, c))) as bar,
     ):
         results = _disjoint(aligner, (a, b, c), arguments, bar)
         write(results, FORMATS3[arguments.format], destination(arguments), bar, note=note)
@@ -100,7 +100,7 @@ def _disjoint(
         min_score=arguments.min_score,
         progress=bar.update,
     )
-    cells = math.prod(lengths(aligner, *records))
+    cells = math.prod(lengths(aligner.scoring.alphabet, *records))
     most = arguments.max_alignments if aligner.scoring.local else 1
     found = tables(found, cells, most, bar)
     rank, start = 0, time.perf_counter()

@@ -26,7 +26,7 @@ from glsw.scoring.positional import PositionalQuery, positional_queries, shown_s
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.database_search import PreparedSearch, search_database
-from glsw.search.limits import Evalue, Order, SearchSettings, Top, limits_for
+from glsw.search.limits import Composition, Evalue, Order, SearchSettings, Top, limits_for
 from glsw.search.options import SearchOptions
 from glsw.sequences.collections import Collection, ManySequences
 from glsw.sequences.database import Database
@@ -36,7 +36,6 @@ from glsw.sequences.query import Strand
 from glsw.sequences.records import Record, Single, Source, is_single
 from glsw.sequences.seg import Masked
 from glsw.statistics import Method
-from glsw.wings.composition.composition import Composition
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -46,16 +46,10 @@ ORDER = [
 ]
 # What is left to untie: the issue of the outer half of the house.
 STILL = {
-    "aligner.py": {"wings/composition"},
     "cli/neighbors.py": {"wings/cluster"},
     "cli/options.py": {"wings/cluster"},
     "cli/pairs.py": {"wings/profiles"},
-    "cli/search.py": {"wings/cluster", "wings/composition", "wings/profiles", "wings/shards"},
-    "search/assemble.py": {"wings/composition"},
-    "search/database_search.py": {"wings/composition"},
-    "search/limits.py": {"wings/composition"},
-    "search/options.py": {"wings/composition"},
-    "search/selection.py": {"wings/composition"},
+    "cli/search.py": {"wings/cluster", "wings/profiles", "wings/shards"},
     "pairs/distances.py": {"search"},
     "wings/series/command.py": {"wings/cluster"},
 }

@@ -28,11 +28,10 @@ from glsw.output import FORMATS, format_of
 from glsw.output.pairwise import ALIGNMENTS
 from glsw.scoring.scoring import Scoring
 from glsw.search.database_search import PreparedSearch
-from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP, ORDERS, SearchSettings
+from glsw.search.limits import COMPOSITIONS, DEFAULT_EVALUE, DEFAULT_TOP, ORDERS, SearchSettings
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.statistics import METHODS
 from glsw.wings.cluster.options import executor_of
-from glsw.wings.composition.composition import COMPOSITIONS
 from glsw.wings.profiles.options import add_profiles, check_iterations, iterated
 
 _SETTINGS = (

@@ -23,7 +23,6 @@ from glsw.search.selection import HitLists, together
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import grouped
 from glsw.sequences.query import InContext
-from glsw.wings.composition.composition import rounded
 
 _MAX_PAIRS_PER_BATCH = 2**14
 _MAX_RESIDUES_PER_BATCH = 2**25  # of pairs, so that there is room for their masks
@@ -93,8 +92,6 @@ def _table(
     rank = hits - np.repeat(hit_lists.offsets[:-1], np.diff(hit_lists.offsets)) + 1
     first = np.searchsorted(found.hit, np.arange(len(hits) + 1))
     _check_scores(hit_lists, found.units[first[:-1]], database)
-    own = hit_lists.own
-    units = found.units if own is None else rounded(found.units / own.scale)
     hidden = _hidden_bits(hit_lists, found, database, limits)
     table = HspTable(
         shown_scoring(engine.scoring),
@@ -108,14 +105,14 @@ def _table(
         database.order[found.place],
         rank[found.hit],
         np.arange(len(found.hit)) - first[found.hit] + 1,
-        units,
+        found.units,
         found.bits,
         found.evalues,
         found.runs,
         hidden,
         None if hidden is None else _bits_beyond(hit_lists, found, first, limits),
     )
-    return table, first.tolist()
+    return hit_lists.scores.listed(table), first.tolist()
 
 
 def _check_scores(hit_lists: HitLists, units: npt.NDArray[np.integer], database: Database) -> None:
@@ -134,7 +131,7 @@ def _hidden_bits(
     hit_lists: HitLists, found: FoundAlignments, database: Database, limits: Limits
 ) -> npt.NDArray[np.float64] | None:
     """Return the most bits of alignments that are not listed, see `HspTable`; None if unknown."""
-    if 1 in (limits.max_hsps, limits.ranking.top) or hit_lists.own is not None:
+    if 1 in (limits.max_hsps, limits.ranking.top):
         return None
     hidden = np.full(len(found.hit), np.nan)
     owners = np.searchsorted(hit_lists.offsets, found.hit, "right") - 1

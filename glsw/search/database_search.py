@@ -56,20 +56,19 @@ class PreparedSearch:
     def ranking(self) -> Ranking:
         """The ranking of the scan."""
         scoring = self.pool.engine.scoring
-        return self.limits.first_stage.scan_ranking(scoring, self.contexts, self.database)
+        limits = self.limits.stage.first(self.limits)
+        return limits.scan_ranking(scoring, self.contexts, self.database)
 
     def results(self, scans: Iterator[ScanResult]) -> Iterator[list[SearchResult]]:
         """Yield the results of queries, those together that are, given the scans of contexts."""
+        database, limits, ties = self.database, self.limits, self.ties
+        stage = limits.stage
+        first, last = stage.first(limits), stage.last(limits)
         for some, ready in _scanned(self.queries, scans):
             engine = self.pool.engine  # of the pool, whose processes the scans need
-            limits = self.limits.first_stage
-            hit_lists = select_hits(some, ready, self.database, limits, engine.scoring)
-            if self.limits.composition:
-                from glsw.wings.composition.rescoring import rescored
-
-                hit_lists = rescored(engine, hit_lists, self.database, self.limits, self.ties)
-            limits = self.limits.second_stage
-            yield from search_results(engine, hit_lists, self.database, limits, self.ties)
+            hits = select_hits(some, ready, database, first, engine.scoring)
+            hits = stage.rescored(engine, hits, database, limits, ties)
+            yield from search_results(engine, hits, database, last, ties)
 
 
 def search_database(

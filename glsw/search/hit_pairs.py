@@ -141,8 +141,6 @@ class HitPairs:
 
     def known_windows(self, targets: Targets) -> dict[tuple[int, int], WindowScores]:
         """Return the scores of windows that the scan has kept, by context and target."""
-        if self.hit_lists.own is not None:
-            return {}
         rank, places = self.database.rank, targets.places
         known = {}
         for context, scan in enumerate(each for scans in self.hit_lists.scans for each in scans):
@@ -154,8 +152,6 @@ class HitPairs:
 
     def _cuts(self, contexts: _Int64, places: _Int64) -> _Int64 | None:
         """Return the columns of each pair that the scan has found, shape (pairs, 2), or (0, 0)."""
-        if self.hit_lists.own is not None:  # other matrices than those of the scan
-            return None
         known = [each.places for scans in self.hit_lists.scans for each in scans]
         if not any(known):
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from bisect import bisect_left
 from numbers import Integral, Real
@@ -13,15 +14,13 @@ import numpy.typing as npt
 from glsw import caller
 from glsw.scoring.scoring import Scoring
 from glsw.search.ranking import Floors, Ranking
+from glsw.search.stages import Stage
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, distinct
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Record
 from glsw.statistics import Method, Statistics, for_search, histogram_for
-from glsw.wings.composition.composition import SCALE, Composition, check_composition
-
-RELAXED = 30
-"""The first stage of a search with compositions keeps hits with so many times the E-value."""
+from glsw.wings import registered
 
 DEFAULT_EVALUE = 10.0
 """The largest E-value of hits unless one is given, where there are E-values."""
@@ -33,6 +32,8 @@ _LENGTHS_ALIKE = 1.25  # of queries that share a least score
 
 Order = Literal["score", "evalue"]
 ORDERS: tuple[Order, ...] = get_args(Order)
+Composition = Literal[0, 1, 2]
+COMPOSITIONS: tuple[Composition, ...] = get_args(Composition)
 Top: TypeAlias = int | Literal["auto"] | None
 """How many hits are listed, None for all; "auto" for 500, or all if an E-value is given."""
 Evalue: TypeAlias = float | Literal["auto"] | None
@@ -74,8 +75,8 @@ class Limits(NamedTuple):
         Whether nothing but E-values ends the alignments of a hit.
     order : {"score", "evalue"}
         What sorts hits.
-    composition : {0, 1, 2}
-        The mode in which hits are scored again, see `glsw.wings.composition.rescoring`.
+    stage : Stage
+        What scores hits again before they are aligned.
     strict : bool
         Whether a query without the required statistics is an error; otherwise it is a warning.
     """
@@ -87,7 +88,7 @@ class Limits(NamedTuple):
     statistics: Method = "auto"
     endless: bool = False
     order: Order = "score"
-    composition: Composition = 0
+    stage: Stage = Stage()
     strict: bool = True
 
     @property
@@ -99,25 +100,6 @@ class Limits(NamedTuple):
     def requires_statistics(self) -> bool:
         """Whether a query without statistics has no hits."""
         return self.needs_statistics and (self.order == "evalue" or not self.assumed)
-
-    @property
-    def first_stage(self) -> Limits:
-        """The limits of the hits that are to be scored again; themselves if none are."""
-        if not self.composition or self.evalue is None:
-            return self
-        ranking = self.ranking._replace(top=None, min_score=1)
-        return self._replace(
-            ranking=ranking, evalue=RELAXED * self.evalue, order="score", composition=0
-        )
-
-    @property
-    def second_stage(self) -> Limits:
-        """The limits of alignments whose scores are in units of their own matrices."""
-        if not self.composition:
-            return self
-        least = SCALE * (self.ranking.min_score - 0.5)  # which is rounded to it
-        ranking = self.ranking._replace(min_score=least)
-        return self._replace(ranking=ranking)
 
     def scan_ranking(self, scoring: Scoring, queries: Sequences, database: Database) -> Ranking:
         """Return the ranking of a scan that keeps all hits within the limits.
@@ -164,14 +146,7 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
         top = DEFAULT_TOP if assumed else None
     top = _count("top", top)
     _check_number("min_score", min_score)
-    check_composition(scoring, settings.composition)
-    if settings.composition:
-        if (settings.genetic_code, settings.target_genetic_code) != (None, None):
-            raise ValueError("composition is for proteins, not for translated sequences")
-        if statistics not in ("auto", "karlin-altschul"):
-            raise ValueError(f"composition: published statistics expected, not {statistics!r}")
-        if evalue is None:
-            raise ValueError("composition: an E-value expected, which decides what is scored again")
+    stage = _stage_of(scoring, settings)
     if settings.order not in ORDERS:
         raise ValueError(f"order {settings.order!r}: {' or '.join(ORDERS)} expected")
     wanted = None if evalue is None or assumed else f"evalue {evalue:g}"
@@ -208,8 +183,18 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
     ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
     return Limits(
         *(ranking, evalue, assumed, max_hsps, statistics),
-        *(endless, settings.order, settings.composition),
+        *(endless, settings.order, stage),
     )
+
+
+def _stage_of(scoring: Scoring, settings: SearchSettings) -> Stage:
+    """Return the stage that the settings ask for; ValueError if there is none, or it cannot be."""
+    if settings.composition == 0:
+        return Stage()
+    if (module := registered("STAGES").get("composition")) is None:
+        raise ValueError(f"composition {settings.composition}: 0 expected, this glsw has no other")
+    stage: Stage = importlib.import_module(module).stage_of(scoring, settings)
+    return stage
 
 
 def evalue_of(given: Evalue) -> float | None:

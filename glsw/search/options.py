@@ -6,10 +6,9 @@ from typing import TypedDict
 
 from glsw.engines.base import Progress
 from glsw.run.pool import AnyExecutor
-from glsw.search.limits import Evalue, Order, Top
+from glsw.search.limits import Composition, Evalue, Order, Top
 from glsw.sequences.query import Strand
 from glsw.statistics import Method
-from glsw.wings.composition.composition import Composition
 
 INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
 """The E-value up to which the hits of a round make the next profile of an iterated search, of best

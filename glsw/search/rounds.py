@@ -10,14 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.batch import Mask
 from glsw.alignment.paths import Runs
 from glsw.engines import Engine
 from glsw.engines.base import Ties
-from glsw.pairs.align_pairs import aligned
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
-from glsw.search.selection import HitLists
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import distinct
 from glsw.statistics import Statistics
@@ -77,11 +75,12 @@ def align_hits(
     hits, contexts, places = pairs.pairs(chosen, best_only=best_only)
     lists, first = pairs.hit_lists, 0
     if cut := pairs.cut(contexts, places):
-        units, runs = aligned(engine, cut[0], ties)
+        units, runs = lists.scores.aligned(engine, cut[0], hits, ties)
         runs = replace(runs, start=runs.start + np.stack([0 * cut[1], cut[1]], axis=1))
     else:
         whole = pairs.whole(places)
-        units, runs = _aligned(engine, lists, pairs.batch(contexts, places, whole), hits, ties)
+        batch = pairs.batch(contexts, places, whole)
+        units, runs = lists.scores.aligned(engine, batch, hits, ties)
     if best_only:
         known = lists.bits[chosen], lists.evalues[chosen]
         return FoundAlignments(hits, contexts, places, units, *known, runs)
@@ -104,16 +103,8 @@ def align_hits(
         if todo:
             masks = (targets[hit - first].mask(*pair) for hit, *pair in todo)
             batch = pairs.batch(contexts, places, whole).masked(masks)
-            units, runs = _aligned(engine, lists, batch, hits, ties)
+            units, runs = lists.scores.aligned(engine, batch, hits, ties)
     return _found(targets)
-
-
-def _aligned(
-    engine: Engine, lists: HitLists, batch: Batch, hits: _Int64, ties: Ties
-) -> tuple[npt.NDArray[np.int32], Runs]:
-    if lists.own is not None:
-        return lists.own.aligned(engine, batch, hits, ties)
-    return aligned(engine, batch, ties)
 
 
 class _Candidate(NamedTuple):

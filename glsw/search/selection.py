@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,12 @@ from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits, least_score
 from glsw.search.ranking import RankedHits, scores_of, target_numbers
 from glsw.search.scan import ScanResult, added
+from glsw.search.stages import AS_SCANNED, PairScores
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.query import PreparedQuery
 from glsw.sequences.records import Record
 from glsw.statistics import ScoreHistogram, Statistics, Unavailable, for_search
-
-if TYPE_CHECKING:
-    from glsw.wings.composition.own_matrices import OwnScores
 
 _MIN_HITS_TO_PREFILTER = 2**14  # by the least score that can have the E-value
 
@@ -56,8 +54,8 @@ class HitLists:
     more : sequence of (int or None)
         Of each query, the hits within the limits beyond their maximum number; None if there may be
         some, which nobody counted.
-    own : OwnScores, optional
-        The scores that hits have of their own, if they have some; scores of hits are in its units.
+    scores : PairScores
+        How hits are scored when they are aligned; scores of hits are in its units.
     """
 
     queries: Sequence[Query]
@@ -69,7 +67,7 @@ class HitLists:
     bits: npt.NDArray[np.float64]
     evalues: npt.NDArray[np.float64]
     more: Sequence[int | None]
-    own: OwnScores | None = None
+    scores: PairScores = AS_SCANNED
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -89,14 +87,13 @@ class HitLists:
             self.bits[hits],
             self.evalues[hits],
             self.more[chosen],
-            self.own and self.own.part(hits),
+            self.scores.part(hits),
         )
 
     @classmethod
     def concatenated(cls, parts: Sequence[HitLists]) -> HitLists:
         """Return the hits of all parts, of which there is at least one."""
         counts = np.concatenate([np.diff(each.offsets) for each in parts])
-        own = [each.own for each in parts if each.own is not None]
         return cls(
             [query for each in parts for query in each.queries],
             [scans for each in parts for scans in each.scans],
@@ -107,7 +104,7 @@ class HitLists:
             np.concatenate([each.bits for each in parts]),
             np.concatenate([each.evalues for each in parts]),
             [more for each in parts for more in each.more],
-            own[0].concatenated(own) if own else None,
+            parts[0].scores.concatenated([each.scores for each in parts]),
         )
 
 

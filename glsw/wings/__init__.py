@@ -7,6 +7,9 @@ constants of its ``__init__``:
     Names of the wings it stands on itself. Without these it is closed too.
 ``COMMANDS``
     Commands of glsw: the module of each, with ``add(parser)`` and ``run(arguments)``, and its help.
+``STAGES``
+    Options of a search that score hits again: a module with ``stage_of(scoring, settings)``, see
+    `glsw.search.stages`.
 ``WORKERS``
     Packages of executors: a module with ``workers_of(executor, spec)``, see `glsw.run.workers`.
 """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from glsw import Aligner, Record, Scoring, SearchResult
-from glsw.search import database_search, rounds
+from glsw.search import database_search, stages
 from glsw.search.scan import ScanResult
 
 DNA = Scoring.nucleotide()
@@ -55,14 +55,14 @@ def test_first_alignments_in_the_columns_that_the_scan_has_found(
             yield found._replace(places=places)
 
     lengths: list[list[int]] = []
-    together = rounds.aligned
+    together = stages.aligned
 
     def watched(engine, batch, *rest):
         lengths.append(batch.target_lengths.tolist())
         return together(engine, batch, *rest)
 
     monkeypatch.setattr(database_search, "scan_database", placed)
-    monkeypatch.setattr(rounds, "aligned", watched)
+    monkeypatch.setattr(stages, "aligned", watched)
     assert rows(aligner.search(QUERIES, TARGETS, **options)) == expected
     first = [
         length for k in ([0] if max_hsps > 1 else range(len(lengths))) for length in lengths[k]
@@ -75,13 +75,13 @@ def test_first_alignments_in_the_columns_that_the_scan_has_found(
 
 def test_targets_of_many_queries_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    together = rounds.aligned
+    together = stages.aligned
 
     def watched(engine, batch, *rest):
         seen.append((len(batch), len(batch.targets), batch.targets))
         return together(engine, batch, *rest)
 
-    monkeypatch.setattr(rounds, "aligned", watched)
+    monkeypatch.setattr(stages, "aligned", watched)
     aligner = Aligner(DNA, engine="reference")
     found = rows(aligner.search(QUERIES * 4, TARGETS[:1], max_hsps=4, strand="plus"))
     assert (sum(map(len, found)) > 12, {count for _, count, _ in seen}) == (True, {1})

@@ -22,7 +22,7 @@ from glsw.engines import ENGINES, Reference
 from glsw.engines.lanes import packing
 from glsw.engines.lanes.engine import Lanes
 from glsw.run import tasks, workers
-from glsw.search import database_search, scan as scans
+from glsw.search import database_search, limits, scan as scans
 from glsw.search.limits import least_scores
 from glsw.search.ranking import Floors, Ranking, target_numbers
 from glsw.search.scan import Part, scan
@@ -498,3 +498,11 @@ def test_empty_queries_are_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
         found = list(aligner.search(queries, ["HEAG", "HEA"]))
     assert [len(each) for each in found] == [2 * (k == 500) for k in range(1000)]
     assert len(scored) == 1
+
+
+def test_without_the_wing_of_compositions_there_is_an_error(monkeypatch) -> None:
+    monkeypatch.setattr(limits, "registered", lambda kind: {})
+    aligner = Aligner(engine="reference")
+    assert len(aligner.search("HEAGAWGHEE", ["PAWHEAE"], composition=0)) == 1
+    with pytest.raises(ValueError, match="composition 2: 0 expected, this glsw has no other"):
+        aligner.search("HEAGAWGHEE", ["PAWHEAE"], composition=2)

@@ -22,7 +22,7 @@ from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Reference
-from glsw.search import assemble, rounds, selection
+from glsw.search import assemble, selection, stages
 from glsw.search.limits import SearchSettings, limits_for
 from glsw.search.ranking import Ranking, scores_of, target_numbers
 from glsw.search.selection import best_contexts
@@ -666,13 +666,13 @@ def test_hits_are_aligned_some_at_a_time(
     aligner = aligner_for(scoring)
     expected = rows(aligner.search(QUERIES[:2], targets, **options))
     sizes: list[tuple[int, int]] = []
-    together = rounds.aligned
+    together = stages.aligned
 
     def watched(engine, batch, records, *rest):
         sizes.append((len(batch), int(sum(batch.query_lengths)) + len(batch.targets.residues)))
         return together(engine, batch, records, *rest)
 
-    monkeypatch.setattr(rounds, "aligned", watched)
+    monkeypatch.setattr(stages, "aligned", watched)
     monkeypatch.setattr(assemble, *limit)
     assert rows(aligner.search(QUERIES[:2], targets, **options)) == expected
     contexts = 2 if code is None else 6

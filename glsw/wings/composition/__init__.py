@@ -1,1 +1,3 @@
 """Scores for the compositions of two proteins, as in blastp."""
+
+STAGES = {"composition": "glsw.wings.composition.rescoring"}

@@ -16,22 +16,20 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.positional import PositionalScoring, letter_scoring
 from glsw.scoring.scoring import Scoring
+from glsw.search.limits import COMPOSITIONS, Composition
 from glsw.sequences.encoded import Sequences
 from glsw.statistics.base import Statistics
 from glsw.statistics.ncbi_tables import blosum62_joint
 from glsw.statistics.published_constants import published
 from glsw.statistics.ungapped_constants import AMINO_ACIDS, codes_of, ungapped_lambda
 from glsw.wings.composition.target_frequencies import target_frequencies
-
-Composition = Literal[0, 1, 2]
-COMPOSITIONS: tuple[Composition, ...] = get_args(Composition)
 
 SCALE = 32
 """Units of adjusted scores per unit of the matrix."""

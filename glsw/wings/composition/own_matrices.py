@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.hsp_table import HspTable
 from glsw.alignment.paths import Runs
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
@@ -32,8 +33,9 @@ from glsw.scoring.positional import (
     letter_scoring,
 )
 from glsw.scoring.scoring import Scoring
+from glsw.search.stages import PairScores
 from glsw.sequences.encoded import Sequences, grouped
-from glsw.wings.composition.composition import scaled_profiles
+from glsw.wings.composition.composition import rounded, scaled_profiles
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -48,7 +50,7 @@ _Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class OwnScores(ABC):
+class OwnScores(PairScores, ABC):
     """The scores that pairs have of their own, and their targets, of which letters may be masked.
 
     Parameters
@@ -72,18 +74,17 @@ class OwnScores(ABC):
     ) -> tuple[_Codes, npt.NDArray[np.integer]]:
         """Return the rows that a query has in its matrices, and those of some pairs, (n, R, A)."""
 
-    def part(self, chosen: slice) -> Self:
+    def part(self, hits: slice) -> Self:
         """Return a slice of the pairs, of step 1."""
-        return self._with(self.targets.part(chosen), lambda name: getattr(self, name)[chosen])
+        return self._with(self.targets.part(hits), lambda name: getattr(self, name)[hits])
 
     def select(self, chosen: npt.NDArray[np.intp]) -> Self:
         """Return some of the pairs, in this order."""
         return self._with(self.targets.select(chosen), lambda name: getattr(self, name)[chosen])
 
-    @staticmethod
-    def concatenated(parts: Sequence[OwnScores]) -> OwnScores:
-        """Return the pairs of all parts, which are of one kind; there is at least one."""
-        return parts[0]._with(
+    def concatenated(self, parts: Sequence[Any]) -> Self:
+        """Return the pairs of all parts, which are of this kind; there is at least one."""
+        return self._with(
             Sequences.concatenated([each.targets for each in parts]),
             lambda name: np.concatenate([getattr(each, name) for each in parts]),
         )
@@ -117,21 +118,21 @@ class OwnScores(ABC):
         return np.concatenate(found)
 
     def aligned(
-        self, engine: Engine, batch: Batch, numbers: _Int64, ties: Ties
+        self, engine: Engine, batch: Batch, hits: _Int64, ties: Ties
     ) -> tuple[_Int32, Runs]:
         """Return the score of each pair, in scaled units, and the columns of its best alignment.
 
-        ``batch`` has the queries and masks, ``numbers`` says which scores and target a pair has.
+        ``batch`` has the queries and masks, ``hits`` says which scores and target a pair has.
         """
         queries = [batch.pair(p)[0] for p in range(len(batch))]
         if on_device(engine):
-            groups = self._groups(engine, queries, numbers, batch.masks)
+            groups = self._groups(engine, queries, hits, batch.masks)
             found = [aligned(each, some, ties) for each, some in groups]
             units = np.concatenate([np.empty(0, np.int32), *(each[0] for each in found)])
             return units, Runs.concatenated([Runs.of_coordinates([]), *(each[1] for each in found)])
         scores, traces, letters = [], [], letter_scoring(engine.scoring)
-        for p, number in enumerate(numbers.tolist()):
-            rows, (matrix,) = self.of(engine.scoring, queries[p], numbers[p : p + 1])
+        for p, number in enumerate(hits.tolist()):
+            rows, (matrix,) = self.of(engine.scoring, queries[p], hits[p : p + 1])
             scaled, gaps = self._scaled(letters), self._gaps(engine.scoring, queries[p])
             own = (
                 PositionalScoring.of(matrix.astype(np.int32), scaled, gaps)
@@ -143,6 +144,11 @@ class OwnScores(ABC):
             scores.append(score)
             traces.append(trace(*pair, own, *end, mask=mask)[0])
         return np.array(scores, np.int32), Runs.of_coordinates(traces)
+
+    def listed(self, table: HspTable) -> HspTable:
+        """Return alignments with rounded scores; what is not listed is not known in these."""
+        units = rounded(table.units / self.scale)
+        return replace(table, units=units, hidden=None, beyond=None)
 
     def _groups(
         self,

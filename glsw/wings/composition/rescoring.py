@@ -3,7 +3,7 @@
 Of a profile, each has the profile scaled for the composition of its target.
 
 The first stage is the exact search with the matrix as it is. Its hits with at most 30 times the
-wanted E-value (`glsw.search.limits.RELAXED`) are scored again, exactly, each with its own matrix
+wanted E-value (`RELAXED`) are scored again, exactly, each with its own matrix
 in units of 1/32, and selected by what that gives. As in blastp, segments of low complexity in
 targets are masked for it (SEG with window 10, locut 1.8, hicut 2.1), unless the two sequences are
 nearly identical.
@@ -12,7 +12,7 @@ nearly identical.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -24,9 +24,10 @@ from glsw.engines.base import Ties
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.positional import letter_scoring
 from glsw.scoring.scoring import Scoring
-from glsw.search.limits import Limits
+from glsw.search.limits import Composition, Limits, SearchSettings, evalue_of
 from glsw.search.ranking import hits_of, scores_of, target_numbers
 from glsw.search.selection import HitLists
+from glsw.search.stages import Stage
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.sequences.seg import Seg
@@ -36,10 +37,13 @@ from glsw.wings.composition.composition import (
     Compositions,
     Rescaled,
     adjusted_matrices,
+    check_composition,
     profile_rates,
 )
 from glsw.wings.composition.own_matrices import OwnMatrices, OwnProfiles, OwnScores
 
+RELAXED = 30
+"""Hits are scored again that have at most so many times the E-value."""
 _SEG_OF_TARGETS = Seg(10, 1.8, 2.1)
 _MAX_MATRICES_TOGETHER = 2**12  # which are of float64 while they are made
 
@@ -50,30 +54,71 @@ _NEAR_BITS, _NEAR_IDENTITY, _NEAR_LENGTH = 1.74, 0.95, 50
 _Int64 = npt.NDArray[np.int64]
 
 
-def rescored(
-    engine: Engine, hit_lists: HitLists, database: Database, limits: Limits, ties: Ties
-) -> HitLists:
-    """Return hits with their own matrices: those within the limits, in the order of the limits.
+@dataclass(frozen=True)
+class Rescoring(Stage):
+    """Scores the hits of a search again, each with a matrix or a profile of its own.
 
-    Scores of hits are in units of 1/32 of the matrix.
+    Parameters
+    ----------
+    composition : {1, 2}
+        The mode, see `glsw.wings.composition.composition`.
     """
-    if not len(hit_lists):
-        return hit_lists
-    each = [hit_lists.part(slice(q, q + 1)) for q in range(len(hit_lists))]
-    numbers, pairs = zip(
-        *(_pairs(engine, hits, database, limits, ties) for hits in each), strict=True
-    )
-    queries = Sequences.of([_codes(hits) for hits in each])
-    counts = [len(some) for some in numbers]
-    owners, bounds = np.repeat(np.arange(len(each)), counts), offsets_of(counts)
-    scores = OwnScores.concatenated(pairs).scores(engine, queries, owners)
-    selected = [
-        _selected(hits, some, own, scores[first:stop], limits)
-        for hits, some, own, (first, stop) in zip(
-            each, numbers, pairs, pairwise(bounds.tolist()), strict=True
+
+    composition: Composition
+
+    def first(self, limits: Limits) -> Limits:
+        """Return limits with more E-values, which no other number narrows."""
+        assert limits.evalue is not None
+        ranking = limits.ranking._replace(top=None, min_score=1)
+        return limits._replace(ranking=ranking, evalue=RELAXED * limits.evalue, order="score")
+
+    def rescored(
+        self, engine: Engine, hits: HitLists, database: Database, limits: Limits, ties: Ties
+    ) -> HitLists:
+        """Return hits with their own matrices: those within the limits, in the order of the limits.
+
+        Scores of hits are in units of 1/32 of the matrix.
+        """
+        if not len(hits):
+            return hits
+        each = [hits.part(slice(q, q + 1)) for q in range(len(hits))]
+        numbers, pairs = zip(
+            *(_pairs(engine, some, database, self.composition, ties) for some in each), strict=True
         )
-    ]
-    return HitLists.concatenated(selected)
+        queries = Sequences.of([_codes(some) for some in each])
+        counts = [len(some) for some in numbers]
+        owners, bounds = np.repeat(np.arange(len(each)), counts), offsets_of(counts)
+        scores = pairs[0].concatenated(pairs).scores(engine, queries, owners)
+        selected = [
+            _selected(some, targets, own, scores[first:stop], limits, self.last(limits))
+            for some, targets, own, (first, stop) in zip(
+                each, numbers, pairs, pairwise(bounds.tolist()), strict=True
+            )
+        ]
+        return HitLists.concatenated(selected)
+
+    def last(self, limits: Limits) -> Limits:
+        """Return limits whose least score is in units of 1/32, and is rounded to the given one."""
+        least = SCALE * (limits.ranking.min_score - 0.5)
+        return limits._replace(ranking=limits.ranking._replace(min_score=least))
+
+
+def stage_of(scoring: Scoring, settings: SearchSettings) -> Rescoring:
+    """Return the stage that settings ask for.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be for this scoring or these settings.
+    """
+    check_composition(scoring, settings.composition)
+    if (settings.genetic_code, settings.target_genetic_code) != (None, None):
+        raise ValueError("composition is for proteins, not for translated sequences")
+    if settings.statistics not in ("auto", "karlin-altschul"):
+        raise ValueError(f"composition: published statistics expected, not {settings.statistics!r}")
+    if evalue_of(settings.evalue) is None:
+        raise ValueError("composition: an E-value expected, which decides what is scored again")
+    return Rescoring(settings.composition)
 
 
 def _codes(hits: HitLists) -> npt.NDArray[np.uint8]:
@@ -83,7 +128,7 @@ def _codes(hits: HitLists) -> npt.NDArray[np.uint8]:
 
 
 def _pairs(
-    engine: Engine, hits: HitLists, database: Database, limits: Limits, ties: Ties
+    engine: Engine, hits: HitLists, database: Database, composition: Composition, ties: Ties
 ) -> tuple[_Int64, OwnScores]:
     """Return the targets of a query that are scored again, with their scores."""
     scoring, codes = letter_scoring(engine.scoring), _codes(hits)
@@ -106,13 +151,18 @@ def _pairs(
     for start in range(0, len(known), _MAX_MATRICES_TOGETHER):
         some = known[start : start + _MAX_MATRICES_TOGETHER]
         same = queries.part(np.zeros(len(some), np.intp))
-        made = adjusted_matrices(scoring, same, compositions.part(some), limits.composition)
+        made = adjusted_matrices(scoring, same, compositions.part(some), composition)
         matrices[start : start + len(some)] = made
     return numbers[known], OwnMatrices(masked.select(known), SCALE, matrices)
 
 
 def _selected(
-    hits: HitLists, numbers: _Int64, own: OwnScores, scores: npt.NDArray[np.int32], limits: Limits
+    hits: HitLists,
+    numbers: _Int64,
+    own: OwnScores,
+    scores: npt.NDArray[np.int32],
+    limits: Limits,
+    last: Limits,
 ) -> HitLists:
     """Return those hits of a query that are within the limits by their own scores."""
     assert limits.evalue is not None
@@ -124,11 +174,13 @@ def _selected(
         evalues = statistics.evalue(scores, np.full(len(scores), len(_codes(hits))), lengths)
     keys = hits_of(scores, numbers)
     order = np.lexsort((keys, evalues)) if limits.order == "evalue" else np.argsort(keys)
-    enough = (scores >= limits.second_stage.ranking.min_score) & (evalues <= limits.evalue)
+    enough = (scores >= last.ranking.min_score) & (evalues <= limits.evalue)
     kept = order[enough[order]]
     more, kept = kept[limits.ranking.top or len(kept) :], kept[: limits.ranking.top]
+    (scans,) = hits.scans
     return replace(
         hits,
+        scans=[[each._replace(places=None, windows=None) for each in scans]],  # of other scores
         statistics=[statistics],
         offsets=np.array([0, len(kept)]),
         hits=keys[kept],
@@ -136,7 +188,7 @@ def _selected(
         bits=bits[kept],
         evalues=evalues[kept],
         more=[len(more)],
-        own=own.select(kept),
+        scores=own.select(kept),
     )
 
 

@@ -1,0 +1,76 @@
+"""The seam for stages of a search: a wing scores hits again, after their selection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment.batch import Batch
+from glsw.alignment.hsp_table import HspTable
+from glsw.alignment.paths import Runs
+from glsw.engines import Engine
+from glsw.engines.base import Ties
+from glsw.pairs.align_pairs import aligned
+
+if TYPE_CHECKING:
+    from glsw.search.limits import Limits
+    from glsw.search.selection import HitLists
+    from glsw.sequences.database import Database
+
+
+class Stage:
+    """A stage between the selection of hits and their alignment; this one changes nothing.
+
+    Wings register others by the name of the option that asks for one, ``STAGES``: each a module
+    with ``stage_of(scoring, settings)``, which raises ValueError if it cannot be.
+    """
+
+    def first(self, limits: Limits) -> Limits:
+        """Return the limits of the hits that the stage gets, given those of the search."""
+        return limits
+
+    def rescored(
+        self, engine: Engine, hits: HitLists, database: Database, limits: Limits, ties: Ties
+    ) -> HitLists:
+        """Return those hits that are within the limits of the search, scored again."""
+        return hits
+
+    def last(self, limits: Limits) -> Limits:
+        """Return the limits of alignments, in the units of the new scores."""
+        return limits
+
+
+class PairScores:
+    """How pairs of hits are scored when they are aligned: as the scan did.
+
+    A stage gives hits others, such as a matrix for each pair. Scores of hits are in their units.
+    """
+
+    def part(self, hits: slice) -> PairScores:
+        """Return those of a slice of the hits, of step 1."""
+        return self
+
+    def concatenated(self, parts: Sequence[PairScores]) -> PairScores:
+        """Return those of the hits of all parts, of which this is one and which are of its kind."""
+        return self
+
+    def aligned(
+        self, engine: Engine, batch: Batch, hits: npt.NDArray[np.int64], ties: Ties
+    ) -> tuple[npt.NDArray[np.int32], Runs]:
+        """Return the score of each pair and the columns of its best alignment.
+
+        ``batch`` has the queries, the targets and the masks, ``hits`` the number of each pair's
+        hit.
+        """
+        return aligned(engine, batch, ties)
+
+    def listed(self, table: HspTable) -> HspTable:
+        """Return alignments with scores in integer units of the scoring, as results list them."""
+        return table
+
+
+AS_SCANNED = PairScores()
+"""The scores of hits that no stage has scored again."""

@@ -50,7 +50,6 @@ STILL = {
     "cli/options.py": {"wings/cluster"},
     "cli/pairs.py": {"wings/profiles"},
     "cli/search.py": {"wings/cluster", "wings/profiles", "wings/shards"},
-    "pairs/distances.py": {"search"},
     "wings/series/command.py": {"wings/cluster"},
 }
 FIND_SHADERS = """

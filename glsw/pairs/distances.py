@@ -13,9 +13,9 @@ from glsw.alignment.batch import Batch
 from glsw.engines.base import Engine
 from glsw.engines.tiles import ALWAYS, NEVER
 from glsw.scoring.scoring import Scoring
-from glsw.search.limits import least_score
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import Statistics, for_search
+from glsw.statistics.least_scores import least_score
 
 Distance = Literal["score", "self", "identity", "evalue"]
 DISTANCES: tuple[Distance, ...] = ("score", "self", "identity", "evalue")

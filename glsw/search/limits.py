@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import importlib
 import math
-from bisect import bisect_left
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-import numpy as np
-import numpy.typing as npt
-
 from glsw import caller
 from glsw.scoring.scoring import Scoring
-from glsw.search.ranking import Floors, Ranking
+from glsw.search.ranking import Ranking
 from glsw.search.stages import Stage
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import Sequences, distinct
+from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Record
-from glsw.statistics import Method, Statistics, for_search, histogram_for
+from glsw.statistics import Method, for_search, histogram_for
+from glsw.statistics.least_scores import least_scores
 from glsw.wings import registered
 
 DEFAULT_EVALUE = 10.0
 """The largest E-value of hits unless one is given, where there are E-values."""
 DEFAULT_TOP = 500
 """The most hits unless their number or an E-value is given."""
-_MAX_EVALUES_TOGETHER = 2**20
-_LENGTHS_ALIKE = 1.25  # of queries that share a least score
 
 
 Order = Literal["score", "evalue"]
@@ -232,75 +227,3 @@ def _count(name: str, number: Any) -> int | None:
 def _check_number(name: str, number: Any) -> None:
     if isinstance(number, bool) or not isinstance(number, Real):
         raise TypeError(f"{name} must be a number, not {type(number).__name__}")
-
-
-def least_score(
-    statistics: Statistics,
-    evalue: float,
-    queries: npt.NDArray[np.int64],
-    targets: npt.NDArray[np.int64],
-    scoring: Scoring,
-    known: int = 1,
-) -> int:
-    """Return the least score that has this E-value for any of the lengths.
-
-    It is the minimum of `Statistics.cutoff`, found for all lengths together; it is ``known`` to be
-    at least so high.
-
-    Examples
-    --------
-    >>> scoring = Scoring.blast()
-    >>> statistics = for_search(scoring, 218, 4403, 1354446)
-    >>> lengths = np.array([100, 201, 350])
-    >>> least_score(statistics, 0.027, np.array([218]), lengths, scoring)
-    68
-    >>> statistics.cutoff(0.027, 218, lengths).tolist()
-    [68, 70, 71]
-    """
-    some, others = (distinct(each[each > 0]) for each in (queries, targets))
-    if not len(some) or not len(others):
-        return 1
-    step = max(1, _MAX_EVALUES_TOGETHER // len(others))
-    rows = [some[k : k + step, np.newaxis] for k in range(0, len(some), step)]
-    limit = evalue * (1 + 1e-9)  # rounding must not exclude any
-
-    def enough(score: int) -> bool:
-        scores = np.array([score])
-        return any(bool((statistics.evalue(scores, row, others) <= limit).any()) for row in rows)
-
-    highest, step = scoring.bound(int(some[-1]), int(others[-1])), 1
-    while known > 1 and known + step < highest and not enough(known + step):
-        known, step = known + step + 1, 2 * step
-    if known > 1:
-        highest = min(highest, known + step)
-    return known + bisect_left(range(known, highest + 1), True, key=enough)
-
-
-def least_scores(
-    statistics: Statistics,
-    evalue: float,
-    queries: npt.NDArray[np.int64],
-    targets: npt.NDArray[np.int64],
-    scoring: Scoring,
-) -> Floors:
-    """Return `least_score` of queries by their lengths, not above it where there are many of these.
-
-    Examples
-    --------
-    >>> scoring = Scoring.blast()
-    >>> statistics = for_search(scoring, 218, 4403, 1354446)
-    >>> targets = np.array([100, 201, 350])
-    >>> least_scores(statistics, 0.027, np.array([218, 50, 400, 50]), targets, scoring)
-    Floors(lengths=array([ 50, 218, 400]), scores=array([59, 68, 70]))
-    """
-    lengths = distinct(queries[queries > 0])
-    if statistics.grows_with_query:
-        steps = np.floor(np.log(np.maximum(1, lengths)) / math.log(_LENGTHS_ALIKE))
-        lengths = lengths[np.unique(steps, return_index=True)[1]]
-    scores: list[int] = []
-    targets = distinct(targets)
-    for length in lengths.tolist():
-        known = scores[-1] if scores and statistics.grows_with_query else 1
-        some = np.array([length])
-        scores.append(least_score(statistics, evalue, some, targets, scoring, known))
-    return Floors(lengths, np.array(scores, np.int64))

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.statistics import ScoreHistogram
+from glsw.statistics.least_scores import Floors
 
 RankedHits = npt.NDArray[np.int64]
 """Hits, best first, shape (hits,): each is one number made of its score and its target, see
@@ -16,27 +17,6 @@ RankedHits = npt.NDArray[np.int64]
 _BLOCK_SIZE = 64  # scores per block, of which only the largest counts where there are many
 _LARGEST_SCORE = 2**31 - 1
 _SCORE_SHIFT = 32
-
-
-class Floors(NamedTuple):
-    """The least scores of queries that are kept: each is that of the next shorter length.
-
-    Parameters
-    ----------
-    lengths, scores : ndarray of int64
-        Both ascend; no query is shorter than the first length.
-    """
-
-    lengths: npt.NDArray[np.int64]
-    scores: npt.NDArray[np.int64]
-
-    def of(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the least scores of queries of some lengths, 1 of empty ones.
-
-        >>> Floors(np.array([10, 20]), np.array([40, 45])).of(np.array([0, 10, 19, 99])).tolist()
-        [1, 40, 40, 45]
-        """
-        return np.append(1, self.scores)[np.searchsorted(self.lengths, lengths, "right")]
 
 
 class Ranking(NamedTuple):

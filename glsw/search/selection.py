@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
-from glsw.search.limits import Limits, least_score
+from glsw.search.limits import Limits
 from glsw.search.ranking import RankedHits, scores_of, target_numbers
 from glsw.search.scan import ScanResult, added
 from glsw.search.stages import AS_SCANNED, PairScores
@@ -21,6 +21,7 @@ from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.query import PreparedQuery
 from glsw.sequences.records import Record
 from glsw.statistics import ScoreHistogram, Statistics, Unavailable, for_search
+from glsw.statistics.least_scores import least_score
 
 _MIN_HITS_TO_PREFILTER = 2**14  # by the least score that can have the E-value
 

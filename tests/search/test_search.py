@@ -23,12 +23,12 @@ from glsw.engines.lanes import packing
 from glsw.engines.lanes.engine import Lanes
 from glsw.run import tasks, workers
 from glsw.search import database_search, limits, scan as scans
-from glsw.search.limits import least_scores
-from glsw.search.ranking import Floors, Ranking, target_numbers
+from glsw.search.ranking import Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import for_search
+from glsw.statistics.least_scores import Floors, least_scores
 
 
 def records(count: int, longest: int, seed: int = 0) -> list[Record]:

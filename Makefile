@@ -14,7 +14,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
+.PHONY: help demo check test core fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
 
 # What breaks most often: a minute or two with lint and types.
 CHECKED := tests/sequences tests/scoring tests/output \
@@ -42,6 +42,12 @@ test: lint typecheck ## lint, types, tests on every OpenGL implementation at han
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	@tools/ensure-test-tools.sh
 	$(PYTEST)
+
+core: $(VENV)/installed-dev ## the tests of the core, in a copy where all wings are closed
+	rm -rf build/core
+	$(BIN)/python tests/closing.py build/core
+	cd build/core && PYTHONPATH=$(CURDIR)/build/core LP_NUM_THREADS=0 $(CURDIR)/$(BIN)/python -m pytest \
+	-q -n $(WORKERS) --dist worksteal
 
 fuzz: $(VENV)/installed-dev ## random work for engines and commands: make fuzz SECONDS=600 DEVICE=0
 	PYTHONPATH=tests $(BIN)/python tests/faults/fuzz.py --seconds $(SECONDS) $(if $(DEVICE),--device $(DEVICE))

@@ -1,0 +1,127 @@
+"""Each wing can be closed: its folder goes, all else stays and works."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from closing import ROOT, close, environment
+from test_package import STILL
+
+import glsw
+from glsw.wings import opened, registered
+
+WINGS = sorted(opened())
+UNTIED = {*WINGS} - {name.removeprefix("wings/") for found in STILL.values() for name in found}
+OPTIONS = {  # those of a search, of each wing
+    "cluster": {"--cluster"},
+    "composition": {"--composition"},
+    "profiles": {
+        *("--profile", "--iterations", "--inclusion"),
+        *("--profiles", "--positional-gaps", "--sums"),
+    },
+    "shards": {"--shard"},
+}
+# Quick tests of what the core does: search, align, score, neighbors, formats, commands.
+CORE = [
+    "tests/test_verbs.py",
+    "tests/test_many_pairs.py",
+    "tests/test_results.py",
+    "tests/cli/test_cli_neighbors.py",
+    "tests/cli/test_empty.py",
+    "tests/cli/test_summary.py",
+    "tests/output/test_output.py",
+    "tests/search/test_hit_pairs.py",
+]
+LOOK = """
+import contextlib, importlib, io, json, pkgutil, re
+import glsw
+from glsw.cli import main
+
+def said(*words):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        main([*words])
+    return out.getvalue()
+
+modules = [name for _, name, _ in pkgutil.walk_packages(glsw.__path__, "glsw.")]
+for name in modules:
+    if not name.endswith("__main__"):
+        importlib.import_module(name)
+for name in glsw.__all__:
+    getattr(glsw, name)
+print(json.dumps({
+    "home": glsw.__path__[0],
+    "names": glsw.__all__,
+    "modules": modules,
+    "commands": re.findall(r"^    ([a-z0-9]+) ", said("--help"), re.M),
+    "options": re.findall(r"^  (?:-\\w, )?(--[a-z-]+)", said("search", "--help"), re.M),
+}))
+"""
+
+
+def look(folder: Path) -> dict[str, Any]:
+    """Return what there is in a copy: modules, which can all be imported, names, and commands."""
+    words = [sys.executable, "-c", LOOK]
+    done = subprocess.run(words, cwd=folder, env=environment(folder), capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    found = json.loads(done.stdout)
+    assert found.pop("home") == str(folder / "glsw")
+    return {kind: {*each} for kind, each in found.items()}
+
+
+whole = cache(lambda: look(ROOT))
+
+
+def is_right(folder: Path, *words: str) -> None:
+    """Run pytest in a copy."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
+    done = subprocess.run(command, cwd=folder, env=environment(folder), capture_output=True)
+    assert done.returncode == 0, done.stdout.decode()[-4000:]
+
+
+def lacks(folder: Path, closed: list[str]) -> None:
+    """Check that a copy has all but what the closed wings have."""
+    found, all_there = look(folder), whole()
+    of_closed = tuple(f"glsw.wings.{name}" for name in closed)
+    homes = vars(glsw)["_HOME"]
+    modules = {name: module for name, (module, *_) in registered("COMMANDS").items()}
+    commands = {name for name, module in modules.items() if module.startswith(of_closed)}
+    assert commands <= all_there["commands"]
+    assert found["commands"] == all_there["commands"] - commands
+    options = {option for name in closed for option in OPTIONS.get(name, ())}
+    assert options <= all_there["options"]
+    assert found["options"] == all_there["options"] - options
+    assert found["names"] == {n for n in glsw.__all__ if not homes[n].startswith(of_closed)}
+    assert found["modules"] == {n for n in all_there["modules"] if not n.startswith(of_closed)}
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_a_wing_can_be_closed(wing: str, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    closed = close(folder, [wing])
+    if not {*closed} <= UNTIED:
+        pytest.skip(f"the core still imports {wing}")
+    lacks(folder, closed)
+    is_right(folder, *CORE)
+
+
+def test_all_wings_can_be_closed(tmp_path: Path) -> None:
+    if {*WINGS} - UNTIED:
+        pytest.skip("the core still imports wings")
+    folder = tmp_path / "project"
+    assert close(folder, WINGS) == WINGS
+    lacks(folder, WINGS)
+    is_right(folder, "--collect-only", "tests")
+    is_right(folder, *CORE, "tests/cli/test_cli.py", "tests/search", "tests/scoring")
+
+
+def test_wings_need_wings() -> None:
+    for name in WINGS:
+        needs = getattr(importlib.import_module(f"glsw.wings.{name}"), "NEEDS", ())
+        assert {*needs} <= {*WINGS} - {name}

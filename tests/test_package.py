@@ -45,13 +45,7 @@ ORDER = [
     "cli",
 ]
 # What is left to untie: the issue of the outer half of the house.
-STILL = {
-    "cli/neighbors.py": {"wings/cluster"},
-    "cli/options.py": {"wings/cluster"},
-    "cli/pairs.py": {"wings/profiles"},
-    "cli/search.py": {"wings/cluster", "wings/profiles", "wings/shards"},
-    "wings/series/command.py": {"wings/cluster"},
-}
+STILL = {}
 FIND_SHADERS = """
 import site, sys
 before = list(sys.path)

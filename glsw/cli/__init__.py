@@ -51,10 +51,11 @@ _COMMANDS = {
     "devices": ("glsw.cli.devices", "list the OpenGL devices"),
 }
 """The commands of the core: the module of each, and its help. Wings register more."""
-_WITHOUT_DEVICE = ("makedb", "verify")
-_NOT_EARLY = ("-h", "--help")
-"""The options with which a command opens none."""
-_WITHOUT_DEVICE = "cpu", "reference"
+_WITHOUT_DEVICE = "makedb", "verify"
+"""Commands that open no device."""
+_NOT_EARLY = "-h", "--help"
+"""Options with which a command opens none."""
+_HOST_ENGINES = "cpu", "reference"
 """Engines that open none."""
 
 _SCORINGS = "glsw.Scoring.blast()", "glsw.Scoring.nucleotide()"
@@ -145,6 +146,9 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     parser.words = words
     arguments = parser.parse_args(words)
     arguments.words, arguments.began = list(words), began
+    for wing in getattr(arguments, "wings", ()):
+        if hasattr(wing, "apply"):
+            wing.apply(arguments)
     return arguments
 
 
@@ -277,7 +281,7 @@ def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
 
 def _open_early(command: str, words: Sequence[str]) -> None:
     """Begin to open the devices that a command will use, while its modules are imported."""
-    without = {*_values_of("--engine", words)} & {*_WITHOUT_DEVICE}
+    without = {*_values_of("--engine", words)} & {*_HOST_ENGINES}
     if without or command in _WITHOUT_DEVICE or any(word.startswith(_NOT_EARLY) for word in words):
         return
     threads = _values_of("--threads", words)

@@ -12,7 +12,7 @@ import numpy as np
 
 from glsw.cli.inputs import FILES, check_standard_input, or_nothing, residues
 from glsw.cli.messages import gcups, progress_bar, say
-from glsw.cli.options import add_output, add_running
+from glsw.cli.options import add_output, add_running, executor_of
 from glsw.cli.outputs import check_output, destination
 from glsw.cli.pairs import aligner_for
 from glsw.cli.scoring import add_masks, add_scoring, scoring_for, scoring_of
@@ -24,7 +24,6 @@ from glsw.pairs.near_pairs import listed, scipy_sparse
 from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import Record, Records, as_records, read_all
-from glsw.wings.cluster.options import executor_of
 
 _Records = list[Record] | Records
 
@@ -81,9 +80,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_scoring(parser)
     add_masks(parser)
-    add_running(
-        parser, several="; also numbers such as 0,1, or all, to use several GPUs", cluster=True
-    )
+    add_running(parser, several="; also numbers such as 0,1, or all, to use several GPUs")
     output = add_output(
         parser,
         SPARSE_FORMATS,

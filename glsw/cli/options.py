@@ -3,15 +3,45 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType
 from typing import Any
 
 from glsw.cli.messages import add_progress
 from glsw.cli.words import count, devices_of, name, number, positive, size
 from glsw.engines import ENGINES
 from glsw.output import Format, format_of
+from glsw.run.pool import AnyExecutor
 from glsw.sequences.query import STRANDS
-from glsw.wings.cluster.options import add_cluster
+from glsw.wings import registered
+
+
+def add_of_wings(parser: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> None:
+    """Add the options that wings have for a group of a command."""
+    for module in _wings_at(parser, group):
+        module.add(parser, group)
+        parser.set_defaults(wings=[*(parser.get_default("wings") or ()), module])
+
+
+def _wings_at(parser: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> list[ModuleType]:
+    place = f"{parser.prog.split()[-1]} {group.title}"
+    modules: dict[str, tuple[str, ...]] = registered("OPTIONS")
+    return [importlib.import_module(name) for name, places in modules.items() if place in places]
+
+
+def executor_of(
+    arguments: argparse.Namespace, database: str = ""
+) -> AbstractContextManager[AnyExecutor | None]:
+    """Return the executor that computes for a command, None if it computes itself.
+
+    ``database`` is the path of what other processes read.
+    """
+    if "executor" not in arguments:
+        return nullcontext()
+    made: AbstractContextManager[AnyExecutor] = arguments.executor(arguments, database)
+    return made
 
 
 def add_several(
@@ -84,9 +114,8 @@ def add_running(
     several: str = "",
     engine: str | None = "auto",
     engines: str = f"{', '.join(ENGINES)} (auto)",
-    cluster: bool = False,
 ) -> argparse._ArgumentGroup:
-    """Add engine, device or devices, memory, the progress bar and, if wanted, the cluster.
+    """Add engine, device or devices, memory, threads, what wings have, and the progress bar.
 
     ``several`` is the help on several devices if there may be some, ``engines`` that on engines.
     Returns their group.
@@ -106,9 +135,8 @@ def add_running(
         type=size,
         help="limit of device memory for parts of a database and for tables, such as 512M or 2G",
     )
-    add_threads(group, "; of each worker of a cluster" if cluster else "")
-    if cluster:
-        add_cluster(group)
+    add_threads(group, "; of each worker of a cluster" if _wings_at(parser, group) else "")
+    add_of_wings(parser, group)
     add_progress(group)
     return group
 

@@ -22,7 +22,6 @@ from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.query import QueryPreparation
 from glsw.sequences.records import Record, Records, as_records, read_all
-from glsw.wings.profiles.options import read_profile
 
 
 def compare(
@@ -95,8 +94,8 @@ def read_inputs(
         )
     if two_tracks:
         scoring, queries = read_queries(arguments)
-    elif getattr(arguments, "profile", False):
-        scoring, queries = read_profile(arguments)
+    elif "read_queries" in arguments:
+        scoring, queries = arguments.read_queries(arguments)
     else:
         queries = _queries(arguments.query, one_each)
     targets = _targets(arguments.target, one_each)
@@ -111,7 +110,7 @@ def read_inputs(
         scoring, note = scoring_for(arguments, *sides, check=check)
     read = preparation(arguments, scoring)
     width = read.query_alphabet.width
-    each_residue = residues(targets, scoring) * (getattr(arguments, "iterations", None) or 1)
+    each_residue = residues(targets, scoring) * getattr(arguments, "rounds", 1)
     if getattr(arguments, "translated_target", False):  # three frames, each a third
         each_residue *= 2 if arguments.target_strand in (None, "both") else 1
     cells = [read.residues(len(each) // width) * each_residue for each in queries]

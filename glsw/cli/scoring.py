@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from glsw.cli.inputs import Targets, add_unknown
+from glsw.cli.options import add_of_wings
 from glsw.cli.words import cost, name, not_positive, number
 from glsw.engines import TIES
 from glsw.scoring.gaps import MODES
@@ -48,6 +49,7 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
         default=TIES[0],
         help="which of equally good alignments: the one that ends last, or any (conventional)",
     )
+    add_of_wings(parser, group)
 
 
 def add_masks(parser: argparse.ArgumentParser) -> None:
@@ -152,7 +154,7 @@ def check_kinds(
     then the note for the summary says so.
     """
     translated = getattr(arguments, "translated", None)  # None: there is no such option
-    if getattr(arguments, "iterations", None) is not None:
+    if "rounds" in arguments:
         translated = None
     for path, side in sides[1:]:
         if isinstance(side, Database):
@@ -168,7 +170,7 @@ def check_kinds(
         return _check_translated(arguments, *sides)
     asked = asked_for(arguments)
     kinds = {str(k): seen(side)[0] for k, (_, side) in enumerate(sides)}  # paths may be equal
-    if translated or getattr(arguments, "profile", False):
+    if translated or "read_queries" in arguments:
         kinds["0"] = Kind(False)
     if arguments.protein or (asked and all(each.nucleic for each in kinds.values())):
         paths = [sides[int(k)][0] for k, kind in kinds.items() if kind.nucleic and kind.sure]

@@ -13,26 +13,27 @@ from glsw.alignment.hits import SearchResult
 from glsw.cli.inputs import FILES
 from glsw.cli.messages import Bar
 from glsw.cli.options import (
+    add_of_wings,
     add_output,
     add_read_group,
     add_running,
     add_strand,
     complete_format,
+    executor_of,
 )
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.tracks import add_tracks
-from glsw.cli.words import count, evalue, format_in, name, number, shard
+from glsw.cli.words import count, evalue, format_in, name, number
 from glsw.output import FORMATS, format_of
 from glsw.output.pairwise import ALIGNMENTS
+from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.search.database_search import PreparedSearch
-from glsw.search.limits import COMPOSITIONS, DEFAULT_EVALUE, DEFAULT_TOP, ORDERS, SearchSettings
+from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP, ORDERS, SearchSettings
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.statistics import METHODS
-from glsw.wings.cluster.options import executor_of
-from glsw.wings.profiles.options import add_profiles, check_iterations, iterated
 
 _SETTINGS = (
     "mode",
@@ -53,14 +54,8 @@ _SETTINGS = (
     "target_genetic_code",
     "statistics",
     "order",
-    "composition",
-    "profile",
-    "iterations",
-    "inclusion",
-    "positional_gaps",
-    "sums",
 )
-"""The options that decide what is written, beside those of the scoring."""
+"""The options that decide what is written, beside those of the scoring and of wings."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +65,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         "target", metavar="DB", help=f"sequences to search: {FILES}; or a database of makedb"
     )
     add_scoring(parser)
-    add_profiles(parser)
     add_tracks(parser)
     _add_strands(parser)
     add_masks(parser)
@@ -113,16 +107,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="sort hits by score, or by E-value, then score, as in BLAST; equal hits are in the "
         "order of the database (score)",
     )
-    hits.add_argument(
-        "--composition",
-        type=int,
-        choices=COMPOSITIONS,
-        default=0,
-        help="score proteins with matrices for their compositions, as blastp's -comp_based_stats: "
-        "1 scaled, 2 conditionally adjusted (blastp's default), 0 not; profiles, also in rounds, "
-        "are scaled by both (0)",
-    )
-    add_running(parser, several="; numbers such as 0,1 or all to use several GPUs", cluster=True)
+    add_of_wings(parser, hits)
+    add_running(parser, several="; numbers such as 0,1 or all to use several GPUs")
     output = add_output(
         parser,
         {"table on a terminal, else pairwise": None},
@@ -154,13 +140,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_read_group(output)
     add_summary(output)
-    output.add_argument(
-        "--shard",
-        metavar="K/N",
-        type=shard,
-        help="do only part K of N, from 1 to N, and write its hits to a file in the folder "
-        "--output; glsw merge makes the results of all parts",
-    )
+    add_of_wings(parser, output)
 
 
 def _add_strands(parser: argparse.ArgumentParser) -> None:
@@ -198,21 +178,18 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Search for each query; write its result before the next one."""
-    choose_format(arguments)
-    check_iterations(arguments)
-    for side in ("", "target"):
-        _genetic_code(arguments, side)  # raises errors of options
-    if arguments.shard:
-        from glsw.wings.shards.options import scan
+    check(arguments)
+    deciding = [name for wing in arguments.wings for name in getattr(wing, "DECIDES", ())]
+    with executor_of(arguments, arguments.target) as executor:
+        task = partial(_ranked, executor=executor)
+        compare(arguments, task, preparation, settings=[*_SETTINGS, *deciding])
 
-        if arguments.cluster:
-            raise ValueError("--shard and --cluster exclude one another")
-        if arguments.summary:
-            raise ValueError("--shard and --summary exclude one another: glsw merge has --summary")
-        scan(arguments)
-        return
-    with executor_of(arguments, arguments.target) as arguments.executor:
-        compare(arguments, _ranked, preparation, settings=_SETTINGS)
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raise the errors of options; choose the format."""
+    choose_format(arguments)
+    for side in ("", "target"):
+        _genetic_code(arguments, side)
 
 
 def choose_format(arguments: argparse.Namespace) -> None:
@@ -251,11 +228,15 @@ def _genetic_code(arguments: argparse.Namespace, of: str = "") -> int | None:
 
 
 def _ranked(
-    aligner: Aligner, given: Inputs, arguments: argparse.Namespace, bar: Bar
+    aligner: Aligner,
+    given: Inputs,
+    arguments: argparse.Namespace,
+    bar: Bar,
+    executor: AnyExecutor | None,
 ) -> Iterator[SearchResult]:
-    options = {"progress": bar.update, "executor": arguments.executor, **_hits(arguments)}
-    if arguments.iterations is not None:
-        yield from iterated(aligner, given, arguments, bar, options)
+    options = {"progress": bar.update, "executor": executor, **_hits(arguments)}
+    if "results" in arguments:
+        yield from arguments.results(aligner, given, arguments, bar, options)
         return
     results = aligner.search(given.queries, given.targets, skip=arguments.skip, **options)
     for result, expected in zip(results, given.cells[arguments.skip :], strict=True):
@@ -276,5 +257,5 @@ def _hits(arguments: argparse.Namespace) -> dict[str, Any]:
         "target_genetic_code": _genetic_code(arguments, "target"),
         "statistics": arguments.statistics,
         "order": arguments.order,
-        "composition": arguments.composition,
+        **({"composition": arguments.composition} if "composition" in arguments else {}),
     }

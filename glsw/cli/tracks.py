@@ -54,18 +54,19 @@ def check_tracks(arguments: argparse.Namespace) -> bool:
         return False
     if arguments.second_matrix is None:
         raise ValueError(f"--second-track needs --second-matrix: {MATRIX}")
-    for word, value in (
-        ("profile", arguments.profile),
-        ("iterations", arguments.iterations is not None),
-        ("translated", arguments.translated),
-        ("translated-target", arguments.translated_target),
-        ("composition", arguments.composition),
-        ("lower-case-mask", arguments.lower_case_mask),
-        ("mask-low-complexity", arguments.mask_low_complexity),
-        ("seg", arguments.seg != "no"),
+    for word in (
+        "profile",
+        "iterations",
+        "translated",
+        "translated_target",
+        "composition",
+        "lower_case_mask",
+        "mask_low_complexity",
+        "seg",
     ):
-        if value:
-            raise ValueError(f"--second-track and --{word} exclude one another")
+        if getattr(arguments, word, None) not in (None, 0, "no"):
+            option = word.replace("_", "-")
+            raise ValueError(f"--second-track and --{option} exclude one another")
     return True
 
 

@@ -77,17 +77,6 @@ def size(text: str) -> int:
     return int(value * 1024 ** " KMGT".index(unit or " "))
 
 
-def shard(text: str) -> tuple[int, int]:
-    """Return the number of a shard, from 1 on, and how many there are."""
-    words = text.split("/")
-    if len(words) != 2 or not all(each.isascii() and each.isdecimal() for each in words):
-        raise argparse.ArgumentTypeError(f"{text!r}: two numbers such as 3/16 expected")
-    number, shards = map(int, words)
-    if not 1 <= number <= shards:
-        raise argparse.ArgumentTypeError(f"{text}: a number from 1 to {shards} expected")
-    return number, shards
-
-
 def name(text: str) -> str:
     """Return a text that is not empty, as that of a shell's variable that is not set would be."""
     if not text.strip():

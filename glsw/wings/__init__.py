@@ -10,6 +10,22 @@ constants of its ``__init__``:
 ``STAGES``
     Options of a search that score hits again: a module with ``stage_of(scoring, settings)``, see
     `glsw.search.stages`.
+``OPTIONS``
+    Options of commands: a module, and the places of its options, each the name of a command and the
+    title of a group, such as ``"search hits"``. The module has ``add(parser, group)``, which adds
+    its options to the group or others behind it, and may have two more. ``apply(arguments)`` is
+    called once the words are read: it raises the errors of its options and, if these are given,
+    changes what the command does by setting one of
+
+    * ``arguments.run``: the whole command, as ``run(arguments)``;
+    * ``arguments.executor``: who computes, a context manager ``executor(arguments, database)``;
+    * ``arguments.read_queries``: what is searched with, as the scoring and the records that
+      ``read_queries(arguments)`` returns;
+    * ``arguments.results``: how the results of a search are found, as
+      ``results(aligner, inputs, arguments, bar, options)``; then ``arguments.rounds`` is how often
+      at most it goes through the database.
+
+    ``DECIDES`` are the names of those options that decide what is written, for ``--resume``.
 ``WORKERS``
     Packages of executors: a module with ``workers_of(executor, spec)``, see `glsw.run.workers`.
 """

@@ -17,7 +17,7 @@ from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 
 
-def add_cluster(group: argparse._ActionsContainer) -> None:
+def add(_: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> None:
     """Add the option."""
     group.add_argument(
         "--cluster",
@@ -27,28 +27,30 @@ def add_cluster(group: argparse._ActionsContainer) -> None:
     )
 
 
+def apply(arguments: argparse.Namespace) -> None:
+    """Let the cluster compute."""
+    if arguments.cluster is not None:
+        arguments.executor = executor
+
+
 @contextmanager
-def executor_of(arguments: argparse.Namespace, database: str = "") -> Iterator[AnyExecutor | None]:
-    """Return the executor of a command's cluster, None without; `Served` if this is a part of it.
+def executor(arguments: argparse.Namespace, database: str) -> Iterator[AnyExecutor]:
+    """Return the executor of a cluster; `Served` if this process is a part of it.
 
     ``database`` is the path of what other processes read.
     """
-    address: str | None = arguments.cluster
-    if address is None:
-        yield None
-        return
     if arguments.device == "all" or isinstance(arguments.device, list):
         raise ValueError("--cluster and several devices exclude one another: a worker has one")
     from glsw.wings.cluster.addresses import cluster
 
     served = True
     check = partial(_fault, arguments.engine, arguments.device, database)
-    with cluster(address, check) as executor:
-        if executor is not None:
+    with cluster(arguments.cluster, check) as workers:
+        if workers is not None:
             served = False
             if arguments.device == "auto":  # of the workers; this process may have none
                 arguments.device = None
-            yield executor
+            yield workers
     if served:  # such a block swallows what is raised in it
         raise Served
 

@@ -1,1 +1,3 @@
 """Queries with scores by position, and searches round by round."""
+
+OPTIONS = {"glsw.wings.profiles.options": ("search scoring",)}

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from glsw.wings.profiles.iteration import Round
 
 
-def add_profiles(parser: argparse.ArgumentParser) -> None:
+DECIDES = "profile", "iterations", "inclusion", "positional_gaps", "sums"
+
+
+def add(parser: argparse.ArgumentParser, _: argparse._ArgumentGroup) -> None:
     """Add the options."""
     group = parser.add_argument_group("profiles")
     group.add_argument(
@@ -72,8 +75,16 @@ def add_profiles(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_iterations(arguments: argparse.Namespace) -> None:
-    """Raise ValueError for options that iterations need, or that exclude them."""
+def apply(arguments: argparse.Namespace) -> None:
+    """Let a profile be the query, and searches go on round by round.
+
+    Raises
+    ------
+    ValueError
+        For options that iterations need, or that exclude them.
+    """
+    if arguments.profile:
+        arguments.read_queries = read_profile
     if arguments.positional_gaps and arguments.iterations is None and not arguments.profile:
         raise ValueError("--positional-gaps is for --iterations and --profile")
     if arguments.iterations is None:
@@ -84,9 +95,10 @@ def check_iterations(arguments: argparse.Namespace) -> None:
     if arguments.iterations < 1:
         raise ValueError("--iterations 0: at least 1 expected")
     for word in ("shard", "translated", "translated_target"):
-        if getattr(arguments, word):
+        if getattr(arguments, word, None):
             option = word.replace("_", "-")
             raise ValueError(f"--iterations and --{option} exclude one another")
+    arguments.results, arguments.rounds = iterated, arguments.iterations
 
 
 def iterated(

@@ -11,7 +11,7 @@ from typing import Any
 
 from glsw.aligner import Aligner
 from glsw.cli.messages import gcups, progress_bar, say
-from glsw.cli.options import add_output, add_running
+from glsw.cli.options import add_output, add_running, executor_of
 from glsw.cli.outputs import Destination, check_output, destination
 from glsw.cli.words import cost, count, not_positive, number
 from glsw.engines import ENGINES
@@ -19,7 +19,6 @@ from glsw.engines.three import ENGINES3
 from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
-from glsw.wings.cluster.options import executor_of
 from glsw.wings.series import figure, readers
 from glsw.wings.series.motifs import (
     RULES,
@@ -52,7 +51,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         engine=None,
         engines=f"of triples {', '.join(ENGINES3)} ({_ENGINE[3]}), "
         f"of pairs {', '.join(ENGINES)} ({_ENGINE[2]})",
-        cluster=True,
     )
     output = add_output(parser, MOTIF_FORMATS, "table; tsv: one line of columns per motif")
     output.add_argument(
@@ -67,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, compare, and write each motif when it is found; cheap checks come first."""
     scoring = _scoring(arguments)
     arguments.engine = arguments.engine or _ENGINE[arguments.of]
-    if arguments.cluster and arguments.of == 2:
+    if "executor" in arguments and arguments.of == 2:
         raise ValueError("pairs are compared in one process: --cluster is for --of 3")
     with executor_of(arguments) as executor:
         _run(arguments, scoring, executor)

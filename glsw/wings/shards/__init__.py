@@ -3,3 +3,4 @@
 COMMANDS = {
     "merge": ("glsw.wings.shards.command", "merge the shards of a search into its results"),
 }
+OPTIONS = {"glsw.wings.shards.options": ("search output",)}

@@ -10,15 +10,37 @@ from typing import Any
 
 from glsw.cli.messages import progress_bar, say
 from glsw.cli.pairs import aligner_for, read_inputs
-from glsw.cli.search import preparation, prepare
+from glsw.cli.search import check, preparation, prepare
 from glsw.wings.shards.verbs import path_of, scan_shard
 
 _FILES = "query", "target", "matrix", "second_track", "second_matrix"
 """The arguments that may name files."""
 
 
+def add(_: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> None:
+    """Add the option."""
+    group.add_argument(
+        "--shard",
+        metavar="K/N",
+        type=_shard,
+        help="do only part K of N, from 1 to N, and write its hits to a file in the folder "
+        "--output; glsw merge makes the results of all parts",
+    )
+
+
+def apply(arguments: argparse.Namespace) -> None:
+    """Let a shard be scanned instead of all."""
+    if arguments.shard:
+        arguments.run = scan
+
+
 def scan(arguments: argparse.Namespace) -> None:
     """Scan a shard, and write its file into the folder of the output."""
+    check(arguments)
+    if "executor" in arguments:
+        raise ValueError("--shard and --cluster exclude one another")
+    if arguments.summary:
+        raise ValueError("--shard and --summary exclude one another: glsw merge has --summary")
     number, count = arguments.shard
     folder = arguments.output
     if folder == "-":
@@ -47,6 +69,17 @@ def scan(arguments: argparse.Namespace) -> None:
     else:
         ran = f"engine {done.engine} on {done.device}"
         say(f"{done.path}: {done.cells} cells in {done.seconds:.2f} s, {ran}{given.note}")
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """Return the number of a shard, from 1 on, and how many there are."""
+    words = text.split("/")
+    if len(words) != 2 or not all(each.isascii() and each.isdecimal() for each in words):
+        raise argparse.ArgumentTypeError(f"{text!r}: two numbers such as 3/16 expected")
+    number, shards = map(int, words)
+    if not 1 <= number <= shards:
+        raise argparse.ArgumentTypeError(f"{text}: a number from 1 to {shards} expected")
+    return number, shards
 
 
 def words_of(notes: Mapping[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+sys.path.insert(0, str(Path(__file__).parent))
+from imports import PLACE, picture
 
 ROOT = Path(__file__).resolve().parents[1]
 ABOVE = "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"
@@ -31,7 +35,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links to the pages from above lead to them."""
+    """Let links to the pages from above lead to them, and draw the picture of the rooms."""
+    if PLACE in markdown:
+        markdown = markdown.replace(PLACE, picture())
     return re.sub(rf"\]\(\.\./({'|'.join(map(re.escape, ABOVE))})", r"](\1", markdown)
 
 

@@ -1,7 +1,6 @@
-"""The picture in ARCHITECTURE.md, made from the imports of glsw.
+"""The picture in ARCHITECTURE.md: rooms of glsw on floors, drawn from the imports.
 
-python docs/imports.py          # writes it
-python docs/imports.py --check  # exit status 1 if ARCHITECTURE.md has another
+The site draws it (docs/hooks.py). ``python docs/imports.py`` prints the floors as text.
 """
 
 from __future__ import annotations
@@ -14,12 +13,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glsw"
 PAGE = ROOT / "docs" / "ARCHITECTURE.md"
-BEGIN = "<!-- made by `python docs/imports.py` from the imports: do not edit -->"
-END = "<!-- end of the picture -->"
+PLACE = "<!-- the picture -->"
+NOT_DRAWN = "_version", "caller", "cores", "wings"
+"""Small helpers that every room may use, and the registry of the wings."""
+
+_WIDTH, _HEIGHT, _ACROSS, _BETWEEN = 112, 32, 20, 24  # px of a box, and of the space around it
 
 
 def imported_rooms(path: Path) -> set[str]:
-    """Return the rooms that a module of glsw imports: the first name below ``glsw``."""
+    """Return the rooms that a module of glsw imports, anywhere in it: see `room_of`."""
     package = ("glsw", *path.relative_to(PACKAGE).parts[:-1])
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -52,11 +54,19 @@ def modules() -> list[Path]:
 
 
 def imports() -> dict[str, set[str]]:
-    """Return the rooms that each room imports, rooms that import none first."""
+    """Return the rooms that each room imports, rooms that import none first; wings are one room.
+
+    Raises
+    ------
+    ValueError
+        If rooms import one another in a circle.
+    """
     found: dict[str, set[str]] = {}
     for path in modules():
-        room = room_of(path)
-        found.setdefault(room, set()).update(imported_rooms(path) - {room})
+        room = "wings/" if room_of(path).startswith("wings/") else room_of(path)
+        if room not in NOT_DRAWN:
+            others = {each for each in imported_rooms(path) if not each.startswith("wings/")}
+            found.setdefault(room, set()).update(others - {room, *NOT_DRAWN})
     ordered: dict[str, set[str]] = {}
     while left := {*found} - {*ordered}:
         ready = [room for room in sorted(left) if found[room] <= {*ordered}]
@@ -79,30 +89,43 @@ def direct(rooms: dict[str, set[str]]) -> list[tuple[str, str]]:
     ]
 
 
+def floors(rooms: dict[str, set[str]]) -> list[list[str]]:
+    """Return the rooms of each floor, from the ground: a room is above all that it imports."""
+    level: dict[str, int] = {}
+    for room, needed in rooms.items():
+        level[room] = 1 + max((level[each] for each in needed), default=-1)
+    return [[room for room in rooms if level[room] == k] for k in range(1 + max(level.values()))]
+
+
 def picture() -> str:
-    """Return the picture as a block of Mermaid."""
+    """Return the picture as SVG, in the colours of the page."""
     rooms = imports()
-    lines = ["```mermaid", "flowchart TD"]
-    for room in rooms:
-        slash = "/" if (PACKAGE / room).is_dir() else ".py"
-        lines.append(f'    {room}["{room}{slash}"]')
-    lines += [f"    {needed} --> {room}" for needed, room in direct(rooms)]
-    return "\n".join([*lines, "```"])
-
-
-def main(words: list[str]) -> int:
-    """Write the picture, or compare it; return the exit status."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(f"{BEGIN}\n")
-    old, after = rest.split(f"{END}\n")
-    new = f"\n{picture()}\n\n"
-    if "--check" not in words:
-        PAGE.write_text(f"{before}{BEGIN}\n{new}{END}\n{after}", encoding="utf-8")
-    elif new != old:
-        print("docs/ARCHITECTURE.md: run python docs/imports.py", file=sys.stderr)
-        return 1
-    return 0
+    stories = floors(rooms)
+    width = max(map(len, stories)) * (_WIDTH + _ACROSS) + _ACROSS
+    height = len(stories) * (_HEIGHT + _BETWEEN) - _BETWEEN + 2
+    places = {
+        room: (
+            round((width - len(story) * (_WIDTH + _ACROSS) + _ACROSS) / 2) + k * (_WIDTH + _ACROSS),
+            height - 1 - _HEIGHT - number * (_HEIGHT + _BETWEEN),
+        )
+        for number, story in enumerate(stories)
+        for k, room in enumerate(story)
+    }
+    lines = [f'<svg class="rooms" viewBox="0 0 {width} {height}" role="img">']
+    lines.append("<title>Rooms of glsw: each imports rooms below it</title>")
+    middle = _WIDTH // 2
+    for below, above in direct(rooms):
+        (x, y), (u, v) = places[above], places[below]
+        ends = f'x1="{x + middle}" y1="{y + _HEIGHT}" x2="{u + middle}" y2="{v}"'
+        lines.append(f"<line {ends}/>")
+    for room, (x, y) in places.items():
+        name = room if room.endswith("/") or not (PACKAGE / room).is_dir() else f"{room}/"
+        lines.append(f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="4"/>')
+        text = f'<text x="{x + middle}" y="{y + _HEIGHT // 2}">{name}</text>'
+        lines.append(text)
+    return "\n".join([*lines, "</svg>"])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    for story in reversed(floors(imports())):
+        sys.stdout.write(f"{'  '.join(story)}\n")

@@ -159,6 +159,14 @@ def test_imports_go_one_way(path: Path) -> None:
     assert found - allowed == STILL.get(path.relative_to(ROOT / "glsw").as_posix(), set())
 
 
+def test_the_picture_of_the_rooms_fits_on_a_page() -> None:
+    stories = IMPORTS.floors(IMPORTS.imports())
+    rooms = [room for story in stories for room in story]
+    assert len(rooms) <= 15
+    assert all(f">{room}" in IMPORTS.picture() for room in rooms)
+    assert IMPORTS.PLACE in IMPORTS.PAGE.read_text(encoding="utf-8")
+
+
 def test_the_page_of_columns_is_that_of_the_code() -> None:
     assert load("columns").main(["--check"]) == 0, "run python docs/columns.py"
 

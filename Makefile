@@ -18,7 +18,7 @@ endif
 
 # What breaks most often: a minute or two with lint and types.
 CHECKED := tests/sequences tests/scoring tests/output \
-    tests/test_batch.py tests/test_package.py tests/test_readme.py tests/test_results.py \
+    tests/test_batch.py tests/test_package.py tests/wings/all/test_readme.py tests/test_results.py \
     tests/test_traceback.py tests/test_contributing.py tests/engines/test_reference.py \
     tests/engines/test_engines.py::test_first_look \
     tests/engines/test_engines3.py::test_first_look \

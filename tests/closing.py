@@ -35,8 +35,7 @@ def close(folder: Path, names: Iterable[str]) -> list[str]:
     for name in closed:
         shutil.rmtree(folder / "glsw" / "wings" / name)
         shutil.rmtree(folder / "tests" / "wings" / name, ignore_errors=True)
-    if len(closed) == len(opened()):
-        shutil.rmtree(folder / "tests" / "wings", ignore_errors=True)
+    shutil.rmtree(folder / "tests" / "wings" / "all", ignore_errors=True)
     return closed
 
 

@@ -1,8 +1,9 @@
 """What all tests share: one device, real data, and other OpenGL implementations.
 
 The folders are those of ``glsw``: ``sequences``, ``scoring``, ``device``, ``engines``, ``search``,
-``statistics``, ``output`` and ``cli``, and in ``wings`` one for each wing; ``test_NAME.py`` in this
-folder tests the module or the package of that name, and ``bench`` the benchmarks. ``cases`` and
+``statistics``, ``output`` and ``cli``, and in ``wings`` one for each wing, and ``all`` for what
+stands on all of them; ``test_NAME.py`` in this folder tests the module or the package of that name.
+``wing`` names cases of wings in other tests, ``closing`` closes wings. ``cases`` and
 ``cases3`` have the pairs and triples that every engine is judged by, ``naive`` and ``naive3`` the
 definitions that the references are judged by, ``program`` starts the command line in a process of
 its own, ``subtests`` makes one test of many near-equal cases, ``failing`` has devices that fail,

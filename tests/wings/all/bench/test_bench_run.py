@@ -374,7 +374,7 @@ if __name__ == "__main__":
 
 def test_processes_end_with_a_killed_run(tmp_path):
     (tmp_path / "killed.py").write_text(KILLED, encoding="utf-8")
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[4])
     command = [sys.executable, str(tmp_path / "killed.py")]
     env = os.environ | {"PYTHONPATH": root}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=env, text=True) as run:

@@ -1,4 +1,4 @@
-"""README.md: its tables are those that bench/results make. tests/test_docs.py runs its examples."""
+"""README.md: its tables are those that bench/results make. test_docs.py runs its examples."""
 
 import re
 from pathlib import Path

@@ -22,7 +22,7 @@ from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets
 from glsw.pairs.align_pairs import disjoint, traced
 from glsw.run.pool import AnyExecutor, Devices, PoolUser, SharedIterator
 from glsw.scoring.gaps import Mode
-from glsw.scoring.positional import PositionalQuery, positional_queries, shown_scoring
+from glsw.scoring.positional import PositionalQuery, positional_queries
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.database_search import PreparedSearch, search_database
@@ -408,7 +408,7 @@ class Aligner(PoolUser):
         aligner, given = self._for(query)
         batch, records = aligner._inputs.pair(given, target)
         score, coordinates = next(traced(aligner.engine, batch, self.ties))
-        return Alignment(score, *records, coordinates, shown_scoring(aligner.scoring))
+        return Alignment(score, *records, coordinates, aligner.scoring.shown)
 
     def align_pairs(
         self,

@@ -305,7 +305,7 @@ class InputEncoder:
 
 def _takes_nucleotides(scoring: Scoring) -> bool:
     """Return whether A, C, G and T are scored by match and mismatch."""
-    if scoring.positional:
+    if scoring.wide_queries:
         return False
     codes = scoring.alphabet.encode("ACGT")
     scores = scoring.matrix[np.ix_(codes, codes)]

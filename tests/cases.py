@@ -19,8 +19,8 @@ from glsw.engines import ENGINES, engine_of
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometries import Geometries
 from glsw.engines.reference import Reference, alike, rows
-from glsw.scoring.gaps import EndGaps, GapCost
-from glsw.scoring.positional import PositionalGaps, PositionalScoring
+from glsw.scoring.gaps import EndGaps, GapCost, PositionalGaps
+from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.scoring.unit_costs import unit_costs
@@ -151,7 +151,7 @@ class Case:
     def describe(self, p):
         query, target = self.batch.pair(p)
         decode = self.scoring.alphabet.decode
-        query = query.tolist() if self.scoring.positional else decode(query)
+        query = query.tolist() if self.scoring.wide_queries else decode(query)
         target = decode(target)
         return f"{self.name}, pair {p} of {len(self.batch)}, query {query!r}, target {target!r}"
 

@@ -17,7 +17,6 @@ from glsw import Aligner, Database, Record, Scoring, TwoTrackScoring, interleave
 from glsw.engines import ENGINES
 from glsw.engines.lanes.geometries import Geometries
 from glsw.engines.lanes.geometry import INT32
-from glsw.scoring.positional import shown_scoring
 from glsw.sequences.database import makedb
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet
 from glsw.sequences.sections import DatabaseError
@@ -133,7 +132,7 @@ def test_each_weighted_score_is_rounded_once() -> None:
     gonnet = TwoTrackScoring.of(Scoring.named("GONNET1992", 10, 0.5), second, 0.25)
     assert gonnet.weighted.tolist() == [[12, -2], [8, 2]]  # tenths
     assert gonnet.display(123) == 12.3
-    shown = shown_scoring(gonnet.in_mode("global"))
+    shown = gonnet.in_mode("global").shown
     assert (shown.name, shown.end_gaps) == ("GONNET1992", gonnet.in_mode("global").end_gaps)
 
 

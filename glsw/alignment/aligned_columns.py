@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from glsw.alignment.operations import DELETED, DIFFERENT, EQUAL, INSERTED, Operations
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
-from glsw.scoring.positional import letter_scoring
 
 if TYPE_CHECKING:
     from glsw.scoring.scoring import Scoring
@@ -65,7 +64,7 @@ class AlignedColumns:
     @cached_property
     def positives(self) -> _Int64:
         """Columns with two letters that score above 0, shape (N,)."""
-        matrix = letter_scoring(self.scoring).matrix
+        matrix = self.scoring.letters.matrix
         good, size = (matrix > 0).ravel(), len(matrix)
         return self._counts(lambda query, target: good[query.astype(np.intp) * size + target])
 

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment import text
-from glsw.scoring.positional import letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import EncodedRecord, Record
 
@@ -206,7 +205,7 @@ class Alignment:
 
     @cached_property
     def _positive(self) -> _Bool:
-        positive: _Bool = letter_scoring(self.scoring).matrix[self._pair_codes] > 0
+        positive: _Bool = self.scoring.letters.matrix[self._pair_codes] > 0
         return positive & self._paired
 
 

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Mask
 from glsw.alignment.paths import DIAGONAL, LEFT
-from glsw.scoring.gaps import GapCost
-from glsw.scoring.positional import PositionalGaps, gaps_by_position
+from glsw.scoring.gaps import GapCost, PositionalGaps
 from glsw.scoring.scoring import Scoring
 
 # Direction bits of a cell: where H comes from (SOURCE: STOP, or the move of a path) ...
@@ -123,13 +122,13 @@ def whole_table(
     m, n = len(query), len(target)
     dtype = _number_type(scoring, m, n)
     scores = scoring.matrix[letters].astype(dtype)
-    profile = _RowsWhenAsked(scores, target) if scoring.positional else scores[:, target]
+    profile = _RowsWhenAsked(scores, target) if scoring.wide_queries else scores[:, target]
     borders = None
     if ends := scoring.end_gaps:
         origin = scoring.score_offset(m, n)
         above, left = ends.above(np.arange(n + 1)), ends.left(np.arange(m + 1))
         borders = GlobalBorders((above + origin).astype(dtype), (left + origin).astype(dtype))
-    costs, gaps = (scoring.insertion, scoring.deletion), gaps_by_position(scoring)
+    costs, gaps = (scoring.insertion, scoring.deletion), scoring.gaps
     if gaps:
         gaps = gaps.at(letters)
         costs = gaps.most, gaps.most  # of row 0, on which no path goes on
@@ -266,7 +265,7 @@ def _is_better_swapped(
 ) -> bool:
     letters = min(len(target), len(scoring.alphabet))
     fits = len(query) * letters * np.dtype(np.int64).itemsize <= _MAX_PROFILE_BYTES
-    return len(target) < len(query) and fits and not scoring.positional
+    return len(target) < len(query) and fits and not scoring.wide_queries
 
 
 def _swapped(scoring: Scoring) -> Scoring:
@@ -335,7 +334,7 @@ def crossing(part: TablePart, middle: int, in_f: bool) -> tuple[PathNode, int]:
 
 def _number_type(scoring: Scoring, m: int, n: int) -> npt.DTypeLike:
     """Return int32 if no number of a table of this size can leave it, else int64."""
-    gaps = gaps_by_position(scoring)
+    gaps = scoring.gaps
     deletion, insertion = (gaps.most,) * 2 if gaps else (scoring.deletion, scoring.insertion)
     costs = (n + 1) * deletion.extend + deletion.open + insertion.open
     largest = int(scoring.score_offset(m, n)) + scoring.bound(m, n) + costs

@@ -14,7 +14,6 @@ from glsw.cli.inputs import Targets, residues
 from glsw.cli.outputs import check_output, command_line
 from glsw.output.result_file import is_replaced
 from glsw.output.summary import RunSummary
-from glsw.scoring.positional import gaps_by_position, letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 
@@ -88,8 +87,8 @@ def _scoring(scoring: Scoring) -> dict[str, object]:
 
     Of gap costs by position these are the costs of the scoring under them.
     """
-    by_position = gaps_by_position(scoring) is not None
-    scoring = letter_scoring(scoring) if by_position else scoring
+    by_position = scoring.gaps is not None
+    scoring = scoring.letters if by_position else scoring
     return {
         "name": scoring.name,
         "alphabet": scoring.alphabet.name,

@@ -18,7 +18,6 @@ from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_scores
 from glsw.engines.tiles import Passing, Tile
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
@@ -83,7 +82,7 @@ class Capabilities:
         """Tell whether the engine takes such a scoring."""
         if self.unit_costs:
             return has_unit_costs(scoring)
-        if gaps_by_position(scoring) and not self.positional_gaps:
+        if scoring.gaps and not self.positional_gaps:
             return False
         return (scoring.local or len(self.modes) > 1) and (
             self.separate_gaps or not scoring.separate
@@ -197,7 +196,7 @@ class Engine(AnyEngine):
                 f"engine {self.name!r} computes edit distances only: match 0, mismatch -1, gaps at "
                 "a cost of 1, global or semi-global with free ends of the target"
             )
-        if gaps_by_position(scoring) and not self.capabilities.positional_gaps:
+        if scoring.gaps and not self.capabilities.positional_gaps:
             raise ValueError(f"engine {self.name!r} has the same gap costs at every position")
         if not self.capabilities.takes(scoring):
             raise ValueError(f"engine {self.name!r} has one cost for gaps in queries and targets")

@@ -25,7 +25,6 @@ from glsw.engines.gl import ROWS, Binding
 from glsw.engines.recurrence import Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
 from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 _ONE_KEPT = Binding("ONE_KEPT", gl.PATHS.number)  # for the host; PATHS is bound before its next use
@@ -117,7 +116,7 @@ class Blocked(Tiled):
         found = BestCells.zeros(len(batch))
         for p, region in self._regions(batch):
             options: Any = {"ends": ends, "ties": ties, "prune": self._prunes(region)}
-            if gaps_by_position(self.scoring) or not self.scoring.deletion.open:
+            if self.scoring.gaps or not self.scoring.deletion.open:
                 self._start(region)
                 self._fill([region], progress=progress, **options)
                 found.put(p, self._best_cell(self._tiles(region)[0]))
@@ -233,7 +232,7 @@ class Blocked(Tiled):
         )
         word = int(self.download(_ONE_KEPT, np.uint32, 1)[0])
         scoring = self.scoring
-        if trace.gap != _STOP and gaps_by_position(scoring):
+        if trace.gap != _STOP and scoring.gaps:
             return 0
         gap = max(scoring.deletion[0], scoring.insertion[0])
         lower = 0 if trace.gap == _STOP else 2 * gap + max(0, scoring.maximum)

@@ -377,7 +377,7 @@ class Auto(ScanningRouter):
 
     def _has_own_queries(self, batch: Batch) -> bool:
         """Tell whether ``lanes`` would compute such pairs together, without query profiles."""
-        if self.device.info.software or self.scoring.positional:
+        if self.device.info.software or self.scoring.wide_queries:
             return False
         from glsw.engines.lanes.pairs import computes_own_queries
 

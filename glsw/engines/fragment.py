@@ -28,7 +28,6 @@ from glsw.engines.chunks import chunks
 from glsw.engines.gl import best_cells
 from glsw.engines.recurrence import recurrence_of
 from glsw.engines.throttle import Throttle
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded
 
@@ -92,7 +91,7 @@ class Fragment(Engine):
         super().__init__(scoring, device)
         if tile not in TILES:
             raise ValueError(f"tile {tile}: 8, 4 or 1 expected")
-        gaps = gaps_by_position(scoring)
+        gaps = scoring.gaps
         costs = gaps.most if gaps else (scoring.insertion.open, scoring.deletion.open)
         # What query_profile.frag looks up, and of how many letters its profiles are.
         self._table = (

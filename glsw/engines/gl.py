@@ -17,7 +17,6 @@ from glsw.engines.answers import check_range
 from glsw.engines.base import Engine
 from glsw.engines.recurrence import Uniform, recurrence_of
 from glsw.engines.throttle import Throttle
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, ranges
@@ -109,7 +108,7 @@ def upload_positions(device: Device, scoring: Scoring, padding: int) -> moderngl
     Gap costs by position are two columns more, in row -1 the largest of them.
     """
     table = np.pad(scoring.matrix, ((1, 0), (0, 0)), constant_values=padding)
-    if gaps := gaps_by_position(scoring):
+    if gaps := scoring.gaps:
         columns = zip(gaps.most, (gaps.opens, gaps.extends), strict=True)
         costs = [np.insert(each, 0, largest) for largest, each in columns]
         table = np.column_stack([table, *costs])
@@ -328,7 +327,7 @@ class ComputeEngine(Programs, Engine):
 
     def _upload_scores(self) -> int:
         """Put the matrix where scoring.glsl finds it; return which place that is."""
-        if self.scoring.positional:
+        if self.scoring.wide_queries:
             self._substitution = upload_positions(self.device, self.scoring, -(2**31))
             return BY_POSITION
         place, self._substitution = upload_scores(self.device, self.scoring.matrix, -(2**31))

@@ -105,7 +105,7 @@ class Opal:
 
 def takes(scoring: Scoring) -> bool:
     """Return whether the library can have the letters of a scoring."""
-    return len(scoring.alphabet) <= len(LETTERS) and not scoring.positional
+    return len(scoring.alphabet) <= len(LETTERS) and not scoring.wide_queries
 
 
 def is_installed() -> bool:

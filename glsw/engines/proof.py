@@ -31,7 +31,6 @@ from glsw.device.shader import ShaderError
 from glsw.device.verdicts import ENDLESS, RIGHT
 from glsw.engines import proof_expected
 from glsw.engines.reference import Reference, best_cells, rows
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences
@@ -160,12 +159,12 @@ def work_for(scoring: Scoring, letters: int | None = None) -> Work:
     """Return the work for a scoring, of all letters or the first ones; always the same."""
     rng = np.random.default_rng(_SEED)
     count = min(letters or 2**16, scoring.matrix.shape[1])
-    of_positions = scoring.positional and not isinstance(scoring, TwoTrackScoring)
+    of_positions = scoring.wide_queries and not isinstance(scoring, TwoTrackScoring)
     usual = _usual_letters(scoring, count)
     rare = rng.random(_LONGEST) < 0.05
     first = np.where(rare, rng.integers(0, count, _LONGEST), rng.choice(usual, _LONGEST))
     changed = np.where(rng.random(_LONGEST) < 0.4, rng.choice(usual, _LONGEST), first)
-    kind: Any = np.uint16 if scoring.positional else np.uint8
+    kind: Any = np.uint16 if scoring.wide_queries else np.uint8
     queries = [each.astype(kind) for each in (first, changed)]
     if of_positions:  # a letter of a query is a position
         positions = len(scoring.matrix)
@@ -194,7 +193,7 @@ def work_for(scoring: Scoring, letters: int | None = None) -> Work:
 def _usual_letters(scoring: Scoring, count: int) -> npt.NDArray[np.intp]:
     """Return letters that score best with themselves: of some alphabets few do."""
     square = scoring.matrix[:count, :count]
-    if scoring.positional or len(square) < count:
+    if scoring.wide_queries or len(square) < count:
         return np.arange(count)
     others = np.where(np.eye(count, dtype=bool), -(2**31), square)
     found = np.flatnonzero(square.diagonal() > others.max(axis=1))
@@ -460,10 +459,10 @@ def family_of(scoring: Scoring) -> str:
     kind = "match" if scoring.match_and_mismatch else "matrix"
     if isinstance(scoring, TwoTrackScoring):
         kind = f"two tracks of {len(scoring.first.matrix)} and {len(scoring.weighted)}"
-    elif scoring.positional:
+    elif scoring.wide_queries:
         kind = "positions"
     gaps = "linear" if scoring.linear else "affine"
-    if gaps_by_position(scoring):
+    if scoring.gaps:
         gaps = "gaps by position"
     elif scoring.separate:
         gaps = f"separate {gaps}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 Uniform: TypeAlias = int | tuple[int, ...]
@@ -18,7 +17,7 @@ def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]
     ({'GLOBAL_MODE': 1}, 5, (0, 0))
     """
     defines: dict[str, int] = {"LINEAR": 1} if scoring.linear else {}
-    if gaps := gaps_by_position(scoring):
+    if gaps := scoring.gaps:
         return defines | {"POSITIONAL_GAPS": 1}, {"border_gap": -gaps.most.open}
     uniforms: dict[str, Uniform] = {"gap_open": scoring.gap_open, "border_gap": -scoring.gap_open}
     if not scoring.linear:

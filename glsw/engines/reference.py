@@ -11,7 +11,6 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 MINUS_INFINITY = -(2**62)
@@ -129,7 +128,7 @@ def rows(
     mask : Mask, optional
         That of all pairs.
     """
-    deletion, insertion, gaps = scoring.deletion, scoring.insertion, gaps_by_position(scoring)
+    deletion, insertion, gaps = scoring.deletion, scoring.insertion, scoring.gaps
     open_e, extend_e, open_f, extend_f = (np.array([cost]) for cost in (*deletion, *insertion))
     matrix = scoring.matrix.astype(np.int64)
     (*pairs, m), n = query.shape, target.shape[-1]

@@ -16,7 +16,6 @@ from glsw.engines import gl
 from glsw.engines.base import USUAL, Progress, Ties, Variant, check_ties
 from glsw.engines.gl import MAX_ROUNDS, Binding
 from glsw.engines.many_groups import CANDIDATES, Chunk, ManyGroupsEngine, Sizes
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 Form = Literal["fused", "blocks", "single-stage"]
@@ -117,7 +116,7 @@ class Scan(ManyGroupsEngine):
                 raise ValueError(f"{what} {value}: 1 or more expected")
         info = self.device.info
         self._form = form
-        gaps = gaps_by_position(scoring)
+        gaps = scoring.gaps
         opening, extension = gaps.most if gaps else scoring.deletion
         self._uniforms["farthest"] = _LARGEST // max(1, extension)
         self._block = workgroup or min(_BLOCK, info.limits["max_work_group_invocations"])

@@ -14,7 +14,6 @@ from glsw.engines import gl
 from glsw.engines.base import Progress, Ties
 from glsw.engines.gl import ROWS, Binding, ComputeEngine
 from glsw.engines.regions import Grid, Kept, Region, enclosing
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 
 COLUMN_LEFT, KEPT = Binding("COLUMN_LEFT", 6), Binding("KEPT", 7)
@@ -75,7 +74,7 @@ class Tiled(ComputeEngine):
         rows, _ = self._tiles(region)
         height = rows * self._height + rows + 1
         left = np.empty((height, 2), np.int32)
-        gaps = gaps_by_position(self.scoring)
+        gaps = self.scoring.gaps
         left[:] = region.corner, -(gaps.most.open if gaps else self.scoring.gap_open)
         if ends := self.scoring.end_gaps:
             left[: region.m, 0] += ends.left(np.arange(1, region.m + 1)).astype(np.int32)
@@ -93,7 +92,7 @@ class Tiled(ComputeEngine):
     def _row_above(self, region: Region, *, gap_next: bool = False) -> npt.NDArray[np.int32]:
         """Return H and F of the row above a table, or with it F of the first row, shape (n, 2)."""
         above = np.empty((region.n, 2), np.int32)
-        gaps = gaps_by_position(self.scoring)
+        gaps = self.scoring.gaps
         above[:] = region.corner, -(gaps.most.open if gaps else self.scoring.gap_open)
         if ends := self.scoring.end_gaps:
             above[:, 0] += ends.above(np.arange(1, region.n + 1)).astype(np.int32)

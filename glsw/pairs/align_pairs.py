@@ -15,7 +15,6 @@ from glsw.alignment.traceback import trace
 from glsw.engines import Engine
 from glsw.engines.answers import check_masks, check_runs, check_traced
 from glsw.engines.base import Progress, Ties
-from glsw.scoring.positional import shown_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import EncodedRecord
 
@@ -87,7 +86,7 @@ def disjoint(
     mask = Mask.nothing(int(batch.query_lengths[0]))
     while True:
         score, coordinates = next(traced(engine, batch, ties, progress))
-        alignment = Alignment(score, *records, coordinates, shown_scoring(engine.scoring))
+        alignment = Alignment(score, *records, coordinates, engine.scoring.shown)
         if min_score is not None and alignment.score < min_score:
             return
         if engine.scoring.local and alignment.score <= 0:

@@ -6,7 +6,8 @@ letters opposite a gap in the query.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -127,6 +128,89 @@ class EndGaps(NamedTuple):
                     f"not more than inside expected ({inside.open / scale:g}, "
                     f"{inside.extend / scale:g})"
                 )
+
+
+@dataclass(frozen=True, eq=False)
+class PositionalGaps:
+    """Gap costs that depend on the position of a profile.
+
+    A position i has one pair of costs, for gaps in the target and for gaps in the profile
+    (Gribskov, McLachlan and Eisenberg 1987, "Profile analysis: detection of distantly related
+    proteins", PNAS 84:4355). A gap in the target that leaves out positions i ... k costs
+    ``opens[i] + extends[i + 1] + ... + extends[k]``. A gap in the profile, k letters of the target
+    behind position i, costs ``opens[i] + (k - 1) * extends[i]``.
+
+    Parameters
+    ----------
+    opens, extends : ndarray of int32, shape (P,), read-only
+        Costs, positive numbers in integer units, of the first and of each further position of a
+        gap.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If costs are no integers, out of range, or opening costs less than extending.
+
+    Examples
+    --------
+    >>> gaps = PositionalGaps(np.array([12, 5, 12]), np.array([1, 1, 2]))
+    >>> gaps.least, gaps.most, gaps.turned().extends.tolist()
+    (GapCost(open=5, extend=1), GapCost(open=12, extend=2), [2, 1, 1])
+    """
+
+    opens: npt.NDArray[np.int32]
+    extends: npt.NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        for word, attribute in (("gap_open", "opens"), ("gap_extend", "extends")):
+            given = np.asarray(getattr(self, attribute))
+            if given.dtype.kind not in "iu":
+                raise TypeError(f"{word} by position must be integers, got {given.dtype}")
+            if given.ndim != 1:
+                raise ValueError(f"{word} by position has shape {given.shape}, not (positions,)")
+            costs = np.array(given, np.int64)
+            for cost in (costs.min(initial=0), costs.max(initial=0)):
+                check_gap(GapCost(int(cost), int(cost)), 1)
+            costs = costs.astype(np.int32)
+            costs.setflags(write=False)
+            object.__setattr__(self, attribute, costs)
+        if len(self.opens) != len(self.extends):
+            raise ValueError(f"{len(self.opens)} costs to open and {len(self.extends)} to extend")
+        if len(low := np.flatnonzero(self.opens < self.extends)):
+            at = int(low[0])
+            raise ValueError(
+                f"gap_open {self.opens[at]} of position {at + 1} must not be less than its "
+                f"gap_extend {self.extends[at]}"
+            )
+
+    @property
+    def least(self) -> GapCost:
+        """The smallest costs, each by itself: no gap costs less than with these."""
+        return GapCost(*(int(min(each, default=0)) for each in (self.opens, self.extends)))
+
+    @property
+    def most(self) -> GapCost:
+        """The largest costs, each by itself."""
+        return GapCost(int(self.opens.max(initial=0)), int(self.extends.max(initial=0)))
+
+    @property
+    def constant(self) -> bool:
+        """Whether all positions have the same costs."""
+        return self.least == self.most
+
+    def at(self, positions: npt.NDArray[np.integer] | slice) -> PositionalGaps:
+        """Return the costs of some positions."""
+        return PositionalGaps(self.opens[positions], self.extends[positions])
+
+    def turned(self) -> PositionalGaps:
+        """Return the costs of the positions from the last to the first."""
+        return self.at(slice(None, None, -1))
+
+    @staticmethod
+    def joined(parts: Sequence[PositionalGaps]) -> PositionalGaps:
+        """Return the costs of the positions of all parts; there is at least one."""
+        costs = ([each.opens for each in parts], [each.extends for each in parts])
+        return PositionalGaps(*map(np.concatenate, costs))
 
 
 def checked_cost(name: str, value: object) -> float:

@@ -12,7 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring import matrices
-from glsw.scoring.gaps import EndGaps, FreeEnds, GapCost, Mode, check_gap, checked_cost, from_blast
+from glsw.scoring.gaps import (
+    EndGaps,
+    FreeEnds,
+    GapCost,
+    Mode,
+    PositionalGaps,
+    check_gap,
+    checked_cost,
+    from_blast,
+)
 from glsw.scoring.matrices import MAX_DECIMALS
 from glsw.sequences.alphabet import DNA, Alphabet
 
@@ -65,10 +74,10 @@ class Scoring:
     insertion_open: int | None = None
     insertion_extend: int | None = None
     end_gaps: EndGaps | None = None
-    positional: ClassVar[bool] = False  # whether rows are positions of profiles
+    wide_queries: ClassVar[bool] = False  # whether codes of queries are rows, of 16 bits
 
     def __post_init__(self) -> None:
-        matrix = matrices.checked_matrix(self.matrix, self.alphabet, self.positional)
+        matrix = matrices.checked_matrix(self.matrix, self.alphabet, self.wide_queries)
         object.__setattr__(self, "matrix", matrix)
         for word in ("gap_open", "gap_extend", "scale"):
             number = matrices.checked_number(word, getattr(self, word))
@@ -292,7 +301,7 @@ class Scoring:
         matching = int((self.matrix.diagonal() == match).sum())
         expected = np.full_like(self.matrix, mismatch)
         expected[range(matching), range(matching)] = match
-        alike = np.array_equal(self.matrix, expected) and not self.positional
+        alike = np.array_equal(self.matrix, expected) and not self.wide_queries
         return (match, mismatch, matching) if alike else None
 
     def in_mode(self, mode: Mode, *, free: FreeEnds = "both") -> Scoring:
@@ -345,7 +354,7 @@ class Scoring:
     def symmetric(self) -> bool:
         """Whether a pair scores the same when query and target change places."""
         turned = self.end_gaps and self.end_gaps.turned()
-        equal = np.array_equal(self.matrix, self.matrix.T) and not self.positional
+        equal = np.array_equal(self.matrix, self.matrix.T) and not self.wide_queries
         return equal and not self.separate and turned == self.end_gaps
 
     @property
@@ -370,6 +379,21 @@ class Scoring:
         """
         constant, row, column = self.score_offset_terms
         return constant + np.asarray(m, np.int64) * row + np.asarray(n, np.int64) * column
+
+    @property
+    def gaps(self) -> PositionalGaps | None:
+        """Gap costs by position; None if they are the same at all."""
+        return None
+
+    @property
+    def letters(self) -> Scoring:
+        """The scoring of letters under one of positions; itself if it is one of letters."""
+        return self
+
+    @property
+    def shown(self) -> Scoring:
+        """The scoring whose letters results show: of two tracks that of the first."""
+        return self
 
     @property
     def maximum(self) -> int:

@@ -48,7 +48,7 @@ class TwoTrackScoring(Scoring):
     [-1, 8]
     """
 
-    positional: ClassVar[bool] = True  # queries have codes of 16 bits, as those of positions
+    wide_queries: ClassVar[bool] = True  # queries have codes of 16 bits, as those of positions
     alphabet: PairedAlphabet
     first: Scoring = field(kw_only=True)
     weighted: npt.NDArray[np.int32] = field(kw_only=True)
@@ -117,7 +117,7 @@ class TwoTrackScoring(Scoring):
         return replace(self.first, end_gaps=self.end_gaps)
 
     @property
-    def of_letters(self) -> Scoring:
+    def letters(self) -> Scoring:
         """Itself, or the first one if the second track scores nothing."""
         return self if self.weighted.any() else self.shown
 

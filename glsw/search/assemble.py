@@ -14,7 +14,6 @@ from glsw.alignment.hsp_table import HspTable
 from glsw.device.device import DeviceError
 from glsw.engines import Engine
 from glsw.engines.base import Ties
-from glsw.scoring.positional import shown_scoring
 from glsw.search.hit_pairs import HitPairs
 from glsw.search.limits import Limits
 from glsw.search.ranking import scores_of, target_numbers
@@ -94,7 +93,7 @@ def _table(
     _check_scores(hit_lists, found.units[first[:-1]], database)
     hidden = _hidden_bits(hit_lists, found, database, limits)
     table = HspTable(
-        shown_scoring(engine.scoring),
+        engine.scoring.shown,
         [
             InContext(query.record, each.context, each.record)
             for query in hit_lists.queries

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
@@ -51,7 +50,7 @@ def fingerprint(
     from glsw._version import __version__
 
     costs = scoring.insertion, scoring.deletion, scoring.end_gaps, scoring.scale
-    gaps = gaps_by_position(scoring)
+    gaps = scoring.gaps
     by_position = (gaps.opens.tobytes(), gaps.extends.tobytes()) if gaps else ()
     of_scoring = _digest(scoring.matrix.tobytes(), scoring.alphabet, costs, *by_position)
     for name, value in settings.items():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from glsw.scoring.positional import letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.statistics.base import Statistics, Unavailable
@@ -57,7 +56,7 @@ def histogram_for(scoring: Scoring, method: Method = "auto") -> ScoreHistogram |
     1
     """
     _check_method(method)
-    scoring = letter_scoring(scoring)
+    scoring = scoring.letters
     if method == "fit":
         return ScoreHistogram.of(scoring)
     if method == "auto" and _reason(scoring) is None and published(scoring) is None:
@@ -104,7 +103,7 @@ def for_search(
 negative)
     """
     _check_method(method)
-    scoring = letter_scoring(scoring)
+    scoring = scoring.letters
     if method == "none":
         return Unavailable("not asked for")
     try:

@@ -350,7 +350,7 @@ def test_tables_are_for_all_scorings_but_those_with_free_gaps():
     assert left
     for name in left:
         scoring = CASES[name].scoring
-        assert scoring.gap_open == 0 or scoring.positional or len(scoring.alphabet) > 26
+        assert scoring.gap_open == 0 or scoring.wide_queries or len(scoring.alphabet) > 26
 
 
 @settings(max_examples=60)

@@ -147,7 +147,7 @@ class Lanes(PackingEngine):
             subgroups=subgroups,
         )
         own_queries &= not self.on_software and self.geometries.own_queries
-        self._own_queries = own_queries and not scoring.positional
+        self._own_queries = own_queries and not scoring.wide_queries
         self._throttle = Throttle(self.device, first=16)
         self.prepared: WeakKeyDictionary[Batch, list[Share]] = WeakKeyDictionary()
         self._ahead = False  # a slice is queued of a round whose turn is next

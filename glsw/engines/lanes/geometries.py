@@ -25,7 +25,6 @@ from glsw.engines.lanes.geometry import (
     profile_letters,
 )
 from glsw.engines.lanes.streams import Group, Query, Streams, every, joins, taken
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 
@@ -102,7 +101,7 @@ class Geometries:
         self._letters = profile_letters(scoring)
         if isinstance(scoring, TwoTrackScoring) and abs(scoring.by_track).max() > LIMIT:
             number = "int32"  # a sum of clipped scores would be wrong
-        if gaps_by_position(scoring):
+        if scoring.gaps:
             number = "int32"  # floats exchange gaps of different rows, see recurrence_column.glsl
         self._info = info
         self._subgroup_size = info.subgroup_size if subgroups else 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from glsw.engines.lanes.streams import LANE_INFO, Streams
-from glsw.scoring.positional import gaps_by_position
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 
@@ -179,4 +178,4 @@ def profile_letters(scoring: Scoring) -> int:
     """
     if isinstance(scoring, TwoTrackScoring):
         return len(scoring.first.matrix) + len(scoring.weighted)
-    return len(scoring.alphabet) + (COST_LETTERS if gaps_by_position(scoring) else 0)
+    return len(scoring.alphabet) + (COST_LETTERS if scoring.gaps else 0)

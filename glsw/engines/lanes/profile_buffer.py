@@ -23,7 +23,6 @@ from glsw.engines.lanes.targets import (
     OF_PROFILES,
     QUERY_PROFILE,
 )
-from glsw.scoring.positional import gaps_by_position
 
 if TYPE_CHECKING:
     from glsw.engines.lanes.packing import PackingEngine
@@ -53,7 +52,7 @@ def profile_buffer(
     size = geometry.size(profile_letters(engine.scoring))
     least = LARGE if engine.large_profile is None else engine.large_profile
     large = len(groups) * strips * size >= least
-    if large and geometry.at_once and not gaps_by_position(engine.scoring):
+    if large and geometry.at_once and not engine.scoring.gaps:
         table = stored_scores(engine.scoring, geometry)
         if len(table) <= _MAX_CODES:
             return ProfileBuffer(_made(engine, groups, geometry, first, table), strips, size)

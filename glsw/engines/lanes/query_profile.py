@@ -19,7 +19,7 @@ from glsw.engines.lanes.geometry import (
     profile_letters,
 )
 from glsw.engines.lanes.streams import Streams, lane_infos, lengths_of
-from glsw.scoring.positional import PositionalGaps, gaps_by_position
+from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import offsets_of
@@ -62,7 +62,7 @@ def query_profile(
     order = _in_order_of_words(rows, geometry)
     for letter, scores in enumerate(stored.T):
         table[:, letter, : order.shape[1]] = scores.take(order)
-    if gaps := gaps_by_position(scoring):
+    if gaps := scoring.gaps:
         costs = _costs(rows, gaps, geometry)
         table[:, -COST_LETTERS:, : costs.shape[2]] = costs
     return words

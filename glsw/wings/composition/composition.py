@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring.positional import PositionalScoring, letter_scoring
+from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import COMPOSITIONS, Composition
 from glsw.sequences.encoded import Sequences
@@ -121,7 +121,7 @@ def check_composition(scoring: Scoring, composition: int) -> None:
     """Raise ValueError if there is no such mode, or none for a scoring."""
     if composition not in COMPOSITIONS:
         raise ValueError(f"composition {composition}: 0, 1 or 2 expected")
-    letters = letter_scoring(scoring) if isinstance(scoring, PositionalScoring) else scoring
+    letters = scoring.letters if isinstance(scoring, PositionalScoring) else scoring
     if composition and not _is_blosum62(letters):
         raise ValueError(
             f"composition {composition}: BLOSUM62 with published constants for local alignment "
@@ -246,7 +246,7 @@ def scaled_profiles(
 
 def _is_blosum62(scoring: Scoring) -> bool:
     alphabet = scoring.alphabet
-    if scoring.positional or not (scoring.local and alphabet.amino_acids and alphabet.wildcard):
+    if scoring.wide_queries or not (scoring.local and alphabet.amino_acids and alphabet.wildcard):
         return False
     constants = published(scoring)
     return constants is not None and constants.name.startswith("BLOSUM62 ") and constants.unit == 1

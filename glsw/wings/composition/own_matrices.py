@@ -26,12 +26,8 @@ from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.engines.spec import EngineSpec
 from glsw.pairs.align_pairs import aligned
-from glsw.scoring.positional import (
-    MAX_POSITIONS,
-    PositionalGaps,
-    PositionalScoring,
-    letter_scoring,
-)
+from glsw.scoring.gaps import PositionalGaps
+from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.stages import PairScores
 from glsw.sequences.encoded import Sequences, grouped
@@ -104,7 +100,7 @@ class OwnScores(PairScores, ABC):
             numbers = np.arange(len(owners))
             groups = self._groups(engine, [queries[k] for k in owners], numbers)
             return np.concatenate([*found, *(each.scores(batch) for each, batch in groups)])
-        letters = letter_scoring(engine.scoring)
+        letters = engine.scoring.letters
         bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
         for query, (first, stop) in zip(queries, pairwise(bounds), strict=True):
             each = self.height(engine.scoring, query) * engine.scoring.matrix.shape[1]
@@ -130,13 +126,13 @@ class OwnScores(PairScores, ABC):
             found = [aligned(each, some, ties) for each, some in groups]
             units = np.concatenate([np.empty(0, np.int32), *(each[0] for each in found)])
             return units, Runs.concatenated([Runs.of_coordinates([]), *(each[1] for each in found)])
-        scores, traces, letters = [], [], letter_scoring(engine.scoring)
+        scores, traces, letters = [], [], engine.scoring.letters
         for p, number in enumerate(hits.tolist()):
             rows, (matrix,) = self.of(engine.scoring, queries[p], hits[p : p + 1])
             scaled, gaps = self._scaled(letters), self._gaps(engine.scoring, queries[p])
             own = (
                 PositionalScoring.of(matrix.astype(np.int32), scaled, gaps)
-                if engine.scoring.positional
+                if engine.scoring.wide_queries
                 else replace(scaled, matrix=matrix.astype(np.int32))
             )
             pair, mask = (rows, self.targets[number]), batch.mask(p)
@@ -158,7 +154,7 @@ class OwnScores(PairScores, ABC):
         masks: Sequence[Mask] | None = None,
     ) -> Iterator[tuple[Engine, Batch]]:
         """Yield pairs with an engine for them: each row of each pair's matrix is a position."""
-        scaled = self._scaled(letter_scoring(engine.scoring))
+        scaled = self._scaled(engine.scoring.letters)
         heights = np.array([self.height(engine.scoring, query) for query in queries], np.int64)
         for some in grouped([heights], [MAX_POSITIONS]):
             pairs = [
@@ -243,7 +239,7 @@ class OwnProfiles(OwnScores):
     ) -> tuple[_Codes, npt.NDArray[np.integer]]:
         """Return the positions, counted from 0, and the scores of each."""
         rows, given = np.arange(len(query)).astype(np.uint16), scoring.matrix[query]
-        letters, rates = letter_scoring(scoring), self.rates[numbers]
+        letters, rates = scoring.letters, self.rates[numbers]
         return rows, scaled_profiles(letters, given, rates, self.frequencies[numbers])
 
 

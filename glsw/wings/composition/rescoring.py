@@ -22,7 +22,6 @@ from glsw.alignment.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.pairs.align_pairs import aligned
-from glsw.scoring.positional import letter_scoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Composition, Limits, SearchSettings, evalue_of
 from glsw.search.ranking import hits_of, scores_of, target_numbers
@@ -131,13 +130,13 @@ def _pairs(
     engine: Engine, hits: HitLists, database: Database, composition: Composition, ties: Ties
 ) -> tuple[_Int64, OwnScores]:
     """Return the targets of a query that are scored again, with their scores."""
-    scoring, codes = letter_scoring(engine.scoring), _codes(hits)
+    scoring, codes = engine.scoring.letters, _codes(hits)
     numbers = target_numbers(hits.hits)
     targets = database.select(database.rank[numbers].tolist())
     near = _nearly_identical(engine, hits, targets, ties)
     masked = _masked(targets, near, scoring)
     compositions = Compositions.of(masked, scoring)
-    if engine.scoring.positional:
+    if engine.scoring.wide_queries:
         rows = engine.scoring.matrix[codes]
         rows = rows[(rows != scoring.matrix[scoring.alphabet.encode("X")]).any(axis=1)]
         known = np.flatnonzero((compositions.residues > 0) & (len(rows) > 0))
@@ -209,8 +208,8 @@ def _nearly_identical(
     """Return which targets are nearly identical with the query where they are aligned."""
     found = np.zeros(len(targets), bool)
     query, scores = _codes(hits), scores_of(hits.hits)
-    letters = hits.queries[0].contexts[0].record.codes if engine.scoring.positional else query
-    constants = published(letter_scoring(engine.scoring))
+    letters = hits.queries[0].contexts[0].record.codes if engine.scoring.wide_queries else query
+    constants = published(engine.scoring.letters)
     assert constants
     per_column = _NEAR_BITS * math.log(2) / constants.lambda_
     shortest = min(len(query), _NEAR_LENGTH)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring.positional import PositionalGaps
+from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.statistics.ungapped_constants import lambda_of
 from glsw.wings.profiles.gaps import Gaps, gaps_from_frequencies

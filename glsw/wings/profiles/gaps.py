@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring.positional import PositionalGaps
+from glsw.scoring.gaps import PositionalGaps
 from glsw.wings.profiles.letters import Letters
 
 Gaps = Literal["fixed", "positional"]

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.matrices import MAX_UNITS
-from glsw.scoring.positional import PositionalGaps, PositionalQuery, PositionalScoring
+from glsw.scoring.positional import PositionalQuery, PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.nucleic import complement_of
 from glsw.sequences.query import QueryPreparation
@@ -90,7 +91,7 @@ class Profile(PositionalQuery):
     gap_extend: npt.NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scoring, Scoring) or self.scoring.positional:
+        if not isinstance(self.scoring, Scoring) or self.scoring.wide_queries:
             raise TypeError(f"scoring must be a Scoring, not {type(self.scoring).__name__}")
         if not self.scoring.local:
             raise ValueError("the scoring of a profile has no end gaps: the aligner has the mode")

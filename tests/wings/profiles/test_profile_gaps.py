@@ -19,7 +19,8 @@ from glsw.cli import main
 from glsw.engines import ENGINES
 from glsw.engines.reference import Reference
 from glsw.engines.windows import longest_spans
-from glsw.scoring.positional import PositionalGaps, PositionalScoring
+from glsw.scoring.gaps import PositionalGaps
+from glsw.scoring.positional import PositionalScoring
 from glsw.search.fingerprint import fingerprint
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences

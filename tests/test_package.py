@@ -45,8 +45,6 @@ ORDER = [
     "output",
     "cli",
 ]
-# What is left to untie: the issue of the outer half of the house.
-STILL = {}
 FIND_SHADERS = """
 import site, sys
 before = list(sys.path)
@@ -157,7 +155,7 @@ def test_imports_go_one_way(path: Path) -> None:
     else:
         assert room in ORDER, f"{room} has no place in the order of rooms"
         allowed = {*ORDER[: ORDER.index(room)]}
-    assert found - allowed == STILL.get(path.relative_to(ROOT / "glsw").as_posix(), set())
+    assert found <= allowed
 
 
 def test_the_picture_of_the_rooms_fits_on_a_page() -> None:

@@ -20,9 +20,10 @@ from glsw.wings import registered
 
 def add_of_wings(parser: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> None:
     """Add the options that wings have for a group of a command."""
-    for module in _wings_at(parser, group):
+    modules = _wings_at(parser, group)
+    parser.set_defaults(wings=[*(parser.get_default("wings") or ()), *modules])
+    for module in modules:
         module.add(parser, group)
-        parser.set_defaults(wings=[*(parser.get_default("wings") or ()), module])
 
 
 def _wings_at(parser: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> list[ModuleType]:

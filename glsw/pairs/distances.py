@@ -146,7 +146,9 @@ class ByEvalue(Rule):
     def values(self, found: Found) -> Values:
         """Return the E-values."""
         queries, targets = self._lengths
-        return self._statistics.evalue(found.score, queries[found.query], targets[found.target])
+        lengths = queries[found.query], targets[found.target]
+        evalues: Values = self._statistics.evalue(found.score, *lengths)
+        return evalues
 
     def passes(self, values: Values) -> npt.NDArray[np.bool_]:
         """Return which E-values are small enough."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.integer] | Floats
-
-_LARGEST = 2**31 - 1
+Numbers = float | npt.NDArray[np.integer] | Floats
 
 
 class Statistics(ABC):
@@ -37,13 +35,7 @@ class Statistics(ABC):
         """Whether no E-value is lower for a longer query."""
         return False
 
-    @overload
-    def bits(self, score: float, target_length: int) -> float: ...
-
-    @overload
-    def bits(self, score: Scores, target_length: int | Scores) -> Floats: ...
-
-    def bits(self, score: float | Scores, target_length: int | Scores) -> float | Floats:
+    def bits(self, score: Numbers, target_length: Numbers) -> Any:
         """Return the score in bits: one more bit halves the E-value.
 
         Parameters
@@ -52,19 +44,9 @@ class Statistics(ABC):
         target_length : int, or array of int
             Residues of the target; only a fit depends on them.
         """
-        return _float(self._bits(*_arrays(score, target_length)))
+        return _plain(self._bits(*_floats(score, target_length)))
 
-    @overload
-    def evalue(self, score: float, query_length: int, target_length: int) -> float: ...
-
-    @overload
-    def evalue(
-        self, score: Scores, query_length: int | Scores, target_length: int | Scores
-    ) -> Floats: ...
-
-    def evalue(
-        self, score: float | Scores, query_length: int | Scores, target_length: int | Scores
-    ) -> float | Floats:
+    def evalue(self, score: Numbers, query_length: Numbers, target_length: Numbers) -> Any:
         """Return the number of scores this high or higher expected by chance in the search.
 
         Parameters
@@ -75,46 +57,25 @@ class Statistics(ABC):
         target_length : int, or array of int
             Residues of the target.
         """
-        return _float(self._evalue(*_arrays(score, query_length, target_length)))
+        return _plain(self._evalue(*_floats(score, query_length, target_length)))
 
-    @overload
-    def cutoff(self, evalue: float, query_length: int, target_length: int) -> int: ...
-
-    @overload
-    def cutoff(
-        self, evalue: float, query_length: int, target_length: Scores
-    ) -> npt.NDArray[np.int64]: ...
-
-    def cutoff(
-        self, evalue: float, query_length: int, target_length: int | Scores
-    ) -> int | npt.NDArray[np.int64]:
-        """Return the least score, 1 or more, with at most this E-value.
+    def cutoff(self, evalue: float, query_length: Numbers, target_length: Numbers) -> Any:
+        """Return the least score, 1 or more, with at most this E-value: int, or array of int64.
 
         Parameters
         ----------
         evalue : float
             More than 0.
-        query_length : int
-        target_length : int, or array of int
+        query_length, target_length : int, or array of int
             The result is found by bisection: give each length of a database once.
         """
         if not evalue > 0:
             raise ValueError(f"an E-value must be more than 0, got {evalue:g}")
-        lengths = np.asarray(target_length, np.float64)
-        query = np.asarray(query_length, np.float64)
-
-        def enough(score: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-            return self._evalue(score.astype(np.float64), query, lengths) <= evalue
-
-        low = np.zeros(lengths.shape, np.int64)  # not known to be enough
-        high = np.ones(lengths.shape, np.int64)
-        while not (done := enough(high) | (high > _LARGEST)).all():
-            low, high = np.where(done, low, high), np.where(done, high, 2 * high)
-        while (high - low > 1).any():
-            middle = (low + high + 1) // 2
-            done = enough(middle)
-            low, high = np.where(done, low, middle), np.where(done, middle, high)
-        return high if isinstance(target_length, np.ndarray) else int(high)
+        lengths = np.broadcast_arrays(*_floats(query_length, target_length))
+        below = np.zeros(lengths[0].shape, np.int64)  # the largest score that is not enough
+        for step in (2**k for k in reversed(range(31))):
+            below += step * (self._evalue(np.asarray(below + step, np.float64), *lengths) > evalue)
+        return _plain(below + 1)
 
     @abstractmethod
     def _bits(self, score: Floats, target_length: Floats) -> Floats: ...
@@ -165,10 +126,10 @@ def in_bits(nats: Floats) -> Floats:
     return nats / math.log(2)
 
 
-def _arrays(*numbers: float | Scores) -> list[Floats]:
+def _floats(*numbers: Numbers) -> list[Floats]:
     return [np.asarray(number, np.float64) for number in numbers]
 
 
-def _float(result: Floats) -> float | Floats:
-    """Return a float for a number, an array for an array."""
-    return result if np.ndim(result) else float(result)
+def _plain(result: npt.NDArray[Any]) -> Any:
+    """Return a number of Python for one, an array for an array."""
+    return result if np.ndim(result) else result.item()

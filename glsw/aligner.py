@@ -31,11 +31,11 @@ from glsw.search.options import SearchOptions
 from glsw.sequences.collections import Collection, ManySequences
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.nearest import suggesting
 from glsw.sequences.query import Strand
 from glsw.sequences.records import Record, Single, Source, is_single
 from glsw.sequences.seg import Masked
 from glsw.statistics import Method
+from glsw.words import suggesting
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -28,9 +28,9 @@ from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
 from glsw.search.options import SearchOptions
 from glsw.sequences.collections import ManySequences
-from glsw.sequences.nearest import did_you_mean
 from glsw.sequences.records import Single, Source
 from glsw.sequences.seg import Masked
+from glsw.words import did_you_mean
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

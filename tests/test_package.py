@@ -29,6 +29,7 @@ ORDER = [
     "_version",
     "caller",
     "cores",
+    "words",
     "wings",
     "sequences",
     "scoring",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from glsw.sequences.visible import visible
+from glsw.words import visible
 
 if TYPE_CHECKING:
     from glsw.alignment.alignment import Alignment

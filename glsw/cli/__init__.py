@@ -28,8 +28,8 @@ from glsw.cli.messages import occupy_standard_streams, say, warnings_in_a_line
 from glsw.cli.signals import STATUSES, Served, Terminated, end_is_said, interrupts_raised
 from glsw.cores import limited
 from glsw.device import egl
-from glsw.sequences.numerals import is_number
 from glsw.wings import registered
+from glsw.words import is_number
 
 ERROR, BROKEN_PIPE = 2, 141
 """Exit statuses; the last one is 128 and the number of the signal, as in a shell."""
@@ -214,7 +214,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _suggestion(self, message: str) -> str:
         """Return the choice or option that is nearest to what was typed, "" if none is near."""
-        from glsw.sequences.nearest import did_you_mean
+        from glsw.words import did_you_mean
 
         if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)$", message):
             if (like := _PROGRAMS_OF_BLAST.get(found[1])) and "search" in found[2]:

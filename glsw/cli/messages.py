@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Protocol, TextIO, TypeVar
 
-from glsw.sequences.visible import visible
+from glsw.words import visible
 
 FoundT = TypeVar("FoundT")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from glsw.device.device import DeviceError, devices
 from glsw.output.summary import versions
-from glsw.sequences.visible import visible
+from glsw.words import visible
 
 
 def lines() -> Iterator[str]:

@@ -17,7 +17,7 @@ from glsw.engines import ENGINES, Capabilities, Engine, cpu
 from glsw.engines.choose import Auto, engine_of
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
-from glsw.sequences.nearest import did_you_mean
+from glsw.words import did_you_mean
 
 if TYPE_CHECKING:
     from glsw.engines.three import Engine3

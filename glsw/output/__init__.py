@@ -18,8 +18,8 @@ from glsw.output import blast_tab, html, jsonl, paf, pairwise, sam, table, tsv
 from glsw.output.format import Format, Header
 from glsw.output.result_file import ResultFile, is_replaced
 from glsw.sequences.database import Database
-from glsw.sequences.nearest import did_you_mean
 from glsw.sequences.records import Record, Records
+from glsw.words import did_you_mean
 
 _TSV = Format(tsv.write, tsv.HEADER)
 _SAM = sam.sam_format()

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.hsp_table import HspTable
-from glsw.sequences.visible import visible
+from glsw.words import visible
 
 ValueT = TypeVar("ValueT")
 

@@ -9,7 +9,7 @@ from glsw.alignment.hits import Hsp, SearchResult
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import in_a_line
 from glsw.sequences.records import Record
-from glsw.sequences.visible import visible
+from glsw.words import visible
 
 ALIGNMENTS = 10
 """The hits whose alignments are shown unless told."""

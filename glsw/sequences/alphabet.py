@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw import caller
-from glsw.sequences.letters import LARGEST, checked_letters, listing, single_bytes
 from glsw.sequences.nucleic import (
     complement_of,
     kind_of,
@@ -21,6 +20,8 @@ from glsw.sequences.nucleic import (
     spell_nucleotides,
 )
 
+LARGEST = 255
+"""The most letters of an alphabet."""
 _NONE = LARGEST  # what the tables give for a letter outside the alphabet
 _AMBIGUOUS_DNA = "RYSWKMBDHVN"
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
@@ -98,7 +99,7 @@ alphabet (ACGTRYSWKMBDHVN)
     unmasked: Alphabet | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        letters = checked_letters(self.name, self.letters, self.aliases, self.ambiguous)
+        letters = _checked_letters(self.name, self.letters, self.aliases, self.ambiguous)
         object.__setattr__(self, "letters", letters)
         object.__setattr__(self, "aliases", dict(self.aliases))
 
@@ -179,7 +180,7 @@ alphabet (ACGTRYSWKMBDHVN)
         letter = self.wildcard
         if letter is None or not self._folded:
             raise ValueError(
-                f"the {self.name} alphabet ({listing(self.letters)}) has no X or N, "
+                f"the {self.name} alphabet ({_listing(self.letters)}) has no X or N, "
                 "which masked letters become"
             )
         lower = {spelling.lower(): letter for spelling in (*self._codes, *self.substitutes)}
@@ -254,7 +255,7 @@ alphabet (ACGTRYSWKMBDHVN)
             shown = letter if isinstance(letter, str) else letter.decode("latin-1")
             error = UnknownLetterError(
                 f"{name}: letter {shown!r} at position {at + 1} is not in the {self.name} "
-                f"alphabet ({listing(self.letters)})",
+                f"alphabet ({_listing(self.letters)})",
                 _advice(self, data),
             )
             error.place = name, shown, at + 1
@@ -369,7 +370,7 @@ alphabet (ACGTRYSWKMBDHVN)
                 return code
         raise ValueError(
             f"unknown letter {unknown!r} is not in the {self.name} alphabet "
-            f"({listing(self.letters)})"
+            f"({_listing(self.letters)})"
         )
 
 
@@ -389,6 +390,56 @@ def custom(
     array([3, 3], dtype=uint8)
     """
     return Alphabet(name, letters, nucleotide_aliases(letters), ambiguous)
+
+
+def _checked_letters(
+    name: str, given: str | tuple[str, ...], aliases: Mapping[str, str], ambiguous: str
+) -> str | tuple[str, ...]:
+    """Return the letters of an alphabet, a str unless they are codons; errors as `Alphabet`."""
+    letters = given if isinstance(given, str) else tuple(given)
+    if not all(isinstance(letter, str) for letter in letters):
+        raise TypeError(f"letters of the {name} alphabet must be str, got {letters!r}")
+    if not 1 <= len(letters) <= LARGEST:
+        raise ValueError(
+            f"the {name} alphabet has {len(letters)} letters: 1 to {LARGEST} are possible"
+        )
+    if {len(letter) for letter in letters} not in ({1}, {3}):
+        raise ValueError(
+            f"letters of the {name} alphabet must be all one character wide, "
+            f"or all three, got {letters!r}"
+        )
+    if len(letters[0]) == 1:
+        letters = "".join(letters)
+    for k, letter in enumerate(letters):
+        if not (letter.isascii() and letter.isprintable()) or " " in letter:
+            raise ValueError(f"letter {letter!r} of the {name} alphabet is not printable ASCII")
+        if letter in letters[:k]:
+            raise ValueError(f"letter {letter!r} is twice in the {name} alphabet")
+    for alias, letter in aliases.items():
+        fits = len(alias) == len(letter) == len(letters[0]) and alias.isascii()
+        if alias in letters or letter not in letters or not fits:
+            raise ValueError(f"alias {alias!r} for {letter!r} does not fit the {name} alphabet")
+    if unheard := [letter for letter in ambiguous if letter not in letters]:
+        raise ValueError(
+            f"ambiguous letter {unheard[0]!r} is not in the {name} alphabet ({_listing(letters)})"
+        )
+    return letters
+
+
+def _listing(letters: str | tuple[str, ...]) -> str:
+    """Return letters as errors show them, of codons the first two and the last."""
+    return letters if isinstance(letters, str) else f"{letters[0]} {letters[1]} ... {letters[-1]}"
+
+
+def single_bytes(text: str | bytes) -> bytes:
+    """Return one byte per character, 0 (in no alphabet) unless it is ASCII."""
+    if isinstance(text, bytes):
+        return text
+    try:
+        return text.encode("ascii")
+    except UnicodeEncodeError:
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        return np.where(points < 128, points, 0).astype(np.uint8).tobytes()
 
 
 def _advice(alphabet: Alphabet, data: bytes) -> str:

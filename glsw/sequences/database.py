@@ -18,20 +18,19 @@ import numpy.typing as npt
 
 from glsw.sequences import database_writer as writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
-from glsw.sequences.database_file import DatabaseFile, FileTitles, masks
+from glsw.sequences.database_file import DatabaseFile, FileTitles, Substituted, masks
 from glsw.sequences.encoded import Sequences, bounds_of, part_of, parts_of
 from glsw.sequences.fasta import Block, blocks
 from glsw.sequences.lines import located, naming
-from glsw.sequences.nearest import suggesting
 from glsw.sequences.nucleic import LETTERS_TO_TELL, Kind, judge, kind_of, warn
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet, second_alphabet
 from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import Codes, EncodedRecord, Record, Records, codes_of
 from glsw.sequences.sections import BLOCK, DatabaseError, Path
 from glsw.sequences.seg import Seg, check_seg
-from glsw.sequences.substituted import Substituted
 from glsw.sequences.titles import offsets_of
 from glsw.sequences.tracks import paired_blocks
+from glsw.words import suggesting
 
 _ALL = slice(None)
 

@@ -69,6 +69,7 @@ import os
 import struct
 import threading
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -82,7 +83,6 @@ from glsw.sequences.lines import naming
 from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.records import Codes
 from glsw.sequences.sections import BLOCK, DatabaseError, OpenFile, Path, Section
-from glsw.sequences.substituted import Substituted
 from glsw.sequences.titles import Titles
 
 MAGIC = b"\x89GLSW\r\n\x1a"
@@ -359,6 +359,48 @@ class FileTitles:
         if offsets[0] != 0 or offsets[-1] != self._text.length or (np.diff(offsets) < 0).any():
             raise self._offsets.corrupt()
         return Titles(self._text.whole(), offsets)
+
+
+class Substituted:
+    """Letters that count as others, see `Alphabet.substitutes`: where they are among the residues.
+
+    Parameters
+    ----------
+    places : ndarray of int64, shape (K,)
+        Ascending positions in the sorted residues.
+    letters : ndarray of uint8, shape (K,)
+        The letters there, ASCII.
+    """
+
+    def __init__(
+        self, places: npt.ArrayLike = (), letters: npt.NDArray[np.uint8] | None = None
+    ) -> None:
+        self._places = np.asarray(places, np.int64)
+        self._letters = np.empty(0, np.uint8) if letters is None else letters
+
+    def counted(self) -> Counter[str]:
+        """Return how often each letter occurs."""
+        return Counter(self._letters.tobytes().decode("ascii", "replace"))
+
+    def restored(self, codes: Codes, start: int, alphabet: Alphabet) -> str | None:
+        """Return the letters of the residues from ``start`` on, None if all are as in the codes."""
+        if not len(self._places):
+            return None
+        first, last = np.searchsorted(self._places, [start, start + len(codes)]).tolist()
+        if first == last:
+            return None
+        text = bytearray(alphabet.decode(codes), "ascii")
+        places = (self._places[first:last] - start).tolist()
+        for at, letter in zip(places, self._letters[first:last].tolist(), strict=True):
+            text[at] = letter
+        return text.decode("ascii", "replace")
+
+    def fits(self, residues: int, alphabet: Alphabet) -> bool:
+        """Return whether so many residues may have such letters at these places."""
+        places, letters = self._places, set(self._letters.tobytes())
+        inside = not len(places) or bool(places[0] >= 0 and places[-1] < residues)
+        known = letters <= set("".join(alphabet.substitutes).encode("ascii"))
+        return inside and known and bool((np.diff(places) > 0).all())
 
 
 def preface(offset: int, contents: bytes, version: int) -> bytes:

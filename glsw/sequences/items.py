@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.alphabet import LARGEST, Alphabet
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.letters import LARGEST
 
 Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
 """A sequence as text, numbers, or objects that are equal or not."""

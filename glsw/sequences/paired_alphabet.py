@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.sequences.alphabet import Alphabet, UnknownLetterError
-from glsw.sequences.letters import LARGEST
+from glsw.sequences.alphabet import LARGEST, Alphabet, UnknownLetterError
 
 STRUCTURE = "ACDEFGHIKLMNPQRSTVWYX"
 """The 20 states of the structure alphabet 3Di, and X for an unknown one."""

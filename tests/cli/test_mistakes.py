@@ -9,7 +9,7 @@ from wing import of_wing
 import glsw
 from glsw.cli import main
 from glsw.cli.messages import gcups
-from glsw.sequences.nearest import suggesting
+from glsw.words import suggesting
 
 NO_CONSTANTS = glsw.Scoring.named("BENNER22", 1, 1)
 FASTA = ">a\nMKVLA\n>b\nMK-VL\n"

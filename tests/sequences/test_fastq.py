@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from Bio.SeqIO.QualityIO import FastqGeneralIterator
 
-from glsw.sequences import fastq
+from glsw.sequences import fasta
 
 LINES = (
     *("@a", "@a b ", "ACGT", "AC GT", "A\tC", "", "+", "+a", "+a b", "IIII", "@III", "I"),
@@ -51,20 +51,20 @@ def outcome(found: Iterable[tuple[Any, ...]]) -> list[Any]:
 def test_records_and_errors_are_biopythons(
     size: int, text_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fastq, "_LINES_PER_READ", size)
+    monkeypatch.setattr(fasta, "_FASTQ_LINES", size)
     rng, kinds = random.Random(size), set()
     for _ in range(2000):
         text = text_of(rng)
         expected = outcome(FastqGeneralIterator(io.StringIO(text)))
-        assert outcome(fastq.records(io.StringIO(text))) == expected, text
+        assert outcome(fasta.fastq_records(io.StringIO(text))) == expected, text
         kinds |= {type(each) for each in expected}
     assert kinds == {tuple, str}
 
 
 def test_biopython_is_imported_for_other_records_only() -> None:
     program = (
-        "import sys; from glsw.sequences.fastq import records; "
-        "print(*records({!r}), 'Bio.SeqIO' in sys.modules)"
+        "import sys; from glsw.sequences.fasta import fastq_records; "
+        "print(*fastq_records({!r}), 'Bio.SeqIO' in sys.modules)"
     )
     for lines, needed in ((["@a\n", "AC\n", "+\n", "II\n"], False), (["@a\n", "+\n", "\n"], True)):
         done = subprocess.run(

@@ -6,7 +6,7 @@ import re
 
 from glsw.output.format import in_a_line
 from glsw.sequences.records import Record
-from glsw.sequences.visible import visible
+from glsw.words import visible
 
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 # Letters that nobody sees, and those that turn the order of others.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glsw.sequences.visible import in_figure
 from glsw.wings.dotplot.axis import Axis
 from glsw.wings.dotplot.colours import COLOURS, NAMES, Scale
+from glsw.words import in_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,9 +24,9 @@ from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.file_names import check_no_file
 from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
-from glsw.sequences.nearest import suggesting
 from glsw.sequences.records import NUMBERS, Record, Single, Source, is_single, read_all
 from glsw.wings.edit.edit_workers import by_workers, each_by_workers
+from glsw.words import suggesting
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glsw.sequences.visible import in_figure
 from glsw.wings.series import sax
 from glsw.wings.series.motifs import Comparison, Motif
 from glsw.wings.series.table import decimals, score_text
+from glsw.words import in_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from glsw.sequences.lines import naming
-from glsw.sequences.numerals import is_number
 from glsw.wings.series import snirf
 from glsw.wings.series.recording import Recording, excerpt
+from glsw.words import is_number
 
 TIME_UNITS = snirf.TIME_UNITS
 """Units that the times of a SNIRF file may have."""

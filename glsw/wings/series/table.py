@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from glsw.output.format import in_a_line
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.visible import visible
 from glsw.wings.series.motifs import Comparison, Motif
+from glsw.words import visible
 
 _WORDS = {2: "pairs", 3: "triples"}
 

@@ -23,8 +23,8 @@ from glsw.run.tasks import in_order, run_tasks
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import chosen
 from glsw.scoring.three import Scoring3
-from glsw.sequences.nearest import suggesting
 from glsw.wings.three.results import alignment_of, alignments_of
+from glsw.words import suggesting
 
 if TYPE_CHECKING:
     import Bio.Align

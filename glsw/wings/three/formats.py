@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from glsw.output.format import in_a_line
 from glsw.sequences.records import Record
-from glsw.sequences.visible import visible
 from glsw.wings.three.results import MARKS
+from glsw.words import visible
 
 if TYPE_CHECKING:
     import Bio.Align

@@ -1,4 +1,7 @@
-"""Suggestions for words with typing mistakes."""
+"""Words from people and for them: mistakes are found, control characters are shown, not obeyed.
+
+All rooms use it, and the command line starts with it: it imports what is quick.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 CallT = TypeVar("CallT", bound=Callable[..., Any])
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NOT_IN_XML = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
 
 
 def suggesting(call: CallT) -> CallT:
@@ -54,3 +59,40 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     words = {each.lstrip("-"): each for each in known}
     nearest = difflib.get_close_matches(word.lstrip("-"), list(words), n=1)
     return f", did you mean {words[nearest[0]]}?" if nearest else ""
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a number as `float` reads it.
+
+    >>> [is_number(text) for text in ("-1e-4", "nan", "1,5", "")]
+    [True, True, False, False]
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def visible(text: str) -> str:
+    r"""Return a text with control characters as their numbers; tabs and line feeds remain.
+
+    A title may have been made to clear a terminal, or to write other results than those found.
+
+    >>> print(visible("P69905\x1b[2J\rglobin"))
+    P69905\x1b[2J\x0dglobin
+    """
+    return _CONTROL.sub(_escape, text)
+
+
+def in_figure(name: str) -> str:
+    r"""Return a name for matplotlib, without formulas, of characters that SVG can have.
+
+    >>> in_figure("a$b$"), in_figure("a\x1b[2J")
+    ('a\\$b\\$', 'a\\x1b[2J')
+    """
+    return _NOT_IN_XML.sub(_escape, visible(name)).replace("$", r"\$")
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\x{ord(found[0]):02x}"

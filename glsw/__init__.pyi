@@ -40,7 +40,7 @@ from glsw.verbs import (
 )
 from glsw.wings.biopython.pairwise import PairwiseAligner as PairwiseAligner
 from glsw.wings.dotplot.plot import DotPlot as DotPlot, dotplot as dotplot
-from glsw.wings.edit.edit import (
+from glsw.wings.edit.verbs import (
     edit_distance as edit_distance,
     edit_distance_matrix as edit_distance_matrix,
 )

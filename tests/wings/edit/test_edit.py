@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import glsw
-import glsw.wings.edit.edit
 from glsw.device.device import DeviceError
+from glsw.engines import spec
 
 ENGINES = ("auto", "bit_parallel", "host")
 
@@ -106,7 +106,7 @@ def test_without_compute_shaders_the_host_computes(monkeypatch):
     def refuse(*arguments, **options):
         raise DeviceError("no OpenGL")
 
-    monkeypatch.setattr(glsw.wings.edit.edit, "device_for", refuse)
+    monkeypatch.setattr(spec, "device_for", refuse)
     with pytest.warns(RuntimeWarning, match="^edit distances are computed in Python: no OpenGL$"):
         assert glsw.edit_distance("ACGT", "AGT") == 1
     for options in ({"engine": "bit_parallel"}, {"device": 0}):

@@ -4,40 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Mapping
-from contextlib import AbstractContextManager, closing
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw import caller
 from glsw.alignment.batch import Batch
-from glsw.device.device import Device, DeviceError
 from glsw.engines.base import Progress
-from glsw.engines.bit_integers import edit_distances
-from glsw.engines.bit_parallel import BitParallel, Distances
-from glsw.engines.choose import engine_of, proved
-from glsw.engines.spec import EngineSpec, device_for
-from glsw.pairs.all_pairs import score_matrix
-from glsw.run.pool import AnyExecutor, Devices, EnginePool
-from glsw.scoring.unit_costs import unit_costs
+from glsw.engines.bit_parallel import Distances
+from glsw.run.pool import AnyExecutor, Devices
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.file_names import check_no_file
 from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
 from glsw.sequences.records import NUMBERS, Record, Single, Source, is_single, read_all
-from glsw.wings.edit.edit_workers import by_workers, each_by_workers
+from glsw.wings.edit.engines import EditEngine, distance_engine
 from glsw.words import suggesting
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 EditMode: TypeAlias = Literal["global", "infix"]
-EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
 OneText: TypeAlias = "Single | tuple[Hashable, ...]"
 """A sequence of any letters."""
-
-
-_SHORT = 128  # letters: distances are computed faster than they are copied
 
 
 class EditOptions(TypedDict, total=False):
@@ -159,22 +147,10 @@ def edit_distance(
         raise ValueError(f"{len(left)} queries and {len(right)} targets: one or as many expected")
     else:
         batch = Batch.pairwise(left, right)
-    if shared := _shared(mode, engine, device, executor, count):
-        with shared as pool:
-            found = by_workers(pool, batch, mode == "infix", executor, progress)
-    elif (chosen := _engine(mode, engine, device, count)) is None:
-        values = edit_distances(
-            map(batch.pair, range(len(batch))), mode == "infix", progress=progress
-        )
-        found = Distances(values[:, 0], values[:, 1])
-    elif mode == "global":
-        with chosen.turn:  # the router has another engine compute a few large pairs
-            routed = engine_of(BitParallel, chosen.scoring, chosen.device, proves=True)
-            scores = routed.scores(batch, progress=progress)
-        found = Distances(-scores, batch.target_lengths.astype(np.int32))
-    else:
-        with chosen.turn:
-            found = chosen.distances(batch, progress=progress)
+    with distance_engine(
+        engine, code_alphabet(max(2, count)), mode == "infix", device, executor
+    ) as chosen:
+        found = chosen.distances(batch, progress=progress)
     if all(single):
         found = Distances(*(int(each[0]) for each in found))
     return found if ends else found.distance
@@ -229,26 +205,14 @@ def edit_distance_matrix(
     _check(mode, engine)
     sides, count = _coded([queries] if targets is None else [queries, targets])
     left, right = sides[0], sides[-1]
-    if shared := _shared(mode, engine, device, executor, count):
-        with shared as pool:
-            found = each_by_workers(pool, left, right, executor, progress)
-        return found if ends else found.distance
-    if (chosen := _engine(mode, engine, device, count)) is None:
-        pairs = ((query, target) for query in left for target in right)
-        values = edit_distances(pairs, mode == "infix", progress=progress)
-        found = Distances(*values.T.reshape(2, len(left), len(right)))
-        return found if ends else found.distance
-    with chosen.turn:
-        long = int(left.lengths.max(initial=0)) > _SHORT
-        if mode == "global" and targets is None and not ends and long:  # each pair once
-            scores = score_matrix(chosen, left, progress=progress)
-            own: npt.NDArray[np.int32] = np.negative(scores, out=scores)
-            return own
+    with distance_engine(
+        engine, code_alphabet(max(2, count)), mode == "infix", device, executor
+    ) as chosen:
         found = chosen.distances_of_each(left, right, progress=progress)
-        if ends:  # those of global alignments are a view
-            return Distances(found.distance, np.ascontiguousarray(found.target_end))
+    if not ends:
         distance: npt.NDArray[np.int32] = found.distance
         return distance
+    return Distances(found.distance, np.ascontiguousarray(found.target_end))  # perhaps a view
 
 
 def _check(mode: object, engine: object) -> None:
@@ -257,43 +221,6 @@ def _check(mode: object, engine: object) -> None:
         if value not in get_args(known):
             expected = ", ".join(map(repr, get_args(known)))
             raise ValueError(f"{name} {value!r}: {expected} expected")
-
-
-def _shared(
-    mode: EditMode,
-    engine: EditEngine,
-    device: Devices,
-    executor: AnyExecutor | None,
-    count: int,
-) -> AbstractContextManager[EnginePool] | None:
-    """Return the workers of several devices or an executor, which end with a ``with`` block."""
-    one = device is None or isinstance(device, int | Device)
-    if executor is None and (one or (isinstance(device, str) and device != "all")):
-        return None
-    if engine == "host":
-        if executor is not None:
-            raise ValueError("engine 'host' takes no executor")
-        return None
-    scoring = unit_costs(code_alphabet(max(2, count)), infix=mode == "infix")
-    return closing(EnginePool(EngineSpec(BitParallel.name, scoring), device))
-
-
-def _engine(mode: EditMode, engine: EditEngine, device: Devices, count: int) -> BitParallel | None:
-    """Return the engine for sequences of so many codes, None for the host."""
-    if engine == "host":
-        return None
-    assert device is None or isinstance(device, int | str | Device)
-    try:
-        opened = device_for(BitParallel, device=device)
-    except DeviceError as error:
-        if engine != "auto" or device is not None:
-            raise
-        caller.warn(f"edit distances are computed in Python: {error}", RuntimeWarning)
-        return None
-    scoring = unit_costs(code_alphabet(max(2, count)), infix=mode == "infix")
-    assert opened is not None
-    with opened:
-        return proved(BitParallel, scoring, opened)  # None: the host computes
 
 
 def _coded(sources: list[Any]) -> tuple[list[Sequences], int]:

@@ -1,0 +1,152 @@
+"""What computes edit distances: the host, or devices and executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw import caller
+from glsw.alignment.batch import Batch
+from glsw.device.device import DeviceError
+from glsw.engines.base import Progress
+from glsw.engines.bit_integers import edit_distances
+from glsw.engines.bit_parallel import BitParallel, Distances
+from glsw.engines.spec import EngineSpec
+from glsw.pairs.all_pairs import Piece, cells_of, pieces_of_workers, score_matrix
+from glsw.pairs.many_pairs import computed
+from glsw.run.pool import AnyExecutor, Devices, EnginePool
+from glsw.run.tasks import in_order, run_tasks
+from glsw.scoring.unit_costs import is_infix, unit_costs
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.encoded import Sequences
+
+EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
+
+DistanceEngine: TypeAlias = "Host | OnDevices | BitParallel"
+"""What has ``distances`` of pairs, shape (N,), and ``distances_of_each``, shape (M, N)."""
+
+_LONG = 128  # letters: distances of fewer are computed faster than they are copied
+
+
+@contextmanager
+def distance_engine(
+    engine: EditEngine,
+    alphabet: Alphabet,
+    infix: bool,
+    device: Devices,
+    executor: AnyExecutor | None,
+) -> Iterator[DistanceEngine]:
+    """Yield what computes edit distances for some options; its processes end with the block."""
+    if engine == "host":
+        if executor is not None:
+            raise ValueError("engine 'host' takes no executor")
+        yield Host(infix)
+        return
+    spec = EngineSpec(BitParallel.name, unit_costs(alphabet, infix=infix))
+    try:
+        pool = EnginePool(spec, device)
+    except DeviceError as error:
+        if engine != "auto" or device is not None or executor is not None:
+            raise
+        caller.warn(f"edit distances are computed in Python: {error}", RuntimeWarning)
+        yield Host(infix)
+        return
+    with closing(pool):
+        yield OnDevices(pool, executor)
+
+
+@dataclass(frozen=True)
+class Host:
+    """Distances by Python's integers, one pair after the other."""
+
+    infix: bool
+
+    def distances(self, batch: Batch, *, progress: Progress | None = None) -> Distances:
+        """Return the distances of N pairs, arrays of shape (N,)."""
+        pairs = map(batch.pair, range(len(batch)))
+        return Distances(*edit_distances(pairs, self.infix, progress=progress).T)
+
+    def distances_of_each(
+        self, queries: Sequences, targets: Sequences, *, progress: Progress | None = None
+    ) -> Distances:
+        """Return those of M queries with each of N targets, arrays of shape (M, N)."""
+        pairs = ((query, target) for query in queries for target in targets)
+        found = edit_distances(pairs, self.infix, progress=progress)
+        return Distances(*found.T.reshape(2, len(queries), len(targets)))
+
+
+@dataclass(frozen=True)
+class OnDevices:
+    """Distances by a device, by several, or by an executor."""
+
+    pool: EnginePool
+    executor: AnyExecutor | None
+
+    def distances(self, batch: Batch, *, progress: Progress | None = None) -> Distances:
+        """Return the distances of N pairs, arrays of shape (N,)."""
+        engine = self.pool.engine
+        found = Distances(*np.zeros((2, len(batch)), np.int32))
+        with engine.turn:
+            workers = self.pool.workers(self.executor)
+            for chunk, part in computed(
+                engine, batch, workers, progress, lambda pairs: partial(_of_pairs, pairs)
+            ):
+                found.distance[chunk], found.target_end[chunk] = part
+        return found
+
+    def distances_of_each(
+        self, queries: Sequences, targets: Sequences, *, progress: Progress | None = None
+    ) -> Distances:
+        """Return those of M queries with each of N targets, arrays of shape (M, N)."""
+        engine, shape = self.pool.engine, (len(queries), len(targets))
+        with engine.turn:
+            workers = self.pool.workers(self.executor)
+            if not workers:
+                return _of_each(queries, targets, engine, progress)
+            found = Distances(*np.zeros((2, *shape), np.int32))
+            whole = [Piece(slice(0, shape[0]), slice(0, shape[1]))]
+            every = pieces_of_workers(whole, queries, targets, workers) if all(shape) else []
+            tasks = [partial(_of_each, queries.part(each.queries), targets) for each in every]
+            for k, worker, answer in run_tasks(
+                in_order(tasks), workers, engine, "distances", len(tasks)
+            ):
+                cells = cells_of(every[k], queries, targets)
+                worker.measured(cells, answer)
+                rows = every[k].queries
+                found.distance[rows], found.target_end[rows] = answer.value
+                if progress:
+                    progress(cells)
+        return found
+
+
+def _of_pairs(pairs: Batch, engine: Any, progress: Progress | None = None) -> Distances:
+    """Return the distances of pairs by the router of a worker."""
+    if is_infix(engine.scoring):
+        return _right(engine, pairs).distances(pairs, progress=progress)
+    scores: npt.NDArray[np.int32] = engine.scores(pairs, progress=progress)
+    return Distances(-scores, pairs.target_lengths.astype(np.int32))
+
+
+def _of_each(
+    queries: Sequences, targets: Sequences, engine: Any, progress: Progress | None = None
+) -> Distances:
+    """Return the distances of each query with each target, of one side each pair once."""
+    long = int(queries.lengths.max(initial=0)) > _LONG
+    if queries is targets and long and not is_infix(engine.scoring):
+        scores: npt.NDArray[np.int32] = score_matrix(engine, queries, progress=progress)
+        ends = np.broadcast_to(targets.lengths.astype(np.int32), scores.shape)
+        return Distances(np.negative(scores, out=scores), ends)
+    each = _right(engine, (queries, targets)).distances_of_each
+    return each(queries, targets, progress=progress)
+
+
+def _right(router: Any, pairs: Batch | tuple[Sequences, Sequences]) -> DistanceEngine:
+    """Return what is right for such pairs: the engine of a device, or else the host."""
+    found = router.proved_scanner(pairs)
+    return found if isinstance(found, BitParallel) else Host(is_infix(router.scoring))

@@ -181,6 +181,14 @@ def test_strands_and_frames(genetic_code: int | None) -> None:
     assert 'x="0.0"' in text
 
 
+def test_codons_cover_as_many_codons() -> None:
+    aligner = Aligner(glsw.Scoring.named("SCHNEIDER", 10, 5), engine="reference")
+    (result,) = aligner.search(["ATGGCCTGG" * 4], ["ATGGCCTGG" * 4])
+    text, found = page(result)
+    assert ">100 %<" in text
+    assert [each["width"] for tag, each in found.elements if tag == "rect"] == ["1000.0"]
+
+
 def test_a_query_is_written_before_the_next_is_computed() -> None:
     stream = io.StringIO()
 

@@ -19,6 +19,7 @@ from glsw.alignment.paths import Ends
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets
+from glsw.options import HitOptions, SearchOptions, complete, listing
 from glsw.pairs.align_pairs import disjoint, traced
 from glsw.run.pool import AnyExecutor, Devices, PoolUser, SharedIterator
 from glsw.scoring.gaps import Mode
@@ -26,15 +27,12 @@ from glsw.scoring.positional import PositionalQuery, positional_queries
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.database_search import PreparedSearch, search_database
-from glsw.search.limits import Composition, Evalue, Order, SearchSettings, Top, limits_for
-from glsw.search.options import SearchOptions
+from glsw.search.limits import limits_for
 from glsw.sequences.collections import Collection, ManySequences
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.query import Strand
 from glsw.sequences.records import Record, Single, Source, is_single
 from glsw.sequences.seg import Masked
-from glsw.statistics import Method
 from glsw.words import suggesting
 
 if TYPE_CHECKING:
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
 
 Scores: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.float64]
 """In units of the matrix: float64 where it or the gap costs have decimals."""
-_SETTINGS = SearchSettings()
 _MASKS = "lower_case_mask", "mask_low_complexity", "seg"
 
 
@@ -603,26 +600,9 @@ class Aligner(PoolUser):
     def search(
         self, query: Queries, database: Targets, **options: Unpack[SearchOptions]
     ) -> Iterator[SearchResult]: ...
-    @suggesting
+    @listing(SearchOptions)
     def search(
-        self,
-        query: Queries,
-        database: Targets,
-        *,
-        top: Top = "auto",
-        min_score: float = 1,
-        evalue: Evalue = "auto",
-        max_hsps: int | None = 1,
-        strand: Strand | None = None,
-        genetic_code: int | None = None,
-        target_strand: Strand | None = None,
-        target_genetic_code: int | None = None,
-        statistics: Method = "auto",
-        order: Order = "score",
-        composition: Composition = 0,
-        progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
-        skip: int = 0,
+        self, query: Queries, database: Targets, **options: Unpack[SearchOptions]
     ) -> SearchResult | Iterator[SearchResult]:
         """Rank the sequences of a database by their best alignment with a query.
 
@@ -636,21 +616,10 @@ class Aligner(PoolUser):
         ...     print(hit.target.id, hit.score, f"{hit.bits:.1f} {hit.evalue:.2f}")
         near 17 11.2 0.14
         """
-        settings = SearchSettings(
-            top=top,
-            min_score=min_score,
-            evalue=evalue,
-            max_hsps=max_hsps,
-            strand=strand,
-            genetic_code=genetic_code,
-            target_strand=target_strand,
-            target_genetic_code=target_genetic_code,
-            statistics=statistics,
-            order=order,
-            composition=composition,
-        )
+        settings = complete("Aligner.search", SearchOptions, options)
+        progress, executor, skip = map(settings.pop, ("progress", "executor", "skip"))
         aligner, given = self._for(query)
-        prepared = aligner.prepare(given, database, settings)
+        prepared = aligner.prepare(given, database, **settings)
         if not 0 <= skip <= (0 if is_single(given) else len(prepared.queries)):
             raise ValueError(f"skip {skip}: not more than the queries of a list expected")
         prepared = replace(prepared, queries=prepared.queries[skip:])
@@ -659,17 +628,19 @@ class Aligner(PoolUser):
             found = search_database(prepared, progress, executor)
             return next(found)[0] if is_single(given) else SharedIterator(found, engine)
 
+    @listing(HitOptions)
     def prepare(
-        self, query: Queries, database: Targets, settings: SearchSettings = _SETTINGS
+        self, query: Queries, database: Targets, **options: Unpack[HitOptions]
     ) -> PreparedSearch:
-        """Return a search that has not begun, for shards; errors as of `search`."""
+        """Return a search that has not begun, for shards; options and errors as of `search`."""
         aligner, source = self._for(query)
         if aligner is not self:
-            return aligner.prepare(source, database, settings)
-        limits = limits_for(self.scoring, settings)
+            return aligner.prepare(source, database, **options)
+        settings: Any = complete("Aligner.prepare", HitOptions, options)
+        limits = limits_for(self.scoring, **settings)
         queries, targets = self._inputs.search(source, database, settings)
         limits = limits._replace(strict=len(queries) == 1)
-        given = {**settings._asdict(), **self._inputs.settings, "ties": self.ties}
+        given = {**settings, **self._inputs.settings, "ties": self.ties}
         return PreparedSearch(self._pool, queries, targets, limits, self.ties, given)
 
     def one(self, query: OneSequence) -> Record:

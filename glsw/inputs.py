@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from glsw import caller
 from glsw.alignment.batch import Batch
+from glsw.options import HitOptions
 from glsw.scoring.kinds import checked
 from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
-from glsw.search.limits import SearchSettings
 from glsw.search.selection import Query
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
 from glsw.sequences.collections import Collection, ManySequences, collect
@@ -169,7 +169,7 @@ class InputEncoder:
         return Collection(Sequences.of(codes), records, None, what, self._alphabet)
 
     def search(
-        self, query: Source, database: Targets, settings: SearchSettings
+        self, query: Source, database: Targets, settings: HitOptions
     ) -> tuple[list[Query], Database]:
         """Return queries with their strands and frames, and the database that they search.
 
@@ -184,12 +184,14 @@ class InputEncoder:
                 f"{name or 'the query'} is a database of makedb: the query comes first, then the "
                 "database"
             )
-        codes = ("query", settings.genetic_code), ("target", settings.target_genetic_code)
+        codes = ("query", settings["genetic_code"]), ("target", settings["target_genetic_code"])
         translated = [side for side, code in codes if code is not None]
         query, database = self._checked(translated, query=query, target=database)
         with self._counted(query, database) as found:
-            queries = self._queries(query, settings.strand, settings.genetic_code, found)
-            targets = self.database(database, settings.target_strand, settings.target_genetic_code)
+            queries = self._queries(query, settings["strand"], settings["genetic_code"], found)
+            targets = self.database(
+                database, settings["target_strand"], settings["target_genetic_code"]
+            )
             found.update(targets.substituted)
         return queries, targets
 

@@ -8,7 +8,7 @@ If no scoring is given, letters decide: `glsw.Scoring.nucleotide()` for nucleic 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,20 +17,16 @@ from glsw.aligner import Aligner, BestHits, Scores
 from glsw.alignment.alignment import Alignment
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.pair_alignments import PairAlignments
-from glsw.engines.base import Progress, Ties
+from glsw.engines.base import Progress
 from glsw.inputs import OneQuery, OneSequence, Queries, Targets
+from glsw.options import AlignerOptions, AlignerSearchOptions, apart, listing
 from glsw.pairs.distances import Distance
 from glsw.pairs.many_pairs import Index
-from glsw.run.pool import AnyExecutor, Devices, SharedIterator
-from glsw.scoring.gaps import Mode
+from glsw.run.pool import AnyExecutor, SharedIterator
 from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import PositionalQuery
-from glsw.scoring.scoring import Scoring
-from glsw.search.options import SearchOptions
 from glsw.sequences.collections import ManySequences
 from glsw.sequences.records import Single, Source
-from glsw.sequences.seg import Masked
-from glsw.words import did_you_mean
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -54,48 +50,13 @@ def _for_pairs(options: Mapping[str, Any], query: Any, target: Any) -> tuple[Any
     return chosen(options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=query, target=target)
 
 
-class AlignerOptions(TypedDict, total=False):
-    """The options of `Aligner`, which describes them."""
-
-    scoring: Scoring | None
-    mode: Mode | None
-    engine: str
-    device: Devices
-    ties: Ties
-    unknown: str | None
-    memory: int | None
-    lower_case_mask: bool
-    mask_low_complexity: bool
-    seg: Masked
-    threads: int | None
-
-
-def options_apart(verb: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the options of the aligner of a verb, and those of its search.
-
-    TypeError if there is no such option; it names the nearest one.
-    """
-    of_aligner, of_search = AlignerOptions.__annotations__, SearchOptions.__annotations__
-    for name in options:
-        if name not in of_aligner and name not in of_search:
-            hint = did_you_mean(name, [*of_aligner, *of_search])
-            raise TypeError(f"{verb}() has no option {name!r}{hint}")
-    return (
-        {name: value for name, value in options.items() if name in of_aligner},
-        {name: value for name, value in options.items() if name in of_search},
-    )
-
-
-class AlignerSearchOptions(AlignerOptions, SearchOptions, total=False):
-    """The options of `Aligner` and of `Aligner.search`."""
-
-
 @overload
 def score(  # type: ignore[overload-overlap]
     queries: Single | PositionalQuery, targets: Single, **options: Unpack[AlignerOptions]
 ) -> int | float: ...
 @overload
 def score(queries: Queries, targets: Source, **options: Unpack[AlignerOptions]) -> Scores: ...
+@listing(AlignerOptions)
 def score(
     queries: Queries, targets: Source, **options: Unpack[AlignerOptions]
 ) -> int | float | Scores:
@@ -113,6 +74,7 @@ def score(
         return aligner.score(queries, targets)
 
 
+@listing(AlignerOptions)
 def score_matrix(
     queries: ManySequences | PositionalQuery | list[PositionalQuery],
     targets: ManySequences | None = None,
@@ -136,6 +98,7 @@ def score_matrix(
         return aligner.score_matrix(queries, targets, out=out, progress=progress, executor=executor)
 
 
+@listing(AlignerOptions)
 def score_pairs(
     queries: ManySequences,
     targets: ManySequences | None = None,
@@ -160,6 +123,7 @@ def score_pairs(
         )
 
 
+@listing(AlignerOptions)
 def align_pairs(
     queries: ManySequences,
     targets: ManySequences | None = None,
@@ -184,6 +148,7 @@ def align_pairs(
         )
 
 
+@listing(AlignerOptions)
 def neighbors(
     sequences: ManySequences,
     other: ManySequences | None = None,
@@ -282,6 +247,7 @@ def neighbors(
         )
 
 
+@listing(AlignerOptions)
 def align(query: OneQuery, target: OneSequence, **options: Unpack[AlignerOptions]) -> Alignment:
     """Return the best alignment: `Aligner.align` of an `Aligner` with these options.
 
@@ -298,6 +264,7 @@ def align(query: OneQuery, target: OneSequence, **options: Unpack[AlignerOptions
         return aligner.align(query, target)
 
 
+@listing(AlignerOptions)
 def alignments(
     query: OneQuery,
     target: OneSequence,
@@ -333,6 +300,7 @@ def search(  # type: ignore[overload-overlap]
 def search(
     query: Queries, database: Targets, **options: Unpack[AlignerSearchOptions]
 ) -> Iterator[SearchResult]: ...
+@listing(AlignerSearchOptions)
 def search(
     query: Queries, database: Targets, **options: Unpack[AlignerSearchOptions]
 ) -> SearchResult | Iterator[SearchResult]:
@@ -398,8 +366,7 @@ def search(
         The first queries that are read, but not searched, such as those whose results a search
         that was interrupted has left. The results of the others are as without it.
     **options
-        Of `Aligner`: scoring, mode, engine, device, ties, unknown, memory, lower_case_mask,
-        mask_low_complexity and seg.
+        Of `Aligner`, which describes them.
 
     Returns
     -------
@@ -442,7 +409,7 @@ def search(
     >>> hit.score, hit.context.frame, hit.hsps[0].query_place, hit.alignment.query.letters
     (44, -1, (21, 1), 'PAWHEAE')
     """
-    of_aligner, of_search = options_apart("search", options)
+    of_aligner, of_search = apart("search", options)
     codes = ("query", "genetic_code"), ("target", "target_genetic_code")
     translated = [side for side, code in codes if of_search.get(code) is not None]
     of_aligner, (query, database) = chosen(
@@ -461,6 +428,7 @@ def search(
     return several.before_end(aligner.close)
 
 
+@listing(AlignerOptions)
 def reciprocal_best_hits(
     a: ManySequences,
     b: ManySequences,
@@ -516,6 +484,7 @@ def reciprocal_best_hits(
         )
 
 
+@listing(AlignerOptions)
 def clusters(
     sequences: ManySequences,
     *,

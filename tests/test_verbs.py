@@ -2,6 +2,7 @@
 
 import gc
 import inspect
+import re
 from functools import partial
 
 import numpy as np
@@ -9,10 +10,8 @@ import pytest
 
 import glsw
 from glsw import Aligner, Scoring
+from glsw.options import AlignerOptions, SearchOptions, defaults_of
 from glsw.scoring.gaps import MODES
-from glsw.search.limits import SearchSettings
-from glsw.search.options import SearchOptions
-from glsw.verbs import AlignerOptions
 
 DNA = Scoring.match_mismatch(2, -3, 5, 2)
 PAIR = "HEAGAWGHEE", "PAWHEAE"
@@ -114,14 +113,25 @@ def test_batches_of_codes_score_as_their_letters():
 
 
 def test_options_are_those_of_the_aligner():
-    aligner, search = inspect.signature(Aligner), inspect.signature(Aligner.search)
-    assert list(AlignerOptions.__annotations__) == list(aligner.parameters)
-    assert list(SearchOptions.__annotations__) == list(search.parameters)[3:]
-    for name, value in SearchSettings()._asdict().items():
-        assert search.parameters[name].default == value
+    parameters = inspect.signature(Aligner).parameters
+    assert {name: each.default for name, each in parameters.items()} == defaults_of(AlignerOptions)
     for verb in (glsw.score, glsw.align, glsw.search, glsw.alignments, glsw.score_matrix):
         with pytest.raises(TypeError, match="engin"):
             verb(["MKV"], ["MKV"], engin="reference")
+
+
+def test_signatures_list_all_options():
+    of_aligner, of_search = defaults_of(AlignerOptions), defaults_of(SearchOptions)
+    for verb, options in (
+        (glsw.align, of_aligner),
+        (Aligner.search, of_search),
+        (glsw.search, of_aligner | of_search),
+    ):
+        parameters = inspect.signature(verb).parameters.values()
+        listed = {each.name: each.default for each in parameters if each.kind == each.KEYWORD_ONLY}
+        assert listed == options
+    text = inspect.getdoc(glsw.search) or ""
+    assert {*of_search} <= {*re.findall(r"^(\w+) : ", text, re.MULTILINE)}
 
 
 # Closing.

@@ -26,12 +26,13 @@ from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.tracks import add_tracks
 from glsw.cli.words import count, evalue, format_in, name, number
+from glsw.options import ORDERS
 from glsw.output import FORMATS, format_of
 from glsw.output.pairwise import ALIGNMENTS
 from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.search.database_search import PreparedSearch
-from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP, ORDERS, SearchSettings
+from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.statistics import METHODS
 
@@ -179,7 +180,9 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Search for each query; write its result before the next one."""
     check(arguments)
-    deciding = [name for wing in arguments.wings for name in getattr(wing, "DECIDES", ())]
+    deciding = [
+        name for wing in getattr(arguments, "wings", ()) for name in getattr(wing, "DECIDES", ())
+    ]
     with executor_of(arguments, arguments.target) as executor:
         task = partial(_ranked, executor=executor)
         compare(arguments, task, preparation, settings=[*_SETTINGS, *deciding])
@@ -202,7 +205,7 @@ def choose_format(arguments: argparse.Namespace) -> None:
 
 def prepare(aligner: Aligner, given: Inputs, arguments: argparse.Namespace) -> PreparedSearch:
     """Return the search of the options, which has not begun."""
-    return aligner.prepare(given.queries, given.targets, SearchSettings(**_hits(arguments)))
+    return aligner.prepare(given.queries, given.targets, **_hits(arguments))
 
 
 def preparation(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparation:

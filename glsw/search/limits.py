@@ -4,51 +4,29 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glsw import caller
+from glsw.options import ORDERS, Evalue, HitOptions, Order, complete
 from glsw.scoring.scoring import Scoring
 from glsw.search.ranking import Ranking
 from glsw.search.stages import Stage
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.query import Strand
 from glsw.sequences.records import Record
 from glsw.statistics import Method, for_search, histogram_for
 from glsw.statistics.least_scores import least_scores
 from glsw.wings import registered
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 DEFAULT_EVALUE = 10.0
 """The largest E-value of hits unless one is given, where there are E-values."""
 DEFAULT_TOP = 500
 """The most hits unless their number or an E-value is given."""
-
-
-Order = Literal["score", "evalue"]
-ORDERS: tuple[Order, ...] = get_args(Order)
-Composition = Literal[0, 1, 2]
-COMPOSITIONS: tuple[Composition, ...] = get_args(Composition)
-Top: TypeAlias = int | Literal["auto"] | None
-"""How many hits are listed, None for all; "auto" for 500, or all if an E-value is given."""
-Evalue: TypeAlias = float | Literal["auto"] | None
-"""The largest E-value of hits, None for any; "auto" for 10, or any where there are none."""
-
-
-class SearchSettings(NamedTuple):
-    """The parameters of `glsw.search` that decide which hits it lists."""
-
-    top: Top = "auto"
-    min_score: float = 1
-    evalue: Evalue = "auto"
-    max_hsps: int | None = 1
-    strand: Strand | None = None
-    genetic_code: int | None = None
-    target_strand: Strand | None = None
-    target_genetic_code: int | None = None
-    statistics: Method = "auto"
-    order: Order = "score"
-    composition: Composition = 0
 
 
 class Limits(NamedTuple):
@@ -124,7 +102,7 @@ class Limits(NamedTuple):
         caller.warn(f"query {query.id}: {reason}{consequence}", RuntimeWarning)
 
 
-def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
+def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
     """Return the limits of a search, given numbers in units of the matrix.
 
     Raises
@@ -133,19 +111,19 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
         If a limit is invalid or cannot apply: an E-value without statistics for the scoring, all
         alignments of a hit if neither an E-value nor a score ends them.
     """
-    max_hsps, statistics = _count("max_hsps", settings.max_hsps), settings.statistics
-    min_score, evalue = settings.min_score, evalue_of(settings.evalue)
-    assumed = settings.evalue == "auto"
-    top = settings.top
+    settings = complete("limits_for", HitOptions, options)
+    max_hsps, statistics = _count("max_hsps", settings["max_hsps"]), settings["statistics"]
+    min_score, evalue = settings["min_score"], evalue_of(settings["evalue"])
+    assumed, order, top = settings["evalue"] == "auto", settings["order"], settings["top"]
     if top == "auto":
         top = DEFAULT_TOP if assumed else None
     top = _count("top", top)
     _check_number("min_score", min_score)
     stage = _stage_of(scoring, settings)
-    if settings.order not in ORDERS:
-        raise ValueError(f"order {settings.order!r}: {' or '.join(ORDERS)} expected")
+    if order not in ORDERS:
+        raise ValueError(f"order {order!r}: {' or '.join(ORDERS)} expected")
     wanted = None if evalue is None or assumed else f"evalue {evalue:g}"
-    if settings.order == "evalue":
+    if order == "evalue":
         wanted = wanted or "order 'evalue'"
     if not math.isfinite(min_score):
         raise ValueError(f"min_score {min_score}: a finite number expected")
@@ -178,16 +156,16 @@ def limits_for(scoring: Scoring, settings: SearchSettings) -> Limits:
     ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
     return Limits(
         *(ranking, evalue, assumed, max_hsps, statistics),
-        *(endless, settings.order, stage),
+        *(endless, order, stage),
     )
 
 
-def _stage_of(scoring: Scoring, settings: SearchSettings) -> Stage:
+def _stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Stage:
     """Return the stage that the settings ask for; ValueError if there is none, or it cannot be."""
-    if settings.composition == 0:
+    if (composition := settings["composition"]) == 0:
         return Stage()
     if (module := registered("STAGES").get("composition")) is None:
-        raise ValueError(f"composition {settings.composition}: 0 expected, this glsw has no other")
+        raise ValueError(f"composition {composition}: 0 expected, this glsw has no other")
     stage: Stage = importlib.import_module(module).stage_of(scoring, settings)
     return stage
 

@@ -23,7 +23,7 @@ from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Reference
 from glsw.search import assemble, selection, stages
-from glsw.search.limits import SearchSettings, limits_for
+from glsw.search.limits import limits_for
 from glsw.search.ranking import Ranking, scores_of, target_numbers
 from glsw.search.selection import best_contexts
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
@@ -504,7 +504,7 @@ def test_only_scores_that_an_evalue_asks_for_are_kept() -> None:
     database = Database.of(spread_out(), PROTEIN)
     scoring = Scoring.blast()
     for evalue in (1e-3, 1, 50):
-        limits = limits_for(scoring, SearchSettings(5, 1, evalue))
+        limits = limits_for(scoring, top=5, min_score=1, evalue=evalue)
         ranking = limits.scan_ranking(scoring, queries, database)
         statistics = for_search(scoring, 60, len(database), database.residues)
         targets = np.unique(database.sequences.lengths)[1:]
@@ -517,9 +517,9 @@ def test_only_scores_that_an_evalue_asks_for_are_kept() -> None:
     assert limits.scan_ranking(scoring, Sequences.of([]), database).floors is None
     nothing = limits.scan_ranking(scoring, queries, Database.of([], PROTEIN))
     assert nothing.floors.of(queries.lengths).max() == 1
-    counting = limits_for(NO_CONSTANTS, SearchSettings(5, 7, 1))
+    counting = limits_for(NO_CONSTANTS, top=5, min_score=7, evalue=1)
     assert counting.scan_ranking(NO_CONSTANTS, queries, database) == Ranking(None, 7, 1)
-    plain = limits_for(scoring, SearchSettings(5, 7, None))
+    plain = limits_for(scoring, top=5, min_score=7, evalue=None)
     assert plain.scan_ranking(scoring, queries, database) == Ranking(5, 7)
 
 

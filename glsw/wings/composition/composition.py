@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glsw.options import COMPOSITIONS, Composition
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
-from glsw.search.limits import COMPOSITIONS, Composition
 from glsw.sequences.encoded import Sequences
 from glsw.statistics.base import Statistics
 from glsw.statistics.ncbi_tables import blosum62_joint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from glsw.search.limits import COMPOSITIONS
+from glsw.options import COMPOSITIONS
 
 DECIDES = ("composition",)
 

@@ -12,8 +12,10 @@ nearly identical.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +23,10 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Ties
+from glsw.options import Composition
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
-from glsw.search.limits import Composition, Limits, SearchSettings, evalue_of
+from glsw.search.limits import Limits, evalue_of
 from glsw.search.ranking import hits_of, scores_of, target_numbers
 from glsw.search.selection import HitLists
 from glsw.search.stages import Stage
@@ -102,7 +105,7 @@ class Rescoring(Stage):
         return limits._replace(ranking=limits.ranking._replace(min_score=least))
 
 
-def stage_of(scoring: Scoring, settings: SearchSettings) -> Rescoring:
+def stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Rescoring:
     """Return the stage that settings ask for.
 
     Raises
@@ -110,14 +113,14 @@ def stage_of(scoring: Scoring, settings: SearchSettings) -> Rescoring:
     ValueError
         If it cannot be for this scoring or these settings.
     """
-    check_composition(scoring, settings.composition)
-    if (settings.genetic_code, settings.target_genetic_code) != (None, None):
+    check_composition(scoring, settings["composition"])
+    if (settings["genetic_code"], settings["target_genetic_code"]) != (None, None):
         raise ValueError("composition is for proteins, not for translated sequences")
-    if settings.statistics not in ("auto", "karlin-altschul"):
-        raise ValueError(f"composition: published statistics expected, not {settings.statistics!r}")
-    if evalue_of(settings.evalue) is None:
+    if (method := settings["statistics"]) not in ("auto", "karlin-altschul"):
+        raise ValueError(f"composition: published statistics expected, not {method!r}")
+    if evalue_of(settings["evalue"]) is None:
         raise ValueError("composition: an E-value expected, which decides what is scored again")
-    return Rescoring(settings.composition)
+    return Rescoring(settings["composition"])
 
 
 def _codes(hits: HitLists) -> npt.NDArray[np.uint8]:

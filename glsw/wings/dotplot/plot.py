@@ -13,12 +13,12 @@ import numpy.typing as npt
 from glsw.aligner import Aligner
 from glsw.engines.base import Progress, ignore
 from glsw.engines.score_map import UNCAPPED, Value
+from glsw.options import AlignerOptions
 from glsw.scoring.kinds import chosen
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.collections import ManySequences
 from glsw.sequences.database_writer import beside
 from glsw.sequences.query import Strand
-from glsw.verbs import AlignerOptions
 from glsw.wings.dotplot.axis import Axis, segments_of
 from glsw.wings.dotplot.lines import Line, best_lines
 from glsw.wings.dotplot.mapper import Cap, Mapper, Maps, Settings

@@ -11,18 +11,17 @@ import numpy as np
 from glsw.aligner import Aligner
 from glsw.alignment.hits import Hits, SearchResult, joined
 from glsw.inputs import OneQuery, Targets
+from glsw.options import AlignerSearchOptions, apart, listing
 from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import DEFAULT_TOP, evalue_of
-from glsw.search.options import inclusion_of
 from glsw.sequences.database import Database
 from glsw.sequences.lines import located
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
-from glsw.verbs import AlignerSearchOptions, options_apart
 from glsw.wings.profiles.forward_search import MAX_CANDIDATE_EVALUE, with_forward_scores
 from glsw.wings.profiles.gaps import Gaps, check_gaps
-from glsw.wings.profiles.members import Members
+from glsw.wings.profiles.members import Members, inclusion_of
 from glsw.wings.profiles.profile import Profile
 
 if TYPE_CHECKING:
@@ -64,6 +63,7 @@ class Round:
         return not self.new
 
 
+@listing(AlignerSearchOptions)
 def iterate(
     query: OneQuery,
     database: Targets,
@@ -123,7 +123,7 @@ def iterate(
     >>> [(each.number, len(each.members), len(each.new)) for each in rounds]
     [(1, 3, 3), (2, 3, 0)]
     """
-    of_aligner, of_search = options_apart("iterate", options)
+    of_aligner, of_search = apart("iterate", options)
     limits = iterations, inclusion_of(inclusion, sums)
     _check(*limits, of_aligner.get("mode") in (None, "local"), of_search)
     of_aligner, (query, database) = chosen(of_aligner, query=query, target=database)

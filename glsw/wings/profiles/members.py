@@ -18,7 +18,15 @@ from glsw.wings.profiles.gaps import Gaps
 from glsw.wings.profiles.letters import Letters
 from glsw.wings.profiles.profile import Profile
 
+INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
+"""The E-value up to which hits become members, of best alignments and of sums."""
 _Int64 = npt.NDArray[np.int64]
+
+
+def inclusion_of(given: float | None, sums: bool) -> float:
+    """Return the E-value of members that is asked for, or the usual one."""
+    usual = SUMS_INCLUSION if sums else INCLUSION
+    return usual if given is None else given
 
 
 class Members:

@@ -15,13 +15,13 @@ from glsw.cli.messages import Bar, say
 from glsw.cli.scoring import asked_for, scoring_of, seg_of
 from glsw.cli.words import count, name, number
 from glsw.scoring.scoring import Scoring
-from glsw.search.options import INCLUSION, SUMS_INCLUSION, inclusion_of
 from glsw.sequences.database import Database
 from glsw.sequences.query import MaskedError
 from glsw.sequences.records import Record
 from glsw.statistics import Unavailable
 from glsw.wings.profiles.files import FORMATS
 from glsw.wings.profiles.gaps import Gaps
+from glsw.wings.profiles.members import INCLUSION, SUMS_INCLUSION, inclusion_of
 from glsw.wings.profiles.profile import Profile
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from program import refused
 from test_two_tracks import TRACKS, files_of_tracks
 
 from glsw import Aligner, Record
-from glsw.search.limits import SearchSettings
 from glsw.wings.shards.verbs import merge, scan_shard
 
 SEARCH = "search queries.fasta db.fasta --engine reference --format tsv"
@@ -83,7 +82,7 @@ def test_shards_of_translated_targets(tmp_path: Path) -> None:
     with Aligner(engine="reference") as aligner:
         queries = ["MASKGEELFTGVV", "PILVELD"]
         expected = [[*map(str, result)] for result in aligner.search(queries, targets, **options)]
-        search = aligner.prepare(queries, targets, SearchSettings(**options))
+        search = aligner.prepare(queries, targets, **options)
         for k in range(1, 4):
             scan_shard(search, k, 3, tmp_path)
         assert [[*map(str, result)] for result in merge(search, tmp_path)] == expected

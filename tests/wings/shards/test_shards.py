@@ -14,7 +14,6 @@ from hypothesis import given, strategies as st
 
 from glsw import PROTEIN, Aligner, Database, Record, Sequences, makedb
 from glsw.alignment.hits import SearchResult
-from glsw.search.limits import SearchSettings
 from glsw.sequences.sections import OpenFile
 from glsw.wings.shards import plan as shard_plan, verbs as shards
 from glsw.wings.shards.file import ShardFile, blocks, packed
@@ -87,7 +86,7 @@ def test_merged_results_are_those_of_a_search(
     with Aligner(engine="reference") as aligner, ThreadPoolExecutor(2) as executor:
         wanted = scores(aligner.search(QUERIES, TARGETS, top=1))
         assert any(more for _, more, *_ in wanted)
-        search = aligner.prepare(QUERIES, TARGETS, SearchSettings(top=1))
+        search = aligner.prepare(QUERIES, TARGETS, top=1)
         for number in range(count, 0, -1):
             scan_shard(search, number, count, tmp_path, executor=executor if by_executor else None)
         assert scores(merge(search, tmp_path)) == wanted
@@ -229,9 +228,9 @@ def test_forged_shards_are_refused(forge: Callable[[bytes, bytes], bytes], tmp_p
 @pytest.mark.parametrize("fitted", [False, True])
 def test_hits_and_scores_of_other_parts_are_refused(fitted: bool, tmp_path: Path) -> None:
     targets = [Record(f"t{k}", "", "MKVLAW" * (1 + k // 40)) for k in range(80)]
-    settings = SearchSettings(statistics="fit" if fitted else "auto", evalue=10)
+    settings = {"statistics": "fit" if fitted else "auto", "evalue": 10}
     with Aligner(engine="reference") as aligner:
-        search = aligner.prepare(QUERIES[:1], targets, settings)
+        search = aligner.prepare(QUERIES[:1], targets, **settings)
         one, other = (scan_shard(search, number, 2, tmp_path).path for number in (1, 2))
         found = {each.mark: each.data for each in blocks(other)}
         kept = [each for each in blocks(one) if each.mark != b"hits"]

@@ -159,7 +159,9 @@ def _proteins() -> dict[str, str]:
         "biased.fa": fasta(biased),
         "biased_query.fa": fasta([("bq", biased[1][1])]),
         "soft.fa": fasta([("soft", soft)]),
-        "two.fa": fasta([("short", endless[:50]), ("endless", endless)]),
+        "three.fa": fasta(
+            [("short", endless[:50]), ("medium", endless[:1500]), ("endless", endless)]
+        ),
         "long.fa": fasta((f"t{k}", endless[k * 100 : k * 100 + 900]) for k in range(21)),
         "odd.fa": fasta([("odd", queries[0][1][:40] + "UOJBZX" + queries[0][1][40:])]),
         "family.afa": fasta((f"row{k}", row) for k, row in enumerate(rows)),
@@ -871,14 +873,17 @@ def api__warnings() -> None:
 
 
 def resume() -> None:
-    """Interrupt a search after its first query, and go on."""
-    words = "search two.fa long.fa --engine reference --format tsv --output out --no-progress"
+    """Interrupt a search in its last query, and go on.
+
+    After the second query, which takes more than a second, there is a journal to go on from.
+    """
+    words = "search three.fa long.fa --engine reference --format tsv --output out --no-progress"
     command = [sys.executable, "-m", "glsw", *words.split()]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as started:
         part = Path("out.part")
-        while started.poll() is None and not (part.exists() and "short" in part.read_text()):
+        while started.poll() is None and not (part.exists() and "medium" in part.read_text()):
             time.sleep(0.01)
-        time.sleep(2)  # a run that ends sooner leaves no journal to go on from
+        time.sleep(0.3)
         started.send_signal(signal.SIGINT)
         print(started.communicate()[1].decode(), started.returncode)
     run(f"{words} --resume")

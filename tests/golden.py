@@ -159,9 +159,7 @@ def _proteins() -> dict[str, str]:
         "biased.fa": fasta(biased),
         "biased_query.fa": fasta([("bq", biased[1][1])]),
         "soft.fa": fasta([("soft", soft)]),
-        "three.fa": fasta(
-            [("short", endless[:50]), ("medium", endless[:1500]), ("endless", endless)]
-        ),
+        "two.fa": fasta([("short", endless[:50]), ("endless", endless[:2500])]),
         "long.fa": fasta((f"t{k}", endless[k * 100 : k * 100 + 900]) for k in range(21)),
         "odd.fa": fasta([("odd", queries[0][1][:40] + "UOJBZX" + queries[0][1][40:])]),
         "family.afa": fasta((f"row{k}", row) for k, row in enumerate(rows)),
@@ -873,17 +871,17 @@ def api__warnings() -> None:
 
 
 def resume() -> None:
-    """Interrupt a search in its last query, and go on.
+    """Interrupt a search after its first query, and go on.
 
-    After the second query, which takes more than a second, there is a journal to go on from.
+    Of a database there is a journal to go on from as soon as there is a result.
     """
-    words = "search three.fa long.fa --engine reference --format tsv --output out --no-progress"
+    run("makedb long.fa db.glsw")
+    words = "search two.fa db.glsw --engine reference --format tsv --output out --no-progress"
     command = [sys.executable, "-m", "glsw", *words.split()]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as started:
-        part = Path("out.part")
-        while started.poll() is None and not (part.exists() and "medium" in part.read_text()):
+        while started.poll() is None and not Path("out.part.journal").exists():
             time.sleep(0.01)
-        time.sleep(0.3)
+        time.sleep(0.1)
         started.send_signal(signal.SIGINT)
         print(started.communicate()[1].decode(), started.returncode)
     run(f"{words} --resume")
@@ -939,7 +937,7 @@ def say(text: str) -> None:
 def captured(*descriptors: int) -> Iterator[list[bytes]]:
     """Yield a list that gets what is written to descriptors of this process, if anything is."""
     found: list[bytes] = []
-    path = f"../captured-{os.getpid()}-{descriptors[0]}"
+    path = f"../captured-{os.getpid()}-{time.monotonic_ns()}"
     sys.stdout.flush()
     sys.stderr.flush()
     kept = [os.dup(each) for each in descriptors]

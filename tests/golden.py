@@ -111,8 +111,8 @@ def write_inputs(folder: Path) -> None:
     folder.mkdir(parents=True)
     for name in ("query.fasta", "proteins.fasta", "recording.csv"):
         shutil.copy(ROOT / "demo" / name, folder / name)
-    for name in ("made_up.hmm", "made_up.mat", "made_up.pssm"):
-        shutil.copy(ROOT / "tests" / "data" / name, folder / name)
+    for name in ("data/made_up.mat", "wings/profiles/made_up.hmm", "wings/profiles/made_up.pssm"):
+        shutil.copy(ROOT / "tests" / name, folder / Path(name).name)
     for name, text in {**_proteins(), **_dna(), **_others()}.items():
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -77,6 +77,47 @@ class NumberedRow:
         return parts
 
 
+def in_lines(
+    rows: Mapping[str, NumberedRow], marks: str, after: int, *, blast: bool = False
+) -> Iterator[list[str]]:
+    r"""Yield the rows of an alignment in lines of 60 characters, the lines of all rows together.
+
+    Parameters
+    ----------
+    rows : mapping of str to NumberedRow
+        The rows by name, equally long.
+    marks : str
+        A character per column, which stand below the first rows.
+    after : int
+        The number of these.
+    blast : bool
+        Write wider and numbers to the left, and none in a line of nothing but gaps.
+
+    Examples
+    --------
+    >>> rows = {"a": NumberedRow("MKV", 9), "b": NumberedRow("-KI", 1)}
+    >>> print("\n".join(next(in_lines(rows, " |:", 1))))
+    a  9 MKV 11
+          |:
+    b  1 -KI 2
+    """
+    lines = [row.lines(_ROW_WIDTH) for row in rows.values()]
+    digits = len(str(max((n for row in lines for _, *ends in row for n in ends), default=0)))
+    size, space, align = max(map(len, rows)), "  " if blast else " ", "<" if blast else ">"
+    at = 0
+    for parts in zip(*lines, strict=True):
+        shown = []
+        for name, (text, *ends) in zip(rows, parts, strict=True):
+            first, last = ("", "") if blast and not text.strip("-") else ends
+            cells = f"{name:{size}}", f"{first:{align}{digits}}", text, f"{last}"
+            shown.append(space.join(cells).rstrip())
+        columns = len(parts[0][0])
+        indent = " " * (size + digits + 2 * len(space))
+        shown.insert(after, f"{indent}{marks[at : at + columns]}".rstrip())
+        at += columns
+        yield shown
+
+
 def preformatted(shown: object) -> str:
     """Return the text of an object as HTML."""
     return f"<pre>{_escaped(str(shown))}</pre>"
@@ -140,20 +181,34 @@ def short_name(record: Record) -> str:
     return visible(record.id[:_MAX_NAME])
 
 
-def _names(alignment: Alignment) -> list[str]:
-    query, target = alignment.query, alignment.target
+def titled(records: Mapping[str, Record]) -> list[str]:
+    """Return the lines that say what the names of rows stand for."""
+    size = max(map(len, records))
     return [
-        visible(f"query  {query.id} {query.description}".rstrip()),
-        visible(f"target {target.id} {target.description}".rstrip()),
+        visible(f"{name:{size}} {record.id} {record.description}".rstrip())
+        for name, record in records.items()
     ]
 
 
-def _counts(alignment: Alignment) -> str:
-    columns = alignment.columns
+def counted(identities: int, gaps: int, columns: int) -> str:
+    """Return how many columns have equal letters, and how many a gap.
+
+    >>> counted(4, 1, 5)
+    'identities 4/5 (80.0%), gaps 1/5 (20.0%)'
+    """
+    whole = max(1, columns)
     return (
-        f"identities {alignment.identities}/{columns} ({alignment.identity:.1%}), "
-        f"gaps {alignment.gaps}/{columns} ({alignment.gaps / max(1, columns):.1%})"
+        f"identities {identities}/{columns} ({identities / whole:.1%}), "
+        f"gaps {gaps}/{columns} ({gaps / whole:.1%})"
     )
+
+
+def _names(alignment: Alignment) -> list[str]:
+    return titled({"query": alignment.query, "target": alignment.target})
+
+
+def _counts(alignment: Alignment) -> str:
+    return counted(alignment.identities, alignment.gaps, alignment.columns)
 
 
 def _lines(
@@ -164,21 +219,11 @@ def _lines(
     """Return the rows in lines, with first number and step of each as in `NumberedRow`."""
     width = alignment.scoring.alphabet.width
     query, between, target = alignment.rows()
-    above = NumberedRow(query, *(of_query or (alignment.query_start + 1, 1)), width)
-    below = NumberedRow(target, *(of_target or (alignment.target_start + 1, 1)), width)
-    pairs = list(zip(above.lines(_ROW_WIDTH), below.lines(_ROW_WIDTH), strict=True))
-    numbers = [number for pair in pairs for part in pair for number in part[1:]]
-    digits = len(str(max(numbers, default=0)))
-    text, at = [], 0
-    for (upper, *q), (lower, *t) in pairs:
-        middle, at = between[at : at + len(upper)], at + len(upper)
-        text += [
-            "",
-            f"query  {q[0]:>{digits}} {upper} {q[1]}",
-            f"{'':{digits + 8}}{middle}".rstrip(),
-            f"target {t[0]:>{digits}} {lower} {t[1]}",
-        ]
-    return text
+    rows = {
+        "query": NumberedRow(query, *(of_query or (alignment.query_start + 1, 1)), width),
+        "target": NumberedRow(target, *(of_target or (alignment.target_start + 1, 1)), width),
+    }
+    return [line for block in in_lines(rows, between, 1) for line in ("", *block)]
 
 
 def table(result: SearchResult, width: int = WIDTH) -> str:
@@ -193,11 +238,15 @@ def table(result: SearchResult, width: int = WIDTH) -> str:
             if record:
                 line = _with_description(line, record.description, width)
             lines.append(line)
-    if result.unlisted:
-        lines.append(result.unlisted)
+    return "\n".join([*lines, *notes(result)])
+
+
+def notes(result: SearchResult) -> list[str]:
+    """Return what stands below a list of hits: of those not listed, and where E-values are from."""
+    parts = [result.unlisted] if result.unlisted else []
     if result.statistics:
-        lines.append(f"E-values: {result.statistics.name}")
-    return "\n".join(lines)
+        parts.append(f"E-values: {result.statistics.name}")
+    return parts
 
 
 def unlisted(result: SearchResult) -> str:
@@ -226,10 +275,7 @@ def html_table(result: SearchResult) -> str:
         text.append("</table>")
     if len(rows) > _MAX_HTML_ROWS:
         text.append(f"<p>and {len(rows) - _MAX_HTML_ROWS} more</p>")
-    if result.unlisted:
-        text.append(f"<p>{_escaped(result.unlisted)}</p>")
-    if result.statistics:
-        text.append(f"<p>E-values: {_escaped(result.statistics.name)}</p>")
+    text += [f"<p>{_escaped(note)}</p>" for note in notes(result)]
     return "\n".join(text)
 
 

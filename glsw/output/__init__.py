@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from glsw.alignment.hits import SearchResult
-from glsw.output import blast_tab, html, jsonl, paf, pairwise, sam, table, tsv
+from glsw.output import blast_tab, html, jsonl, paf, pairwise, sam, tsv
 from glsw.output.format import Format, Header
 from glsw.output.result_file import ResultFile, is_replaced
 from glsw.sequences.database import Database
@@ -27,12 +27,12 @@ _TABULAR = {"blast-tab": False, "blast-tab-comments": True}
 _NUMBERS = {"6": "blast-tab", "7": "blast-tab-comments"}
 _WITH_ALIGNMENTS: Mapping[str, Callable[..., None]] = {
     "pairwise": pairwise.write,
-    "table": table.write,
+    "table": pairwise.write_list,
 }
 
 FORMATS: Mapping[str, Format] = {
     "pairwise": Format(pairwise.write),
-    "table": Format(table.write),
+    "table": Format(pairwise.write_list),
     "tsv": _TSV,
     **{name: blast_tab.tabular_format(comments=comments) for name, comments in _TABULAR.items()},
     "sam": _SAM,

@@ -47,16 +47,6 @@ class Shown:
             between[::-1],
         )
 
-    @property
-    def query_place(self) -> tuple[int, int]:
-        """Its first and its last number."""
-        return _place(self.query)
-
-    @property
-    def target_place(self) -> tuple[int, int]:
-        """Its first and its last number."""
-        return _place(self.target)
-
     def midline(self, alphabet: Alphabet) -> str:
         """Return the row between: ``|`` for equal nucleotides, else letters, ``+`` for positives.
 
@@ -129,8 +119,3 @@ def bits_text(bits: float) -> str:
     if bits > 99999:
         return f"{bits:.3e}"
     return str(int(bits)) if bits > 99.9 else f"{bits:.1f}"
-
-
-def _place(row: NumberedRow) -> tuple[int, int]:
-    ((_, first, last),) = row.lines(max(row.width, len(row.text))) or [("", row.first, row.first)]
-    return first, last

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 from glsw.alignment.hits import Hit, Hsp, SearchResult
-from glsw.alignment.text import frames_of
+from glsw.alignment.text import frames_of, notes
 from glsw.output.blast import bits_text, evalue_text, is_nucleic
 from glsw.output.format import Format, in_a_line, program
 from glsw.output.pairwise import hsp_lines
@@ -139,8 +139,7 @@ def _section(result: SearchResult, anchor: str, link: str) -> str:
         f"{len(query):,} letters",
         f"{len(hits):,} hit{'s' * (len(hits) != 1)} in {result.sequences:,} sequences of "
         f"{result.residues:,} residues",
-        *[result.unlisted] * bool(result.unlisted),
-        *([f"E-values: {result.statistics.name}"] if result.statistics else []),
+        *notes(result),
     ]
     best = hits[0] if hits else None
     return _filled(

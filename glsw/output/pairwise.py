@@ -1,11 +1,13 @@
-"""Alignments as text, residue under residue."""
+"""Searches as text for people: the list of hits, and alignments, residue under residue."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from typing import TextIO
 
 from glsw.alignment.hits import Hsp, SearchResult
+from glsw.alignment.text import WIDTH, in_lines
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import in_a_line
 from glsw.sequences.records import Record
@@ -13,7 +15,6 @@ from glsw.words import visible
 
 ALIGNMENTS = 10
 """The hits whose alignments are shown unless told."""
-_LINE = 60  # characters of a row in a line
 _LISTED = 68  # of a target's name and description in the list
 _SCORE = 6  # of a score in the list
 
@@ -60,6 +61,28 @@ def write(result: SearchResult, stream: TextIO, alignments: int = ALIGNMENTS) ->
     if result.statistics:
         lines.append(f"  E-values: {result.statistics.name}")
     stream.write("\n".join([*lines, "", "", ""]))
+
+
+def write_list(result: SearchResult, stream: TextIO, alignments: int | None = None) -> None:
+    """Write the list, see `SearchResult.table`, as wide as the terminal, and a blank line.
+
+    Of so many hits ``alignments`` follow, 0 for all.
+
+    Examples
+    --------
+    >>> import io
+    >>> from glsw import Aligner, Record
+    >>> database = [Record("far", "", "PPPPPP"), Record("near", "by far", "PAWHE")]
+    >>> stream = io.StringIO()
+    >>> write_list(Aligner(engine="reference").search("HEAGAWGHEE", database), stream)
+    >>> stream.getvalue().splitlines()[0]
+    'query query (10 letters): 1 hit in 2 sequences of 11 residues'
+    >>> stream.getvalue().splitlines()[2].split()[-5:]
+    ['2-5', '5', 'near', 'by', 'far']
+    """
+    width = shutil.get_terminal_size((WIDTH, 24)).columns if stream.isatty() else WIDTH
+    hits = () if alignments is None else result.hits[: alignments or None]
+    stream.write("".join(f"{part}\n\n" for part in (result.table(width), *hits)))
 
 
 def write_alignments(result: SearchResult, stream: TextIO) -> None:
@@ -134,20 +157,7 @@ def _scores(hsp: Hsp) -> Iterator[str]:
 
 def _rows(hsp: Hsp) -> Iterator[str]:
     """Yield the lines of the rows, each three followed by a blank one."""
-    alphabet, shown = hsp.alignment.scoring.alphabet, Shown.of(hsp)
-    queries, targets = shown.query.lines(_LINE), shown.target.lines(_LINE)
-    numbers = [number for _, *places in (*queries, *targets) for number in places]
-    digits, between, at = len(str(max(numbers, default=0))), shown.midline(alphabet), 0
-    for query, target in zip(queries, targets, strict=True):
-        yield _row("Query", query, digits)
-        yield f"{'':{digits + 9}}{between[at : at + len(query[0])]}".rstrip()
-        yield _row("Sbjct", target, digits)
-        yield ""
-        at += len(query[0])
-
-
-def _row(name: str, line: tuple[str, int, int], digits: int) -> str:
-    text, first, last = line
-    if not text.strip("-"):
-        return f"{name}  {'':{digits}}  {text}"
-    return f"{name}  {first:<{digits}}  {text}  {last}"
+    shown = Shown.of(hsp)
+    rows = {"Query": shown.query, "Sbjct": shown.target}
+    for block in in_lines(rows, shown.midline(hsp.alignment.scoring.alphabet), 1, blast=True):
+        yield from (*block, "")

@@ -14,7 +14,7 @@ import pytest
 from glsw import Aligner, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.alignment.columns import COLUMNS
 from glsw.alignment.text import WIDTH
-from glsw.output import ALIGNMENT_FORMATS, FORMATS, names_and_lengths, pairwise, table, tsv
+from glsw.output import ALIGNMENT_FORMATS, FORMATS, names_and_lengths, pairwise, tsv
 from glsw.sequences.query import Context
 
 QUERY = Record("q1", "a query", "HEAGAWGHEE")
@@ -120,7 +120,7 @@ def test_table_cuts_descriptions_but_not_ids(columns: int, monkeypatch: pytest.M
         "shutil.get_terminal_size", lambda fallback: os.terminal_size((columns, 24))
     )
     stream = Terminal()
-    table.write(searched(), stream)
+    pairwise.write_list(searched(), stream)
     lines = stream.getvalue().splitlines()
     long_id, long_description = lines[2:4]
     if columns < 160:

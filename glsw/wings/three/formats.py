@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+from glsw.alignment.text import NumberedRow, counted, in_lines, titled
 from glsw.output.format import in_a_line
 from glsw.sequences.records import Record
 from glsw.wings.three.results import MARKS
@@ -39,7 +40,6 @@ DESCRIPTIONS: Mapping[str, str] = {
 COLUMNS = tuple(DESCRIPTIONS)
 """The first line of the format "tsv"."""
 
-_LINE = 60  # characters of a row in a line of text
 _NAME = 30  # characters of a name in a Clustal file
 
 
@@ -120,27 +120,15 @@ def write_text(result: Result3, stream: TextIO) -> None:
         names = ", ".join(record.id for record in result.records)
         stream.write(f"{visible(names)}: no alignment\n\n")
         return
-    rows, marks = _rows(alignment), _marks(alignment)
-    identities, gaps, columns = _counts(result, alignment)
-    lines = [
-        visible(f"{name} {record.id} {record.description}".rstrip())
-        for name, record in zip("abc", result.records, strict=True)
+    starts = (alignment.coordinates[:, 0] // width + 1).tolist()
+    rows = [
+        NumberedRow(row, first, width=width)
+        for row, first in zip(_rows(alignment), starts, strict=True)
     ]
-    lines.append(
-        f"score {_score(alignment)}, identities {identities}/{columns} ({identities / columns:.1%})"
-        f", gaps {gaps}/{columns} ({gaps / columns:.1%})"
-    )
-    at = (alignment.coordinates[:, 0] // width).tolist()
-    digits = len(str(alignment.coordinates[:, -1].max() // width))
-    step = _LINE // width * width
-    for first in range(0, len(marks), step):
-        lines.append("")
-        for k, name in enumerate("abc"):
-            row = rows[k][first : first + step]
-            residues = (len(row) - row.count("-")) // width
-            begin, at[k] = at[k], at[k] + residues
-            lines.append(f"{name} {begin + bool(residues):>{digits}} {row} {at[k]}")
-        lines.append(f"{'':{digits + 3}}{marks[first : first + step]}".rstrip())
+    lines = titled(dict(zip("abc", result.records, strict=True)))
+    lines.append(f"score {_score(alignment)}, {counted(*_counts(result, alignment))}")
+    for block in in_lines(dict(zip("abc", rows, strict=True)), _marks(alignment), 3):
+        lines += ["", *block]
     stream.write("\n".join([*lines, "", ""]))
 
 

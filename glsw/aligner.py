@@ -620,9 +620,9 @@ class Aligner(PoolUser):
         progress, executor, skip = map(settings.pop, ("progress", "executor", "skip"))
         aligner, given = self._for(query)
         prepared = aligner.prepare(given, database, **settings)
-        if not 0 <= skip <= (0 if is_single(given) else len(prepared.queries)):
+        if not 0 <= skip <= (0 if is_single(given) else len(prepared.queries.given)):
             raise ValueError(f"skip {skip}: not more than the queries of a list expected")
-        prepared = replace(prepared, queries=prepared.queries[skip:])
+        prepared = replace(prepared, queries=prepared.queries.part(slice(skip, None)))
         engine = aligner.engine
         with engine.turn:
             found = search_database(prepared, progress, executor)
@@ -639,7 +639,7 @@ class Aligner(PoolUser):
         settings: Any = complete("Aligner.prepare", HitOptions, options)
         limits = limits_for(self.scoring, **settings)
         queries, targets = self._inputs.search(source, database, settings)
-        limits = limits._replace(strict=len(queries) == 1)
+        limits = limits._replace(strict=len(queries.given) == 1)
         given = {**settings, **self._inputs.settings, "ties": self.ties}
         return PreparedSearch(self._pool, queries, targets, limits, self.ties, given)
 

@@ -11,20 +11,18 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from glsw import caller
 from glsw.alignment.batch import Batch
 from glsw.options import HitOptions
 from glsw.scoring.kinds import checked
 from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
-from glsw.search.selection import Query
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
 from glsw.sequences.collections import Collection, ManySequences, collect
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.lines import located
-from glsw.sequences.query import MaskedError, QueryPreparation, Strand
+from glsw.sequences.query import QueryPreparation, QuerySet, Strand
 from glsw.sequences.records import (
     EncodedRecord,
     ProfileRecord,
@@ -107,10 +105,10 @@ class InputEncoder:
         """Return the batch of one pair, and its records as alignments show them."""
         query, target = self._checked(query=query, target=target)
         with self._counted(query, target) as found:
-            prepared = self._preparation.contexts(self.one(query, "query"), found)[0]
+            queries = self._preparation.query_set([self.one(query, "query")], found)
             record = self.one(target, "target")
-            batch = Batch.pairwise([prepared.codes], [self._encode(record, found)])
-        return batch, (prepared.record, EncodedRecord.of(record, self._alphabet, self._unknown))
+            batch = Batch.pairwise(queries.sequences, [self._encode(record, found)])
+        return batch, (queries[0].record, EncodedRecord.of(record, self._alphabet, self._unknown))
 
     def triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
         """Return the batch of one triple, and its records."""
@@ -128,13 +126,11 @@ class InputEncoder:
             return queries
         given = self._checked(query=queries, target=targets)
         with self._counted(*given) as found:
-            query_codes = [
-                self._preparation.contexts(record, found)[0].codes
-                for record in self._records(given[0], "query")
-            ]
+            records = self._records(given[0], "query")
+            query_codes = self._preparation.query_set(records, found).sequences
             target_codes = [self._encode(each, found) for each in self._records(given[1], "target")]
         if is_single(queries):
-            return Batch.one_to_many(query_codes[0], target_codes)
+            return Batch.one_to_many(query_codes, target_codes)
         return Batch.pairwise(query_codes, target_codes)
 
     def collections(
@@ -152,8 +148,7 @@ class InputEncoder:
     def _collection(self, source: ManySequences, what: str, found: Counter[str]) -> Collection:
         profiles = [source] if isinstance(source, ProfileRecord) else source
         if isinstance(profiles, list) and profiles and isinstance(profiles[0], ProfileRecord):
-            prepared = [self._preparation.contexts(each)[0] for each in profiles]
-            positions = Sequences.of(each.codes for each in prepared)
+            positions = self._preparation.query_set(profiles).sequences
             return Collection(positions, profiles, None, what, self._alphabet)
         if isinstance(source, Sequences) or not self._masks_any[what]:
             return collect(
@@ -162,15 +157,15 @@ class InputEncoder:
         given = collect(source, self._alphabet, what=what, unknown=self._unknown)
         records: list[Record] = [given.record(k) for k in range(len(given))]
         if what == "target":
-            codes = [self._encode(each, found) for each in records]
+            codes = Sequences.of([self._encode(each, found) for each in records])
         else:
-            contexts = [self._preparation.contexts(each, found)[0] for each in records]
-            records, codes = [each.record for each in contexts], [each.codes for each in contexts]
-        return Collection(Sequences.of(codes), records, None, what, self._alphabet)
+            queries = self._preparation.query_set(records, found)
+            records, codes = [each.record for each in queries], queries.sequences
+        return Collection(codes, records, None, what, self._alphabet)
 
     def search(
         self, query: Source, database: Targets, settings: HitOptions
-    ) -> tuple[list[Query], Database]:
+    ) -> tuple[QuerySet, Database]:
         """Return queries with their strands and frames, and the database that they search.
 
         The strands and the genetic codes are those of the settings.
@@ -188,39 +183,15 @@ class InputEncoder:
         translated = [side for side, code in codes if code is not None]
         query, database = self._checked(translated, query=query, target=database)
         with self._counted(query, database) as found:
-            queries = self._queries(query, settings["strand"], settings["genetic_code"], found)
+            strand, code = settings["strand"], settings["genetic_code"]
+            preparation = QueryPreparation(self._alphabet, strand, code, *self._masks)
+            records = as_records(query, what="query", alphabet=preparation.query_alphabet)
+            queries = preparation.query_set(records, found, lenient=True)
             targets = self.database(
                 database, settings["target_strand"], settings["target_genetic_code"]
             )
             found.update(targets.substituted)
         return queries, targets
-
-    def _queries(
-        self,
-        source: Source,
-        strand: Strand | None,
-        genetic_code: int | None,
-        found: Counter[str],
-    ) -> list[Query]:
-        preparation = QueryPreparation(self._alphabet, strand, genetic_code, *self._masks)
-        records = as_records(source, what="query", alphabet=preparation.query_alphabet)
-        queries = []
-        for record in records:
-            try:
-                contexts = preparation.contexts(record, found)
-                queries.append(Query(self._shown(record), contexts))
-            except MaskedError as error:
-                if len(records) == 1:
-                    raise
-                caller.warn(f"{error}; it has no hits", RuntimeWarning)
-                queries.append(Query(record, []))
-        return queries
-
-    def _shown(self, record: Record) -> Record:
-        """Return a query in the letters that results show: of two tracks the first."""
-        if self._alphabet.shown is self._alphabet:
-            return record
-        return Record(record.id, record.description, record.letters[::2])
 
     def database(
         self, source: Targets, strand: Strand | None = None, genetic_code: int | None = None

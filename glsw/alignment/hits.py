@@ -231,7 +231,7 @@ def table_hsp(table: HspTable, row: int) -> Hsp:
     bits, evalue = (None if math.isnan(x) else x for x in known)
     return Hsp(
         table.alignment(row),
-        table.queries[table.query[row]].context,
+        table.queries[int(table.query[row])].context,
         bits,
         evalue,
         target if target.frame else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from glsw.alignment.alignment import Alignment
 from glsw.alignment.operations import Operations
 from glsw.alignment.paths import Runs
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.query import Context, InContext
+from glsw.sequences.query import Context, Shown
 from glsw.sequences.records import EncodedRecord
 
 _Int64 = npt.NDArray[np.int64]
@@ -47,12 +47,10 @@ class HspTable(AlignedColumns):
     Parameters
     ----------
     scoring : Scoring
-    queries : sequence of InContext
-        The contexts of all queries.
-    targets : mapping of int to InContext
-        Perhaps each made when it is first needed. Those that were translated have a frame.
+    queries, targets : Shown
+        The contexts of all queries, and the targets. Those that were translated have a frame.
     query, target : ndarray of int64, shape (N,)
-        Index in ``queries``, and key in ``targets``.
+        Their numbers.
     rank : ndarray of int64, shape (N,)
         Of the hit, 1 for the best of the query.
     number : ndarray of int64, shape (N,)
@@ -72,8 +70,8 @@ class HspTable(AlignedColumns):
     """
 
     scoring: Scoring
-    queries: Sequence[InContext]
-    targets: Mapping[int, InContext]
+    queries: Shown
+    targets: Shown
     query: _Int64
     target: _Int64
     rank: _Int64
@@ -105,7 +103,7 @@ class HspTable(AlignedColumns):
 
     def alignment(self, row: int) -> Alignment:
         """Return the alignment of a row."""
-        query, target = self.queries[self.query[row]], self.targets[int(self.target[row])]
+        query, target = self.queries[int(self.query[row])], self.targets[int(self.target[row])]
         coordinates = self.runs.coordinates(row)
         units = int(self.units[row])
         return Alignment(units, query.record, target.record, coordinates, self.scoring)

@@ -28,7 +28,7 @@ from glsw.cli.summary import add_summary
 from glsw.cli.words import format_in
 from glsw.output import ALIGNMENT_FORMATS
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.query import Context, PreparedQuery, QueryPreparation
+from glsw.sequences.query import Context, InContext, QueryPreparation
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +67,7 @@ def _disjoint(
     (query,), (target,) = given.queries, given.targets
     most = arguments.max_alignments if aligner.scoring.local else 1
 
-    def alignments(strand: PreparedQuery) -> Iterator[tuple[Alignment, Context]]:
+    def alignments(strand: InContext) -> Iterator[tuple[Alignment, Context]]:
         of_strand = aligner.alignments(
             query if strand.context.strand > 0 else strand.record,
             target,
@@ -77,7 +77,8 @@ def _disjoint(
         )
         return ((each, strand.context) for each in of_strand)
 
-    strands = [alignments(each) for each in _as_given(arguments, aligner.scoring).contexts(query)]
+    queries = _as_given(arguments, aligner.scoring).query_set([query])
+    strands = [alignments(queries[k]) for k in range(len(queries))]
     m, n = lengths(aligner.scoring.alphabet, query, target)
     best_first = merge(*strands, key=lambda each: -each[0].score)
     found = tables(islice(best_first, checked_most(most or None)), m * n, most, bar)

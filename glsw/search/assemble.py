@@ -38,8 +38,9 @@ def search_results(
 
     Hits of several queries are aligned together: hardware takes no longer than for those of one.
     """
-    contexts = [1 if limits.max_hsps == 1 else len(each.contexts) for each in hit_lists.queries]
-    pairs = np.diff(hit_lists.offsets) * np.array(contexts, np.int64)
+    pairs = np.diff(hit_lists.offsets)
+    if limits.max_hsps != 1:
+        pairs *= np.diff(hit_lists.queries.offsets)
     for chosen in grouped([pairs], [_MAX_PAIRS_PER_BATCH]):
         yield _results(engine, hit_lists.part(chosen), database, limits, ties)
 
@@ -53,9 +54,9 @@ def _results(
     offsets = hit_lists.offsets.tolist()
     return [
         SearchResult(
-            query=query.record,
+            query=query,
             hits=Hits(bounds[first : stop + 1], table),
-            cells=sum(len(one.codes) for one in query.contexts) * database.residues,
+            cells=residues * database.residues,
             seconds=sum(scan.seconds for scan in scans) + seconds * (stop - first),
             engine=joined(scan.engine for scan in scans) or engine.label,
             device=joined(scan.device for scan in scans) or engine.where,
@@ -66,9 +67,10 @@ def _results(
             evalue=limits.evalue if statistics.available else None,
             more=more,
         )
-        for (first, stop), query, scans, statistics, more in zip(
+        for (first, stop), query, residues, scans, statistics, more in zip(
             pairwise(offsets),
-            hit_lists.queries,
+            hit_lists.queries.given,
+            hit_lists.queries.residues.tolist(),
             hit_lists.scans,
             hit_lists.statistics,
             hit_lists.more,
@@ -94,11 +96,7 @@ def _table(
     hidden = _hidden_bits(hit_lists, found, database, limits)
     table = HspTable(
         engine.scoring.shown,
-        [
-            InContext(query.record, each.context, each.record)
-            for query in hit_lists.queries
-            for each in query.contexts
-        ],
+        hit_lists.queries,
         _Shown(database),
         found.context,
         database.order[found.place],
@@ -118,10 +116,11 @@ def _check_scores(hit_lists: HitLists, units: npt.NDArray[np.integer], database:
     """Raise DifferentScoreError if a hit has another score than its best alignment."""
     expected = scores_of(hit_lists.hits)
     for hit in np.flatnonzero(units != expected)[:1].tolist():
-        query = hit_lists.queries[int(np.searchsorted(hit_lists.offsets, hit, "right")) - 1]
+        owner = int(np.searchsorted(hit_lists.offsets, hit, "right")) - 1
+        query = hit_lists.queries.given[owner]
         target = database.shown(int(target_numbers(hit_lists.hits)[hit])).given
         raise DifferentScoreError(
-            f"query {query.record.id}, target {target.id}: the scan found the score "
+            f"query {query.id}, target {target.id}: the scan found the score "
             f"{expected[hit]} in integer units, their best alignment has {units[hit]}"
         )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
+
+import numpy as np
 
 from glsw.alignment.hits import SearchResult
 from glsw.engines.base import Progress, Ties
@@ -17,9 +18,9 @@ from glsw.search.limits import Limits
 from glsw.search.parallel_scan import scan_database
 from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult, check_longest
-from glsw.search.selection import Query, select_hits
+from glsw.search.selection import select_hits
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.query import QuerySet
 
 _HITS_TOGETHER = 2**14
 _SECONDS_TOGETHER = 2.0
@@ -32,7 +33,7 @@ class PreparedSearch:
     Parameters
     ----------
     pool : EnginePool
-    queries : sequence of Query
+    queries : QuerySet
     database : Database
     limits : Limits
     ties : str
@@ -41,23 +42,18 @@ class PreparedSearch:
     """
 
     pool: EnginePool
-    queries: Sequence[Query]
+    queries: QuerySet
     database: Database
     limits: Limits
     ties: Ties
     settings: Mapping[str, object]
-
-    @cached_property
-    def contexts(self) -> Sequences:
-        """The codes of the contexts of all queries, one query after the other."""
-        return Sequences.of([each.codes for query in self.queries for each in query.contexts])
 
     @property
     def ranking(self) -> Ranking:
         """The ranking of the scan."""
         scoring = self.pool.engine.scoring
         limits = self.limits.stage.first(self.limits)
-        return limits.scan_ranking(scoring, self.contexts, self.database)
+        return limits.scan_ranking(scoring, self.queries.sequences, self.database)
 
     def results(self, scans: Iterator[ScanResult]) -> Iterator[list[SearchResult]]:
         """Yield the results of queries, those together that are, given the scans of contexts."""
@@ -82,15 +78,15 @@ def search_database(
         At once if a query and a target are too long together, or ``executor`` and several devices
         are given; later if E-values are required and there are no statistics.
     """
-    pool, codes, database = search.pool, search.contexts, search.database
+    pool, codes, database = search.pool, search.queries.sequences, search.database
     check_longest(pool.engine, codes, database)
     scans = scan_database(pool, codes, database, search.ranking, progress, executor)
     return search.results(scans)
 
 
 def _scanned(
-    queries: Sequence[Query], scans: Iterator[ScanResult]
-) -> Iterator[tuple[Sequence[Query], list[list[ScanResult]]]]:
+    queries: QuerySet, scans: Iterator[ScanResult]
+) -> Iterator[tuple[QuerySet, list[list[ScanResult]]]]:
     """Yield queries whose scans are ready, and the scans with the contexts of each.
 
     While scans are fast, several groups of queries are yielded together: to align hits interrupts
@@ -100,25 +96,25 @@ def _scanned(
     of_each: list[list[ScanResult]] = []
     start, hits, began = 0, 0, time.perf_counter()
     per_letter = 0.0  # seconds that the last scan took
-    for query in queries:
-        while len(ready) < len(query.contexts):
+    sizes = np.diff(queries.offsets).tolist(), queries.residues.tolist()
+    for contexts, letters in zip(*sizes, strict=True):
+        while len(ready) < contexts:
             now = time.perf_counter()
-            letters = sum(len(each.codes) for each in query.contexts)
             expected = now - began + per_letter * letters
             if of_each and (hits >= _HITS_TOGETHER or expected > _SECONDS_TOGETHER):
-                yield queries[start : start + len(of_each)], of_each
+                yield queries.part(slice(start, start + len(of_each))), of_each
                 start, hits, began = start + len(of_each), 0, time.perf_counter()
                 of_each, now = [], began
             try:
                 ready.append(next(scans))
             except BaseException:  # an interrupt too: what is done comes first
                 if of_each:
-                    yield queries[start : start + len(of_each)], of_each
+                    yield queries.part(slice(start, start + len(of_each))), of_each
                 raise
             per_letter = ready[-1].seconds / max(1, letters)
             ready += islice(scans, ready[-1].following)
-        own = [ready.popleft() for _ in query.contexts]
+        own = [ready.popleft() for _ in range(contexts)]
         hits += sum(len(scan.hits) for scan in own)
         of_each.append(own)
     if of_each:
-        yield queries[start:], of_each
+        yield queries.part(slice(start, None)), of_each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +21,7 @@ BYTES_PER_SECOND = 2.5e8
 
 
 def fingerprint(
-    queries: Sequence[Record],
+    queries: Records | Iterable[Record],
     targets: Database | Records | Iterable[Record],
     scoring: Scoring,
     **settings: object,

@@ -46,15 +46,14 @@ class HitPairs:
     @classmethod
     def of(cls, hit_lists: HitLists, database: Database) -> HitPairs:
         """Return the pairs of hits."""
-        codes = [each.codes for query in hit_lists.queries for each in query.contexts]
-        counts = np.array([len(query.contexts) for query in hit_lists.queries], np.int64)
+        offsets = hit_lists.queries.offsets
         owners = np.repeat(np.arange(len(hit_lists)), np.diff(hit_lists.offsets))
         return cls(
             hit_lists,
             database,
-            Sequences.of(codes),
-            (np.cumsum(counts) - counts)[owners],
-            counts[owners],
+            hit_lists.queries.sequences,
+            offsets[owners],
+            np.diff(offsets)[owners],
             database.rank[target_numbers(hit_lists.hits)],
         )
 

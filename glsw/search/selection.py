@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +17,11 @@ from glsw.search.scan import ScanResult, added
 from glsw.search.stages import AS_SCANNED, PairScores
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import offsets_of, ranges
-from glsw.sequences.query import PreparedQuery
-from glsw.sequences.records import Record
+from glsw.sequences.query import QuerySet
 from glsw.statistics import ScoreHistogram, Statistics, Unavailable, for_search
 from glsw.statistics.least_scores import least_score
 
 _MIN_HITS_TO_PREFILTER = 2**14  # by the least score that can have the E-value
-
-
-class Query(NamedTuple):
-    """A query as given, and its contexts; it has none if all its residues are masked."""
-
-    record: Record
-    contexts: list[PreparedQuery]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +30,7 @@ class HitLists:
 
     Parameters
     ----------
-    queries : sequence of Query
+    queries : QuerySet
     scans : sequence of list of ScanResult
         Of each query, one per context.
     statistics : sequence of Statistics
@@ -59,7 +50,7 @@ class HitLists:
         How hits are scored when they are aligned; scores of hits are in its units.
     """
 
-    queries: Sequence[Query]
+    queries: QuerySet
     scans: Sequence[list[ScanResult]]
     statistics: Sequence[Statistics]
     offsets: npt.NDArray[np.int64]
@@ -71,7 +62,7 @@ class HitLists:
     scores: PairScores = AS_SCANNED
 
     def __len__(self) -> int:
-        return len(self.queries)
+        return len(self.queries.given)
 
     def part(self, chosen: slice) -> HitLists:
         """Return the hits of a slice of the queries, of step 1."""
@@ -79,7 +70,7 @@ class HitLists:
         offsets = self.offsets[first : stop + 1]
         hits = slice(offsets[0], offsets[-1])
         return HitLists(
-            self.queries[chosen],
+            self.queries.part(chosen),
             self.scans[chosen],
             self.statistics[chosen],
             offsets - offsets[0],
@@ -92,11 +83,11 @@ class HitLists:
         )
 
     @classmethod
-    def concatenated(cls, parts: Sequence[HitLists]) -> HitLists:
-        """Return the hits of all parts, of which there is at least one."""
+    def concatenated(cls, queries: QuerySet, parts: Sequence[HitLists]) -> HitLists:
+        """Return the hits of queries, given those of parts of them, of which there is one."""
         counts = np.concatenate([np.diff(each.offsets) for each in parts])
         return cls(
-            [query for each in parts for query in each.queries],
+            queries,
             [scans for each in parts for scans in each.scans],
             [one for each in parts for one in each.statistics],
             offsets_of(counts),
@@ -110,7 +101,7 @@ class HitLists:
 
 
 def select_hits(
-    queries: Sequence[Query],
+    queries: QuerySet,
     scans: Sequence[list[ScanResult]],
     database: Database,
     limits: Limits,
@@ -123,12 +114,14 @@ def select_hits(
     ValueError
         If E-values are required and there are no statistics, see `Limits.strict`.
     """
-    statistics = _Statistics(database, limits, scoring)
-    known = [statistics.of(*each) for each in zip(queries, scans, strict=True)]
+    statistics = _Statistics(queries, database, limits, scoring)
+    known = [statistics.of(*each) for each in enumerate(scans)]
     available = np.array([each.available for each in known], bool)
     lists = [
-        statistics.possible(*each) if limits.needs_statistics else [one.hits for one in each[1]]
-        for each in zip(queries, scans, known, strict=True)
+        statistics.possible(q, some, made)
+        if limits.needs_statistics
+        else [one.hits for one in some]
+        for q, (some, made) in enumerate(zip(scans, known, strict=True))
     ]
     counts = np.array([len(each) for each in lists], np.int64)
     found = [one for each in lists for one in each]
@@ -136,7 +129,7 @@ def select_hits(
     more: list[int | None]
     if not limits.needs_statistics:
         few = _first(owners, limits.ranking.top)
-        number = np.bincount(owners[few], minlength=len(queries))
+        number = np.bincount(owners[few], minlength=len(scans))
         full = limits.ranking.top
         full = None if full == len(database.given) else full
         more = [None if each == full else 0 for each in number.tolist()]
@@ -144,9 +137,7 @@ def select_hits(
     bits, evalues = np.full((2, len(hits)), np.nan)
     if available.any():
         targets = database.lengths[database.rank[target_numbers(hits)]]
-        lengths = np.array([len(one.codes) for each in queries for one in each.contexts], np.int64)
-        first = np.cumsum([0, *(len(each.contexts) for each in queries)])
-        of_query = lengths[first[owners] + contexts] if len(hits) else lengths[:0]
+        of_query = queries.sequences.lengths[queries.offsets[owners] + contexts]
         scores = scores_of(hits)
         for made, rows in together(known, owners):
             if made.available:
@@ -160,11 +151,11 @@ def select_hits(
         if limits.order == "evalue":
             kept = kept[np.lexsort((hits[kept], evalues[kept], owners[kept]))]
         few = _first(owners[kept], limits.ranking.top)
-        more = np.bincount(owners[kept[~few]], minlength=len(queries)).tolist()
+        more = np.bincount(owners[kept[~few]], minlength=len(scans)).tolist()
         kept = kept[few]
         hits, contexts, owners = hits[kept], contexts[kept], owners[kept]
         bits, evalues = bits[kept], evalues[kept]
-    offsets = np.searchsorted(owners, np.arange(len(queries) + 1))
+    offsets = np.searchsorted(owners, np.arange(len(scans) + 1))
     return HitLists(queries, scans, known, offsets, hits, contexts, bits, evalues, more)
 
 
@@ -237,16 +228,19 @@ def best_contexts(
 class _Statistics:
     """Makes the statistics of queries: one for all unless they are fitted to scores."""
 
-    def __init__(self, database: Database, limits: Limits, scoring: Scoring) -> None:
-        self._database, self._limits, self._scoring = database, limits, scoring
+    def __init__(
+        self, queries: QuerySet, database: Database, limits: Limits, scoring: Scoring
+    ) -> None:
+        self._queries, self._database = queries, database
+        self._limits, self._scoring = limits, scoring
         self._shared: Statistics | None = None
 
-    def of(self, query: Query, scans: Sequence[ScanResult]) -> Statistics:
+    def of(self, query: int, scans: Sequence[ScanResult]) -> Statistics:
         """Return the statistics of a query; an error or a warning if required and missing.
 
         There is one fit per query, to the scores of all its contexts.
         """
-        if not query.contexts:
+        if not len(self._queries.lengths_of(query)):
             return Unavailable("all residues of the query are masked")
         histogram = reduce(added, (each.histogram for each in scans), None)
         if histogram is not None or self._shared is None:
@@ -255,18 +249,19 @@ class _Statistics:
                 self._shared = made
         else:
             made = self._shared
-        limits = self._limits
+        limits, record = self._limits, self._queries.given[query]
         if isinstance(made, Unavailable) and len(self._database):
             if limits.requires_statistics or limits.statistics == "fit":
-                limits.missing_statistics(query.record, f"no E-values: {made.reason}")
+                limits.missing_statistics(record, f"no E-values: {made.reason}")
             elif limits.endless:
                 limits.missing_statistics(
-                    query.record, f"max_hsps None without min_score or E-values: {made.reason}"
+                    self._queries.given[query],
+                    f"max_hsps None without min_score or E-values: {made.reason}",
                 )
         return made
 
-    def _made(self, query: Query, histogram: ScoreHistogram | None) -> Statistics:
-        longest = max(len(each.codes) for each in query.contexts)
+    def _made(self, query: int, histogram: ScoreHistogram | None) -> Statistics:
+        longest = int(self._queries.lengths_of(query).max())
         size = self._database.size
         method = self._limits.statistics
         try:
@@ -275,7 +270,7 @@ class _Statistics:
             return Unavailable(str(error))
 
     def possible(
-        self, query: Query, scans: Sequence[ScanResult], statistics: Statistics
+        self, query: int, scans: Sequence[ScanResult], statistics: Statistics
     ) -> list[RankedHits]:
         """Return the hits of each context that may have the E-value of the limits."""
         if not statistics.available:
@@ -283,7 +278,7 @@ class _Statistics:
             return [each.hits[few] for each in scans]
         hits, limit = [each.hits for each in scans], self._limits.evalue
         if sum(map(len, hits)) > _MIN_HITS_TO_PREFILTER:
-            lengths = np.array([len(each.codes) for each in query.contexts], np.int64)
+            lengths = self._queries.lengths_of(query)
             targets = self._database.lengths
             limit = self._worst(hits[0], int(lengths[0]), statistics) if limit is None else limit
             least = 1

@@ -116,6 +116,12 @@ alphabet (ACGTRYSWKMBDHVN)
         """The alphabet of the letters that results show: itself, or that of the first track."""
         return self
 
+    def as_shown(
+        self, codes: npt.NDArray[np.uint8], letters: str
+    ) -> tuple[npt.NDArray[np.uint8], str]:
+        """Return codes and letters of a sequence in the alphabet that is `shown`."""
+        return codes, letters
+
     @property
     def code_type(self) -> type[np.unsignedinteger[Any]]:
         """The type of its codes."""

@@ -66,6 +66,12 @@ class PairedAlphabet(Alphabet):
         """That of the first track."""
         return self.first
 
+    def as_shown(
+        self, codes: npt.NDArray[np.uint8], letters: str
+    ) -> tuple[npt.NDArray[np.uint8], str]:
+        """Return those of the first track."""
+        return self.tracks(codes)[0], letters[::2]
+
     @property
     def code_type(self) -> type[np.unsignedinteger[Any]]:
         """The type of its codes."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw import caller
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
+from glsw.sequences.encoded import Sequences
 from glsw.sequences.nucleic import is_rna, reversed_strand
-from glsw.sequences.records import Codes, EncodedRecord, ProfileRecord, Record
+from glsw.sequences.records import Codes, EncodedRecord, ProfileRecord, Record, Records
 from glsw.sequences.seg import Seg, check_seg
 from glsw.sequences.translation import (
     FRAMES,
@@ -89,20 +91,129 @@ class InContext(NamedTuple):
     record: EncodedRecord
 
 
-class PreparedQuery(NamedTuple):
-    """A context of a query, its letters and their codes.
+class Shown(Protocol):
+    """Sequences in context by number, each perhaps made when it is first asked for."""
+
+    def __getitem__(self, number: int, /) -> InContext:
+        """Return a sequence as alignments show it."""
+
+
+@dataclass(frozen=True, eq=False)
+class QuerySet:
+    """The contexts of queries that are searched, one query after the other.
 
     Parameters
     ----------
-    context : Context
-    record : EncodedRecord
-        Named as the query; letters that are masked are in lower case.
-    codes : ndarray of uint8, shape (letters,)
-        Masked letters have the code of the wildcard. Of a profile its positions, uint16.
+    given : sequence of Record
+        The queries as results show them.
+    offsets : ndarray of int64, shape (queries + 1,)
+        The contexts of query ``q`` are those from ``offsets[q]`` to ``offsets[q + 1]``; it has none
+        if all its residues are masked.
+    sequences : Sequences
+        The codes of the contexts; masked letters have that of the wildcard. Of profiles their
+        positions, uint16.
+    shown : Sequences
+        The codes that alignments show: those of the letters.
+    letters : sequence of str
+        Of each context; letters that are masked are in lower case.
+    alphabet : Alphabet
+        That of the letters.
+    strand, frame, length, rna : ndarray, shape (contexts,)
+        See `Context`.
+
+    Examples
+    --------
+    >>> records = Record("q", "", "AACGN"), Record("r", "", "AC")
+    >>> queries = QueryPreparation(DNA).query_set(records)
+    >>> len(queries.given), len(queries), queries[1].record.letters, queries[1].context.strand
+    (2, 4, 'NCGTT', -1)
+    >>> queries.owner.tolist(), queries.sequences[1].tolist()
+    ([0, 0, 1, 1], [14, 1, 2, 3, 3])
+    >>> queries.part(slice(1, 2)).letters
+    ['AC', 'GT']
     """
 
+    given: Sequence[Record] | Records
+    offsets: npt.NDArray[np.int64]
+    sequences: Sequences
+    shown: Sequences
+    letters: Sequence[str]
+    alphabet: Alphabet
+    strand: npt.NDArray[np.int8]
+    frame: npt.NDArray[np.int8]
+    length: npt.NDArray[np.int64]
+    rna: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    def __getitem__(self, context: int) -> InContext:
+        """Return a context as alignments show it."""
+        return self._in_context[int(context)]
+
+    def __iter__(self) -> Iterator[InContext]:
+        return (self[k] for k in range(len(self)))
+
+    @cached_property
+    def _in_context(self) -> Mapping[int, InContext]:
+        return _InContext(self)
+
+    @cached_property
+    def owner(self) -> npt.NDArray[np.int64]:
+        """The query of each context, shape (contexts,)."""
+        return np.repeat(np.arange(len(self.given)), np.diff(self.offsets))
+
+    @cached_property
+    def residues(self) -> npt.NDArray[np.int64]:
+        """Residues of all contexts of each query, shape (queries,)."""
+        return np.diff(self.sequences.offsets[self.offsets])
+
+    def lengths_of(self, query: int) -> npt.NDArray[np.int64]:
+        """Return the residues of each context of a query."""
+        return self.sequences.lengths[self.offsets[query] : self.offsets[query + 1]]
+
+    def part(self, queries: slice) -> QuerySet:
+        """Return the contexts of a slice of the queries, of step 1; codes are not copied."""
+        start, stop, _ = queries.indices(len(self.given))
+        some = slice(*self.offsets[[start, stop]].tolist())
+        return QuerySet(
+            self.given[start:stop],
+            self.offsets[start : stop + 1] - self.offsets[start],
+            self.sequences.part(some),
+            self.shown.part(some),
+            self.letters[some],
+            self.alphabet,
+            self.strand[some],
+            self.frame[some],
+            self.length[some],
+            self.rna[some],
+        )
+
+
+class _InContext(dict[int, InContext]):
+    """The contexts of queries as alignments show them, each made when it is first asked for."""
+
+    def __init__(self, queries: QuerySet) -> None:
+        self._queries = queries
+
+    def __missing__(self, k: int) -> InContext:
+        of = self._queries
+        given = of.given[int(of.owner[k])]
+        context = Context(
+            int(of.length[k]), int(of.strand[k]), int(of.frame[k]), rna=bool(of.rna[k])
+        )
+        title = given.id, given.description
+        record = EncodedRecord(*title, of.shown[k], of.alphabet, of.letters[k])
+        found = self[k] = InContext(given, context, record)
+        return found
+
+
+class _Made(NamedTuple):
+    """A context of a query: its letters, their codes as alignments show them, and as searched."""
+
     context: Context
-    record: EncodedRecord
+    letters: str
+    shown: npt.NDArray[Any]
     codes: npt.NDArray[Any]
 
 
@@ -136,10 +247,8 @@ class QueryPreparation:
     Examples
     --------
     >>> preparation = QueryPreparation(DNA)
-    >>> for each in preparation.contexts(Record("q", "", "AACGN")):
-    ...     print(each.context.strand, each.record.letters, each.codes)
-    1 AACGN [ 0  0  1  2 14]
-    -1 NCGTT [14  1  2  3  3]
+    >>> preparation.query_set([Record("q", "", "AACGN")]).letters
+    ['AACGN', 'NCGTT']
     """
 
     alphabet: Alphabet
@@ -200,14 +309,27 @@ class QueryPreparation:
         each = [length] if self.genetic_code is None else [(length - k) // 3 for k in range(3)]
         return len(self.signs) * sum(max(0, n) for n in each)
 
-    def contexts(
-        self, record: Record, substituted: Counter[str] | None = None
-    ) -> list[PreparedQuery]:
-        """Return the contexts of a query: plus, minus; of translated ones +1, +2, +3, -1, -2, -3.
+    def query_set(
+        self,
+        records: Sequence[Record] | Records,
+        substituted: Counter[str] | None = None,
+        *,
+        lenient: bool = False,
+    ) -> QuerySet:
+        """Return the contexts of queries: first those of the plus strand.
 
-        Codons that may mean several amino acids become what Biopython makes of them, mostly X;
-        letters after the last whole codon are dropped. ``substituted`` counts letters of the query
-        as for `Alphabet.encode`.
+        The first has the letters as given, translated ones are +1, +2, +3, -1, -2, -3. Codons that
+        may mean several amino acids become what Biopython makes of them, mostly X; letters after
+        the last whole codon are dropped.
+
+        Parameters
+        ----------
+        records : sequence of Record
+        substituted : Counter of str, optional
+            Counts letters of the queries as for `Alphabet.encode`.
+        lenient : bool
+            Whether a query whose letters are all masked has no contexts, with a warning, unless it
+            is the only one.
 
         Raises
         ------
@@ -215,18 +337,58 @@ class QueryPreparation:
             For letters outside the alphabet, and, `MaskedError`, if all of them are masked, naming
             the query.
         """
+        made: list[_Made] = []
+        ends = [0]
+        for record in records:
+            try:
+                made += self._made(record, substituted)
+            except MaskedError as error:
+                if not lenient or len(records) == 1:
+                    raise
+                caller.warn(f"{error}; it has no hits", RuntimeWarning)
+            ends.append(len(made))
+        alphabet = self.alphabet.shown
+        if alphabet is not self.alphabet:
+            records = [Record(one.id, one.description, one.letters[::2]) for one in records]
+        elif len(records) and isinstance(first := records[0], ProfileRecord):
+            alphabet = first.alphabet
+        contexts = [each.context for each in made]
+        codes = Sequences.of(each.codes for each in made)
+        as_shown = all(each.shown is each.codes for each in made)
+        return QuerySet(
+            records,
+            np.array(ends, np.int64),
+            codes,
+            codes if as_shown else Sequences.of(each.shown for each in made),
+            [each.letters for each in made],
+            alphabet,
+            np.array([each.strand for each in contexts], np.int8),
+            np.array([each.frame for each in contexts], np.int8),
+            np.array([each.length for each in contexts], np.int64),
+            np.array([each.rna for each in contexts], bool),
+        )
+
+    def _made(self, record: Record, substituted: Counter[str] | None) -> list[_Made]:
+        """Return the contexts of a query; the letters of each are encoded once if none is masked.
+
+        Letters that will be masked or turned are encoded as they are given before, for errors.
+        """
         if isinstance(record, ProfileRecord):
             return self._of_profile(record)
-        if self.genetic_code is None:
+        if self.genetic_code is not None:
+            substituted = None
+        elif self.mask_low_complexity or self.seg or self.signs == (-1,):
             self._encode(record.letters, record.id, substituted)
+            substituted = None
         of_letters = self._strands if self.genetic_code is None else self._frames
         made = []
         for context, letters in of_letters(record):
-            named = Record(record.id, record.description, letters)
-            encoded = EncodedRecord.of(named, self.alphabet, self.unknown)
-            as_shown = encoded.alphabet is self.alphabet and not self._masked
-            codes = encoded.codes if as_shown else self._encode(letters, record.id)
-            made.append(PreparedQuery(context, encoded, codes))
+            codes = self._encode(letters, record.id, substituted)
+            shown = codes
+            if self._masked:
+                shown = self.alphabet.encode(letters, name=record.id, unknown=self.unknown)
+            shown, letters = self.alphabet.as_shown(shown, letters)
+            made.append(_Made(context, letters, shown, codes))
         if self._masked:
             letter = self.alphabet.wildcard
             wildcard = self.alphabet.encode(letter or "")
@@ -236,19 +398,19 @@ class QueryPreparation:
                 raise MaskedError(f"query {record.id}: all {length} residues are masked")
         return made
 
-    def _of_profile(self, record: ProfileRecord) -> list[PreparedQuery]:
+    def _of_profile(self, record: ProfileRecord) -> list[_Made]:
         """Return the strands of a profile, which has its masks already."""
         if self.genetic_code is not None:
             raise ValueError(f"{record.id}: a profile is not translated")
         rna = self.alphabet.nucleotides and is_rna(record.letters)
         made = []
         for sign in self.signs:
-            shown: EncodedRecord = record
+            letters, codes = record.letters, record.codes
             if sign < 0:
-                turned = Record(record.id, record.description, reversed_strand(record.letters, rna))
-                shown = EncodedRecord.of(turned, record.alphabet, record.alphabet.wildcard)
+                letters = reversed_strand(letters, rna)
+                codes = record.alphabet.encode(letters, unknown=record.alphabet.wildcard)
             context = Context(len(record.codes), sign, rna=rna)
-            made.append(PreparedQuery(context, shown, record.positions[sign]))
+            made.append(_Made(context, letters, codes, record.positions[sign]))
         return made
 
     def _strands(self, record: Record) -> Iterator[tuple[Context, str]]:

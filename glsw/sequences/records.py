@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,6 @@ import numpy.typing as npt
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.fasta import Block, blocks
 from glsw.sequences.file_names import check_no_file
-from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.titles import Titles
 
 if TYPE_CHECKING:
@@ -123,10 +122,8 @@ class EncodedRecord(Record):
         cls, name: str, description: str, codes: Codes, alphabet: Alphabet, letters: str | None
     ) -> EncodedRecord:
         """Return a record as results show it: of two tracks the first."""
-        if isinstance(alphabet, PairedAlphabet):
-            codes, alphabet = alphabet.tracks(codes)[0], alphabet.first
-            letters = letters and letters[::2]
-        return cls(name, description, codes, alphabet, letters)
+        codes, some = alphabet.as_shown(codes, letters or "")
+        return cls(name, description, codes, alphabet.shown, letters and some)
 
     def restore(self, letters: str | None) -> None:
         """Show these letters, if any, instead of those of the codes."""
@@ -191,7 +188,16 @@ class Records:
     def __len__(self) -> int:
         return len(self.titles)
 
-    def __getitem__(self, k: int) -> Record:
+    @overload
+    def __getitem__(self, k: int) -> Record: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> Records: ...
+
+    def __getitem__(self, k: int | slice) -> Record | Records:
+        """Return a record, or the records of a slice of step 1."""
+        if isinstance(k, slice):
+            return Records(Block(self.titles, self.letters, self.offsets, self.qualities).part(k))
         k = range(len(self))[k]
         start, end = self.offsets[k : k + 2].tolist()
         both = (self.letters, self.qualities) if self.qualities is not None else (self.letters,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import example, given, strategies as st
 from glsw import Aligner, Record, Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.query import Context, QueryPreparation, low_complexity
+from glsw.sequences.records import EncodedRecord
 
 IUPAC = "ACGTURYSWKMBDHVN"
 CODES = sorted(CodonTable.unambiguous_dna_by_id)
@@ -21,8 +23,17 @@ dna = st.text(IUPAC + IUPAC.lower(), max_size=40)
 ORDER = [(1, 1), (1, 2), (1, 3), (-1, -1), (-1, -2), (-1, -3)]
 
 
-def read(letters: str, alphabet=DNA, **options):
-    return QueryPreparation(alphabet, **options).contexts(Record("q", "a query", letters))
+class Prepared(NamedTuple):
+    context: Context
+    record: EncodedRecord
+    codes: np.ndarray
+
+
+def read(letters: str, alphabet=DNA, **options) -> list[Prepared]:
+    preparation = QueryPreparation(alphabet, **options)
+    queries = preparation.query_set([Record("q", "a query", letters)])
+    each = zip(queries, queries.sequences, strict=True)
+    return [Prepared(shown.context, shown.record, codes) for shown, codes in each]
 
 
 # strands

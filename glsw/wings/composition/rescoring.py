@@ -87,17 +87,17 @@ class Rescoring(Stage):
         numbers, pairs = zip(
             *(_pairs(engine, some, database, self.composition, ties) for some in each), strict=True
         )
-        queries = Sequences.of([_codes(some) for some in each])
         counts = [len(some) for some in numbers]
-        owners, bounds = np.repeat(np.arange(len(each)), counts), offsets_of(counts)
-        scores = pairs[0].concatenated(pairs).scores(engine, queries, owners)
+        bounds = offsets_of(counts)
+        first = np.repeat(hits.queries.offsets[:-1], counts)  # each query has one context or none
+        scores = pairs[0].concatenated(pairs).scores(engine, hits.queries.sequences, first)
         selected = [
             _selected(some, targets, own, scores[first:stop], limits, self.last(limits))
             for some, targets, own, (first, stop) in zip(
                 each, numbers, pairs, pairwise(bounds.tolist()), strict=True
             )
         ]
-        return HitLists.concatenated(selected)
+        return HitLists.concatenated(hits.queries, selected)
 
     def last(self, limits: Limits) -> Limits:
         """Return limits whose least score is in units of 1/32, and is rounded to the given one."""
@@ -125,8 +125,7 @@ def stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Rescoring:
 
 def _codes(hits: HitLists) -> npt.NDArray[np.uint8]:
     """Return the codes of the one query of hits, none if all its residues are masked."""
-    (query,) = hits.queries
-    return query.contexts[0].codes if query.contexts else np.empty(0, np.uint8)
+    return hits.queries.sequences.residues
 
 
 def _pairs(
@@ -211,7 +210,7 @@ def _nearly_identical(
     """Return which targets are nearly identical with the query where they are aligned."""
     found = np.zeros(len(targets), bool)
     query, scores = _codes(hits), scores_of(hits.hits)
-    letters = hits.queries[0].contexts[0].record.codes if engine.scoring.wide_queries else query
+    letters = hits.queries.shown[0] if engine.scoring.wide_queries else query
     constants = published(engine.scoring.letters)
     assert constants
     per_column = _NEAR_BITS * math.log(2) / constants.lambda_

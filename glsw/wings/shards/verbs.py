@@ -148,12 +148,12 @@ def scan_shard(
     if not 1 <= number <= count:
         raise ValueError(f"shard {number} of {count}: a number from 1 to {count} expected")
     folder, path = Path(folder), path_of(folder, number, count)
-    shard = plan(search.contexts, search.database, count)[number - 1]
+    shard = plan(search.queries.sequences, search.database, count)[number - 1]
     identity = _fingerprint_of(search, count)
     folder.mkdir(parents=True, exist_ok=True)
     _claim(folder, Description(identity, count, notes or {}))
     header = _header(identity, shard)
-    done = Scanned(path, shard.cells(search.contexts, search.database), was_complete=True)
+    done = Scanned(path, shard.cells(search.queries.sequences, search.database), was_complete=True)
     if _is_complete(path, header):
         return done
     part = Path(f"{path}.part")
@@ -176,7 +176,7 @@ def scan_shard(
             file.write_all(first_block(header))
         first = shard.contexts.start + done.contexts
         rest = shard._replace(contexts=slice(first, shard.contexts.stop))
-        expect(rest.cells(search.contexts, search.database))
+        expect(rest.cells(search.queries.sequences, search.database))
         done = _scan(search, rest, done, file, progress, executor)
         os.fsync(file.fileno())
         if os.name == "nt":  # no file is renamed there as long as it is open
@@ -195,12 +195,12 @@ def _scan(
 ) -> Scanned:
     """Write the hits of what is left of a shard, and the last block."""
     engine, ranking = search.pool.engine, search.ranking
-    contexts = search.contexts.part(shard.contexts)
+    contexts = search.queries.sequences.part(shard.contexts)
     pending: list[ScanResult] = []
     hits, memory, engines, devices = 0, 0, dict[str, None](), dict[str, None]()
     began = written = time.monotonic()
     with engine.turn:
-        check_longest(engine, search.contexts, search.database)
+        check_longest(engine, search.queries.sequences, search.database)
         for each in scan_database(
             search.pool, contexts, search.database, ranking, progress, executor, shard.targets
         ):
@@ -261,7 +261,7 @@ def merge(search: PreparedSearch, folder: str | os.PathLike[str]) -> Iterator[Se
     identity = _fingerprint_of(search, found.shards)
     if differing := differences(found.fingerprint, identity):
         raise ShardError(f"{folder} has shards of another search: {differing}")
-    shards = plan(search.contexts, search.database, found.shards)
+    shards = plan(search.queries.sequences, search.database, found.shards)
     files = [ShardFile(path_of(folder, each.number, found.shards)) for each in shards]
     if bad := [shard for shard, file in zip(shards, files, strict=True) if file.damage]:
         listed = _listed([each.number for each in bad], found.shards)
@@ -292,7 +292,7 @@ def _merged(
         sorted(zip(shards, files, strict=True), key=lambda each: each[0].contexts.start)
     )
     active: list[tuple[Shard, ShardFile, Iterator[ScanResult]]] = []
-    for context in range(len(search.contexts)):
+    for context in range(len(search.queries.sequences)):
         while waiting and waiting[0][0].contexts.start <= context:
             shard, file = waiting.popleft()
             found = file.results(ranking, search.database, shard.targets)
@@ -308,10 +308,9 @@ def _merged(
 
 def _fingerprint_of(search: PreparedSearch, count: int) -> Fingerprint:
     """Return what decides the files of all shards; engine and device do not."""
-    records = [query.record for query in search.queries]
     scoring = search.pool.engine.scoring
-    given = {**search.settings, "contexts": search.contexts, "shards": count}
-    return fingerprint(records, search.database, scoring, **given)
+    given = {**search.settings, "contexts": search.queries.sequences, "shards": count}
+    return fingerprint(search.queries.given, search.database, scoring, **given)
 
 
 def _header(identity: Fingerprint, shard: Shard) -> dict[str, Any]:

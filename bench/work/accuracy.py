@@ -26,8 +26,7 @@ from glsw.engines import ENGINES
 from glsw.output.blast import bits_text, evalue_text
 from glsw.statistics import Fitted, Method, ScoreHistogram, for_search, histogram_for
 from glsw.statistics.ungapped_constants import ROBINSON
-from glsw.wings.profiles.iteration import rounds
-from glsw.wings.profiles.members import INCLUSION, inclusion_of
+from glsw.wings.profiles.iteration import INCLUSION, inclusion_of, rounds
 
 Files: TypeAlias = tuple[Path, list[Record], list[Record]]
 """A folder with queries and a database of BLAST's, and their records."""

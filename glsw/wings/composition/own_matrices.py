@@ -31,7 +31,7 @@ from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.stages import PairScores
 from glsw.sequences.encoded import Sequences, grouped
-from glsw.wings.composition.composition import rounded, scaled_profiles
+from glsw.wings.composition.adjustment import rounded, scaled_profiles
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -222,7 +222,7 @@ class OwnProfiles(OwnScores):
     targets, scale
         As of `OwnScores`.
     rates : ndarray of float64, shape (N,)
-        Factors of scores, see `glsw.wings.composition.composition.profile_rates`.
+        Factors of scores, see `glsw.wings.composition.adjustment.profile_rates`.
     frequencies : ndarray of float64, shape (N, 20)
         Of the amino acids of the targets.
     """

@@ -34,7 +34,7 @@ from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.sequences.seg import Seg
 from glsw.statistics.published_constants import published
-from glsw.wings.composition.composition import (
+from glsw.wings.composition.adjustment import (
     SCALE,
     Compositions,
     Rescaled,
@@ -63,7 +63,7 @@ class Rescoring(Stage):
     Parameters
     ----------
     composition : {1, 2}
-        The mode, see `glsw.wings.composition.composition`.
+        The mode, see `glsw.wings.composition.adjustment`.
     """
 
     composition: Composition

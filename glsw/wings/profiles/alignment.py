@@ -11,8 +11,7 @@ import numpy.typing as npt
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.statistics.ungapped_constants import lambda_of
-from glsw.wings.profiles.gaps import Gaps, gaps_from_frequencies
-from glsw.wings.profiles.letters import Letters
+from glsw.wings.profiles.background import Background, Gaps, gaps_from_frequencies
 
 GAP, OUTSIDE, UNKNOWN = -1, -2, -3
 """In place of a letter: a gap; before the first or behind the last residue; an ambiguous letter."""
@@ -29,6 +28,7 @@ _COLUMNS_PER_SAMPLE = 5
 _ROWS_TO_ENOUGH = 80  # of the members of a profile, see `position_scores`
 
 _Int8 = npt.NDArray[np.int8]
+_Int64 = npt.NDArray[np.int64]
 _Float = npt.NDArray[np.float64]
 
 
@@ -72,15 +72,17 @@ def scores_of_alignment(
     Positions are the columns where row ``query`` has residues; with None those where at least half
     of the rows have some, and the letters are the most frequent ones there.
     """
-    made = Letters(scoring)
+    background = Background(scoring)
     letters = [row for _, row in rows]
     if query is not None and not -len(rows) <= query < len(rows):
         raise ValueError(f"query {query}: the alignment has {len(rows)} rows")
-    codes = np.stack([_codes(row, name, made) for name, row in rows])
+    codes = np.stack([_codes(row, name, background) for name, row in rows])
     if query is None:
         kept = np.flatnonzero(((codes >= 0) | (codes == UNKNOWN)).mean(axis=0) >= _LEAST_OCCUPANCY)
-        counts = np.stack([(codes[:, kept] == k).sum(axis=0) for k in range(len(made.codes))])
-        own = "".join(str(scoring.alphabet.letters[made.codes[k]]) for k in counts.argmax(axis=0))
+        counts = np.stack([(codes[:, kept] == k).sum(axis=0) for k in range(len(background.codes))])
+        own = "".join(
+            str(scoring.alphabet.letters[background.codes[k]]) for k in counts.argmax(axis=0)
+        )
     else:
         first = codes[query]
         kept = np.flatnonzero((first >= 0) | (first == UNKNOWN))
@@ -97,12 +99,12 @@ def scores_of_alignment(
         between = np.setdiff1d(np.arange(codes.shape[1]), kept)
         for column in between[(behind[between] >= 0) & (behind[between] < len(kept) - 1)].tolist():
             inserted[:, behind[column]] |= residues[:, column]
-        costs = position_gaps(codes[:, kept], inserted, made)
-    return made.complete(position_scores(codes[:, kept], made, own), own), own, costs
+        costs = position_gaps(codes[:, kept], inserted, background)
+    return background.complete(position_scores(codes[:, kept], background, own), own), own, costs
 
 
 def position_scores(
-    codes: _Int8, made: Letters, letters: str, *, of_members: bool = False
+    codes: _Int8, background: Background, letters: str, *, of_members: bool = False
 ) -> npt.NDArray[np.int32]:
     """Return the scores of unambiguous letters at each position, shape (m, L).
 
@@ -124,7 +126,7 @@ def position_scores(
     ----------
     codes : ndarray of int8, shape (N, m)
         Numbers of unambiguous letters, or `GAP`, `OUTSIDE`, `UNKNOWN`; the query first.
-    made : Letters
+    background : Background
     letters : str
         Those of the query, whose scores are taken where a column has no unambiguous letter.
     of_members : bool
@@ -133,41 +135,41 @@ def position_scores(
         letter has 1 - r / e of the observed frequencies. What few of many members have is no
         property of the family: they may be aligned too far.
     """
-    scoring = made.scoring
+    scoring = background.scoring
     kept = codes[_different(codes)]
     alphabet = scoring.alphabet
     own = alphabet.encode(letters, unknown=alphabet.wildcard)
-    plain: npt.NDArray[np.int32] = scoring.matrix[np.ix_(own, made.codes)]
+    plain: npt.NDArray[np.int32] = scoring.matrix[np.ix_(own, background.codes)]
     if len(kept) == 1:  # nothing was observed
         return plain
-    likely = np.exp(made.lambda_ * scoring.matrix[np.ix_(made.codes, made.codes)])
+    likely = np.exp(background.lambda_ * scoring.matrix[np.ix_(background.codes, background.codes)])
     units = plain.astype(np.float64)
     enough = min(1.0, 0.5 + len(kept) / _ROWS_TO_ENOUGH)
-    for column, (reach, weights, alpha) in enumerate(_blocks(kept, made)):
+    for column, (reach, weights, alpha) in enumerate(_blocks(kept, background)):
         some = kept[reach, column]
         known = some >= 0
         total = weights[known].sum()
         if total > 0:
-            observed = np.bincount(some[known], weights[known], len(made.codes)) / total
+            observed = np.bincount(some[known], weights[known], len(background.codes)) / total
             reached = float(reach.mean()) / enough
             if of_members and known[0] and reached < 1:
                 observed *= reached
                 observed[some[0]] += 1 - reached
             expected = observed @ likely  # g / P
-            beta = _pseudocounts(observed, alpha, made)
-            ratios = (alpha * observed / made.frequencies + beta * expected) / (alpha + beta)
-            units[column] = made.in_units(ratios)
-    return _rescaled(units, made)
+            beta = _pseudocounts(observed, alpha, background)
+            ratios = (alpha * observed / background.frequencies + beta * expected) / (alpha + beta)
+            units[column] = background.in_units(ratios)
+    return _rescaled(units, background)
 
 
 def position_gaps(
-    codes: _Int8, inserted: npt.NDArray[np.bool_], made: Letters
+    codes: _Int8, inserted: npt.NDArray[np.bool_], background: Background
 ) -> PositionalGaps | None:
     """Return gap costs by position from how often an alignment opens gaps there.
 
     None without a second row. A row opens a gap at a position if it has a gap there and none at the
     position before, or letters of its own behind it. Rows and their weights are those of
-    `position_scores`; see `glsw.wings.profiles.gaps.gaps_from_frequencies`.
+    `position_scores`; see `glsw.wings.profiles.background.gaps_from_frequencies`.
 
     Parameters
     ----------
@@ -175,7 +177,7 @@ def position_gaps(
         As for `position_scores`.
     inserted : ndarray of bool, shape (N, m)
         Whether a row has letters behind a position that are at none.
-    made : Letters
+    background : Background
     """
     some = _different(codes)
     kept = codes[some]
@@ -185,20 +187,22 @@ def position_gaps(
     opened[:, 1:] |= (kept[:, 1:] == GAP) & (kept[:, :-1] != GAP)
     found = [
         (weights @ opened[reach, column], alpha)
-        for column, (reach, weights, alpha) in enumerate(_blocks(kept, made))
+        for column, (reach, weights, alpha) in enumerate(_blocks(kept, background))
     ]
     frequencies, rows = np.array(found, np.float64).T
-    return gaps_from_frequencies(frequencies, rows, made)
+    return gaps_from_frequencies(frequencies, rows, background)
 
 
-def _blocks(kept: _Int8, made: Letters) -> Iterator[tuple[npt.NDArray[np.bool_], _Float, float]]:
+def _blocks(
+    kept: _Int8, background: Background
+) -> Iterator[tuple[npt.NDArray[np.bool_], _Float, float]]:
     """Yield of each column the rows that reach it, their weights, and alpha.
 
     alpha + 1 is the number of independent rows.
     """
     # Expected different letters among 0, 1, 2 ... random ones.
-    missing = (1 - made.frequencies) ** np.arange(_MAX_OBSERVATIONS + 1)[:, np.newaxis]
-    distinct = len(made.codes) - missing.sum(axis=1)
+    missing = (1 - background.frequencies) ** np.arange(_MAX_OBSERVATIONS + 1)[:, np.newaxis]
+    distinct = len(background.codes) - missing.sum(axis=1)
     inside = kept != OUTSIDE
     blocks: dict[bytes, tuple[_Float, float]] = {}
     for column in range(kept.shape[1]):
@@ -211,21 +215,21 @@ def _blocks(kept: _Int8, made: Letters) -> Iterator[tuple[npt.NDArray[np.bool_],
         yield reach, *blocks[key]
 
 
-def letter_numbers(codes: npt.NDArray[np.uint8], made: Letters) -> _Int8:
+def letter_numbers(codes: npt.NDArray[np.uint8], background: Background) -> _Int8:
     """Return the numbers of letters among the unambiguous ones, or `UNKNOWN`."""
-    table = np.full(len(made.scoring.alphabet), UNKNOWN, np.int8)
-    table[made.codes] = np.arange(len(made.codes))
+    table = np.full(len(background.scoring.alphabet), UNKNOWN, np.int8)
+    table[background.codes] = np.arange(len(background.codes))
     return table[codes]
 
 
-def _codes(row: str, name: str, made: Letters) -> _Int8:
+def _codes(row: str, name: str, background: Background) -> _Int8:
     """Return the numbers of the letters of a row."""
-    alphabet = made.scoring.alphabet
+    alphabet = background.scoring.alphabet
     gaps = np.array([letter in _GAPS for letter in row], bool)
     found = np.full(len(row), GAP, np.int8)
     residues = "".join(letter for letter in row if letter not in _GAPS)
     codes = alphabet.encode(residues, name=name, unknown=alphabet.wildcard)
-    found[~gaps] = letter_numbers(codes, made)
+    found[~gaps] = letter_numbers(codes, background)
     some = np.flatnonzero(~gaps)
     if not len(some):
         return np.full(len(row), OUTSIDE, np.int8)
@@ -286,21 +290,21 @@ def _weights(block: _Int8) -> tuple[_Float, float]:
     return weights / weights.sum(), float(letters[columns // 2 :].mean())
 
 
-def _pseudocounts(observed: _Float, alpha: float, made: Letters) -> float:
+def _pseudocounts(observed: _Float, alpha: float, background: Background) -> float:
     """Return the number of pseudocounts of a column: many if it is hardly unlike random letters.
 
     ``observed`` are the frequencies of its letters in ``alpha`` independent rows.
     """
-    random = made.frequencies
+    random = background.frequencies
     mixed = (alpha * observed + _BACKGROUND * random) / (alpha + _BACKGROUND)
     entropy = max(_LEAST_ENTROPY, float(mixed @ np.log(mixed / random)))
     part = _ENTROPY_FACTOR / entropy**_ENTROPY_POWER
     return float(_PSEUDOCOUNTS * part / (1 - part))
 
 
-def _rescaled(units: _Float, made: Letters) -> npt.NDArray[np.int32]:
+def _rescaled(units: _Float, background: Background) -> npt.NDArray[np.int32]:
     """Return scores as integers whose lambda without gaps is that of the matrix."""
-    chances = np.tile(made.frequencies / len(units), len(units))
+    chances = np.tile(background.frequencies / len(units), len(units))
 
     def lambda_at(factor: float) -> float | None:
         scores, at = np.unique(np.rint(factor * units).astype(np.int64), return_inverse=True)
@@ -315,5 +319,19 @@ def _rescaled(units: _Float, made: Letters) -> npt.NDArray[np.int32]:
         found = lambda_at(middle)
         if found is None:  # no statistics exist
             return np.rint(units).astype(np.int32)
-        low, high = (middle, high) if found > made.lambda_ else (low, middle)
+        low, high = (middle, high) if found > background.lambda_ else (low, middle)
     return np.rint((low + high) / 2 * units).astype(np.int32)
+
+
+def aligned(coordinates: _Int64) -> tuple[_Int64, _Int64]:
+    """Return the residues of query and target that are aligned with each other.
+
+    >>> at, residues = aligned(np.array([[1, 3, 3, 5], [3, 5, 6, 8]]))
+    >>> at.tolist(), residues.tolist()
+    ([3, 4, 6, 7], [1, 2, 3, 4])
+    """
+    steps = np.diff(coordinates)
+    lengths = steps[0] * ((steps[0] > 0) & (steps[1] > 0))
+    inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    target, query = (np.repeat(first[:-1], lengths) + inside for first in coordinates)
+    return query, target

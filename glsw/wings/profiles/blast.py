@@ -8,7 +8,8 @@ import numpy as np
 
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
-from glsw.wings.profiles.letters import Letters, Parts, letters_of
+from glsw.wings.profiles.background import Background, letters_of
+from glsw.wings.profiles.text import Parts
 
 ASCII_BEGINS = "Last position-specific scoring matrix computed"
 ASN_BEGINS = "PssmWithParameters"
@@ -23,7 +24,7 @@ def read_ascii(text: str, path: str, scoring: Scoring | None) -> Parts:
     """Return the profile of a file of ``psiblast -out_ascii_pssm``.
 
     The file has scores of 20 amino acids and names no matrix: BLOSUM62 11/1 unless ``scoring`` is
-    given. Other letters are as in `Letters.complete`.
+    given. Other letters are as in `Background.complete`.
 
     Raises
     ------
@@ -61,14 +62,14 @@ def read_ascii(text: str, path: str, scoring: Scoring | None) -> Parts:
     if not rows:
         raise ValueError(f"{path}: no positions in it")
     scores = np.array(rows, np.int32)[:, columns] * scoring.scale
-    return Parts(Letters(scoring).complete(scores, residues), residues, scoring, "")
+    return Parts(Background(scoring).complete(scores, residues), residues, scoring, "")
 
 
 def read_asn(text: str, path: str, scoring: Scoring | None) -> Parts:
     """Return the profile of a file of ``psiblast -out_pssm`` (ASN.1 in text).
 
     Its scores (``finalData``) are taken as they are; letters without a score (B, Z) are as in
-    `Letters.complete`. The matrix and the gap costs are those of the file unless ``scoring`` is
+    `Background.complete`. The matrix and the gap costs are those of the file unless ``scoring`` is
     given.
 
     Raises
@@ -100,7 +101,7 @@ def read_asn(text: str, path: str, scoring: Scoring | None) -> Parts:
     codes = [_NCBISTDAA.index(PROTEIN.letters[k]) for k in plain]
     lowest = scoring.minimum * 10
     scores = np.maximum(table[:, codes], lowest).astype(np.int32) * scoring.scale
-    made = Letters(scoring).complete(scores, residues)
+    made = Background(scoring).complete(scores, residues)
     for code, letter in enumerate(scoring.alphabet.letters):
         if letter in _NCBISTDAA:
             own = table[:, _NCBISTDAA.index(letter)]

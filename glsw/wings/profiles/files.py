@@ -13,8 +13,8 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.lines import naming
 from glsw.wings.profiles import blast, hmmer, text
 from glsw.wings.profiles.alignment import rows_of
-from glsw.wings.profiles.gaps import Gaps
-from glsw.wings.profiles.letters import Parts
+from glsw.wings.profiles.background import Gaps
+from glsw.wings.profiles.text import Parts
 
 _Reader: TypeAlias = Callable[[str, str, "Scoring | None", Gaps], Parts]
 _READERS: tuple[tuple[str, _Reader], ...] = (

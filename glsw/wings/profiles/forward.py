@@ -1,14 +1,19 @@
-"""Forward scores: sums over all local alignments of a profile and a target."""
+"""Forward scores, sums over all local alignments of a profile and a target, and their E-values."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.wings.profiles.letters import Letters
+from glsw.alignment.hits import Hits, SearchResult
+from glsw.sequences.database import Database
+from glsw.statistics.base import Floats, Statistics, in_bits
+from glsw.wings.profiles.alignment import aligned
+from glsw.wings.profiles.background import Background
 from glsw.wings.profiles.profile import Profile
 
 _Float = npt.NDArray[np.float64]
@@ -21,6 +26,12 @@ _MAX_CELLS_PER_DIAGONAL = 2**14  # of a batch: they fit a processor's cache
 _MAX_POSITIONS_PER_BATCH = 2**20  # limits the memory
 _MAX_LENGTH_RATIO = 1.6  # of the targets of a batch
 _MIN_ODDS, _MAX_ODDS = 1e-250, 1e250  # keep sums and their logarithms finite
+MAX_CANDIDATE_EVALUE = 100.0
+"""Forward scores are computed for targets whose best alignment has at most this E-value."""
+_BIAS_PRIOR = 1 / 256
+"""Prior probability of a biased composition, as in HMMER3."""
+_MAX_NATS_TO_SUM = 200.0
+"""A best alignment of more nats stands for the sum."""
 
 
 class ForwardScores:
@@ -58,15 +69,15 @@ class ForwardScores:
         alphabet = profile.scoring.alphabet
         if not alphabet.amino_acids:
             raise ValueError(f"Forward scores are for amino acids, not for {alphabet.name}")
-        made = Letters(profile.scoring)
+        background = Background(profile.scoring)
         rows, letters = profile.scores.shape
         self.odds = np.zeros((rows, letters + 1))
         limits = math.log(_MIN_ODDS), math.log(_MAX_ODDS)
-        self.odds[:, :letters] = np.exp(np.clip(made.lambda_ * profile.scores, *limits))
+        self.odds[:, :letters] = np.exp(np.clip(background.lambda_ * profile.scores, *limits))
         shape = _RANDOM_TARGETS, _RANDOM_LENGTH
         raw = np.random.PCG64(_SEED).random_raw(shape)  # the same in all versions of NumPy
-        chances = np.cumsum(made.frequencies) / made.frequencies.sum()
-        samples = made.codes[np.searchsorted(chances, raw / 2.0**64, side="right")]
+        chances = np.cumsum(background.frequencies) / background.frequencies.sum()
+        samples = background.codes[np.searchsorted(chances, raw / 2.0**64, side="right")]
         found = np.sort(self.scores(list(samples)))[-_TAIL_TARGETS]
         self.k = _TAIL_TARGETS / _RANDOM_TARGETS * math.exp(found) / (rows * _RANDOM_LENGTH)
 
@@ -132,3 +143,111 @@ class ForwardScores:
             ended, ended_before = ended_before, ended
             pairs, pairs_before = pairs_before, pairs
         return np.array([math.fsum(column) for column in total.T.tolist()])  # in any batch alike
+
+
+@dataclass(frozen=True)
+class ForwardStatistics(Statistics):
+    """E-values of Forward scores, in nats: their lambda is 1 for every profile.
+
+    ``E = K m n N exp(-S)`` and ``bits = (S - ln K) / ln 2``, for m positions and n residues of a
+    target. N is the number of sequences in the database: as in HMMER and ssearch36, a long target
+    needs a higher score than a short one.
+
+    Parameters
+    ----------
+    k : float
+        Of the profile, see `glsw.wings.profiles.forward.ForwardScores`.
+    sequences : int
+        Size of the database.
+
+    Examples
+    --------
+    >>> statistics = ForwardStatistics(0.05, 1000)
+    >>> print(statistics.name)
+    Forward scores: lambda 1, K 0.05
+    >>> round(statistics.bits(25.0, 300), 1), f"{statistics.evalue(25.0, 100, 300):.1e}"
+    (40.4, '2.1e-05')
+    """
+
+    k: float
+    sequences: int
+
+    @property
+    def name(self) -> str:
+        """Lambda and K."""
+        return f"Forward scores: lambda 1, K {self.k:.3g}"
+
+    def _bits(self, score: Floats, target_length: Floats) -> Floats:
+        nats = score - math.log(self.k)
+        return in_bits(np.broadcast_to(nats, np.broadcast_shapes(nats.shape, target_length.shape)))
+
+    def _evalue(self, score: Floats, query_length: Floats, target_length: Floats) -> Floats:
+        space = self.k * query_length * target_length * self.sequences
+        found: Floats = space * np.exp(-score)
+        return found
+
+
+def with_forward_scores(result: SearchResult, profile: Profile, database: Database) -> SearchResult:
+    """Return a result with bit scores and E-values of Forward scores.
+
+    A distant relative often has many alignments that are nearly as good as the best one, an
+    unrelated sequence has few: see `ForwardScores`. If the best alignment has 200
+    nats, it stands for the sum.
+
+    A target may score high because of its composition alone, such as many cysteines with a profile
+    of proteins that have many. HMMER's second null model describes this: the aligned residues have
+    the mean frequencies of the aligned positions, in any order. The odds of a residue x are the
+    mean of exp(lambda s(x)) over the positions of the best alignment; r is the product of the odds
+    of its residues. ln(255/256 + r / 256), if positive, is subtracted from the score (Eddy 2011,
+    PLoS Comput. Biol. 7:e1002195, and HMMER's guide).
+
+    Alignments, their scores and the order of hits stay the same. So do bits and E-values of further
+    alignments of a target.
+
+    Parameters
+    ----------
+    result : SearchResult
+        Of a search with ``profile``, with E-values.
+    profile : Profile
+        Of amino acids.
+    database : Database
+        That was searched.
+
+    Raises
+    ------
+    ValueError
+        If the letters are no amino acids.
+    """
+    listed, sums, background = result.listed, ForwardScores(profile), Background(profile.scoring)
+    statistics = ForwardStatistics(sums.k, len(database))
+    if not len(listed):
+        return replace(result, statistics=statistics)
+    table, first = listed.table, np.array(listed.bounds[:-1], np.int64)
+    targets = [database.codes(int(database.rank[each])) for each in table.target[first].tolist()]
+    scores = (background.lambda_ * table.units[first]).astype(np.float64)
+    some = np.flatnonzero(scores < _MAX_NATS_TO_SUM)
+    scores[some] = sums.scores([targets[k] for k in some.tolist()])
+    of_code = np.full(len(profile.scoring.alphabet), -1)
+    of_code[background.codes] = np.arange(len(background.codes))
+    odds = sums.odds[:, background.codes]
+    for k, row in enumerate(first.tolist()):
+        at, residues = aligned(table.runs.coordinates(row))
+        scores[k] -= _bias_correction(odds[at], of_code[targets[k][residues]])
+    lengths = np.array([len(each) for each in targets])
+    bits, evalues = table.bits.copy(), table.evalues.copy()
+    bits[first] = statistics.bits(scores, lengths)
+    evalues[first] = statistics.evalue(scores, len(profile), lengths)
+    changed = replace(table, bits=bits, evalues=evalues)
+    return replace(result, hits=Hits(listed.bounds, changed), statistics=statistics)
+
+
+def _bias_correction(odds: npt.NDArray[np.float64], letters: npt.NDArray[np.int64]) -> float:
+    """Return how much a score is reduced, in nats, given the odds of positions, shape (K, L).
+
+    >>> odds = np.array([[4.0, 0.1], [4.0, 0.1], [4.0, 0.1]])
+    >>> [round(_bias_correction(odds, np.array(each)), 3) for each in ([0, 0, 0], [0, 1, 1])]
+    [0.22, 0.0]
+    """
+    known = letters[letters >= 0]
+    biased = float(np.log(odds.mean(axis=0))[known].sum()) if len(known) else 0.0
+    return max(0.0, float(np.logaddexp(np.log1p(-_BIAS_PRIOR), np.log(_BIAS_PRIOR) + biased)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from glsw.scoring.scoring import Scoring
-from glsw.wings.profiles.gaps import Gaps, gaps_from_transitions
-from glsw.wings.profiles.letters import Letters, Parts, letters_of
+from glsw.wings.profiles.background import Background, Gaps, gaps_from_transitions, letters_of
+from glsw.wings.profiles.text import Parts
 
 BEGINS = "HMMER3/"
 _KINDS = {"amino": True, "dna": False, "rna": False}
@@ -28,7 +28,7 @@ def read_hmm(text: str, path: str, scoring: Scoring | None, gaps: Gaps = "fixed"
     BLOSUM62 11/1 unless given, at every position; ``gaps`` "positional" derives them from the
     transitions, see `gaps_from_transitions`), the length model and the bias
     correction, so that scores and E-values are not those of HMMER. Other letters are as in
-    `Letters.complete`.
+    `Background.complete`.
 
     Raises
     ------
@@ -78,15 +78,15 @@ def read_hmm(text: str, path: str, scoring: Scoring | None, gaps: Gaps = "fixed"
     if not emissions or str(len(emissions)) != head.get("LENG"):
         length = head.get("LENG", "none")
         raise ValueError(f"{path}: {len(emissions)} nodes, its line LENG says {length}")
-    made = Letters(scoring)
+    background = Background(scoring)
     ratios = (np.exp(-np.array(emissions)) / null)[:, columns]
-    scores = np.rint(made.in_units(ratios)).astype(np.int32)
+    scores = np.rint(background.in_units(ratios)).astype(np.int32)
     name, about = head.get("NAME", ""), head.get("DESC", "")
     residues = residues.upper().replace("U", "T") if kind == "rna" else residues.upper()
-    parts = Parts(made.complete(scores, residues), residues, scoring, name, about)
+    parts = Parts(background.complete(scores, residues), residues, scoring, name, about)
     if gaps == "fixed":
         return parts
-    costs = gaps_from_transitions(np.array(transitions), made)
+    costs = gaps_from_transitions(np.array(transitions), background)
     return parts._replace(gap_open=costs.opens, gap_extend=costs.extends)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from glsw.aligner import Aligner
 from glsw.alignment.hits import Hits, SearchResult, joined
@@ -19,15 +20,92 @@ from glsw.search.limits import DEFAULT_TOP, evalue_of
 from glsw.sequences.database import Database
 from glsw.sequences.lines import located
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
-from glsw.wings.profiles.forward_search import MAX_CANDIDATE_EVALUE, with_forward_scores
-from glsw.wings.profiles.gaps import Gaps, check_gaps
-from glsw.wings.profiles.members import Members, inclusion_of
+from glsw.wings.profiles.alignment import (
+    GAP,
+    OUTSIDE,
+    aligned,
+    letter_numbers,
+    position_gaps,
+    position_scores,
+)
+from glsw.wings.profiles.background import Background, Gaps, check_gaps
+from glsw.wings.profiles.forward import MAX_CANDIDATE_EVALUE, with_forward_scores
 from glsw.wings.profiles.profile import Profile
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
+"""The E-value up to which hits become members, of best alignments and of sums."""
 _MAX_EVALUE = 1e6
+
+_Int64 = npt.NDArray[np.int64]
+
+
+class Members:
+    """Remembers which part of each sequence was aligned when it was first a member.
+
+    A local alignment may run on from a homologous domain into what is not, and in the next round
+    the profile has that in it. Therefore a later alignment of a member counts as far as it is
+    within the part of the sequence that was aligned when it became one, as in PSI-Search (Li et al.
+    2012, "PSI-Search: iterative HOE-reduced profile SSEARCH searching", Bioinformatics 28:1650;
+    Gonzalez and Pearson 2010, "Homologous over-extension", Nucleic Acids Research 38:2177). And the
+    fewer members reach a column, the more its scores are those of the query's letter: see
+    `glsw.wings.profiles.alignment.position_scores`.
+
+    Parameters
+    ----------
+    query : Profile
+        Its letters are the first row of every profile.
+    gaps : {"fixed", "positional"}
+        As for `Profile.from_alignment`.
+    """
+
+    def __init__(self, query: Profile, gaps: Gaps = "fixed") -> None:
+        self._query, self._gaps = query, gaps
+        self._background = Background(query.scoring)
+        self._parts: dict[int, tuple[int, int]] = {}
+
+    def profile(
+        self, members: Iterable[tuple[int, _Int64, npt.NDArray[np.uint8]]]
+    ) -> Profile | None:
+        """Return the profile of the query and these members, None if there are none.
+
+        Parameters
+        ----------
+        members : iterable of (int, ndarray of int64, ndarray of uint8)
+            The number of a sequence, the coordinates of its alignment with the query, shape (2, K),
+            see `glsw.Alignment`, and the codes of the whole sequence. The best come first.
+        """
+        alphabet, letters = self._query.scoring.alphabet, self._query.letters
+        own = letter_numbers(alphabet.encode(letters, unknown=alphabet.wildcard), self._background)
+        rows, insertions = [own], [np.zeros(len(own), bool)]
+        for number, coordinates, codes in members:
+            bounds = int(coordinates[0, 0]), int(coordinates[0, -1])
+            start, stop = self._parts.setdefault(number, bounds)
+            at, residues = aligned(coordinates)
+            if not len(at):
+                continue
+            row = np.full(len(own), OUTSIDE, np.int8)
+            row[at[0] : at[-1] + 1] = GAP
+            row[at] = letter_numbers(codes[residues], self._background)
+            within = (residues >= start) & (residues < stop)
+            if not within.any():
+                continue
+            row[: at[within][0]] = row[at[within][-1] + 1 :] = OUTSIDE
+            rows.append(row)
+            inserted = np.zeros(len(own), bool)
+            inserted[at[:-1]] = np.diff(residues) > 1
+            insertions.append(inserted & (row != OUTSIDE))
+        if len(rows) == 1:
+            return None
+        scores = position_scores(np.stack(rows), self._background, letters, of_members=True)
+        query = self._query
+        complete = self._background.complete(scores, letters)
+        made = Profile(complete, letters, query.scoring, query.id, query.description)
+        if self._gaps == "fixed":
+            return made
+        return made.with_gaps(position_gaps(np.stack(rows), np.stack(insertions), self._background))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +157,7 @@ def iterate(
     A target is a member of the next profile if the E-value of its best alignment is at most
     ``inclusion``. The profile is made of the query and the aligned parts of its members, see
     `Profile.from_alignment`; of a member only the part that was aligned when it first was one, see
-    `glsw.wings.profiles.members.Members`. Members of a round before that are none now are left out.
+    `Members`. Members of a round before that are none now are left out.
     Results depend on the inputs alone.
 
     Parameters
@@ -260,3 +338,9 @@ def _shown(
             kept = [replace(listed[k], rank=n) for n, k in enumerate(within.tolist(), start=1)]
             listed = Hits.of(query, kept)
     return replace(result, query=query, hits=listed, evalue=evalue, more=more)
+
+
+def inclusion_of(given: float | None, sums: bool) -> float:
+    """Return the E-value of members that is asked for, or the usual one."""
+    usual = SUMS_INCLUSION if sums else INCLUSION
+    return usual if given is None else given

@@ -19,14 +19,20 @@ from glsw.sequences.database import Database
 from glsw.sequences.query import MaskedError
 from glsw.sequences.records import Record
 from glsw.statistics import Unavailable
+from glsw.wings.profiles.background import Gaps
 from glsw.wings.profiles.files import FORMATS
-from glsw.wings.profiles.gaps import Gaps
-from glsw.wings.profiles.members import INCLUSION, SUMS_INCLUSION, inclusion_of
+from glsw.wings.profiles.iteration import (
+    INCLUSION,
+    SUMS_INCLUSION,
+    Round,
+    inclusion_of,
+    rounds,
+    with_work_of,
+)
 from glsw.wings.profiles.profile import Profile
 
 if TYPE_CHECKING:
     from glsw.cli.pairs import Inputs
-    from glsw.wings.profiles.iteration import Round
 
 
 DECIDES = "profile", "iterations", "inclusion", "positional_gaps", "sums"
@@ -113,8 +119,6 @@ def iterated(
     Its cells, seconds and engines are those of all rounds. The total of the bar has all rounds of a
     query until its last one is done.
     """
-    from glsw.wings.profiles.iteration import rounds, with_work_of
-
     queries, database = given.queries, aligner.database(given.targets)
     gaps = _gaps(arguments)
     inclusion = inclusion_of(arguments.inclusion, arguments.sums)

@@ -21,9 +21,9 @@ from glsw.sequences.records import ProfileRecord, Record, Single, as_records
 from glsw.sequences.seg import Masked
 from glsw.wings.profiles import text
 from glsw.wings.profiles.alignment import rows_of, scores_of_alignment
+from glsw.wings.profiles.background import Gaps, check_gaps
 from glsw.wings.profiles.files import read_profile
-from glsw.wings.profiles.gaps import Gaps, check_gaps
-from glsw.wings.profiles.letters import Parts
+from glsw.wings.profiles.text import Parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,7 @@ class Profile(PositionalQuery):
             The name of the profile; that of the query's row unless given.
         gaps : {"fixed", "positional"}
             "positional": gaps cost less where rows of the alignment open some, and more where they
-            do not, see `glsw.wings.profiles.gaps.gaps_from_frequencies`.
+            do not, see `glsw.wings.profiles.background.gaps_from_frequencies`.
 
         Raises
         ------
@@ -228,8 +228,9 @@ class Profile(PositionalQuery):
             ``Scoring.blast()`` (``Scoring.nucleotide()`` of models of DNA) if it names none.
         gaps : {"fixed", "positional"}
             "positional": gap costs by position, of an alignment as in `from_alignment`, of a
-            HMMER3 model from its transitions, see `glsw.wings.profiles.gaps.gaps_from_transitions`.
-            What `write` wrote has its own costs in any case.
+            HMMER3 model from its transitions, see
+            `glsw.wings.profiles.background.gaps_from_transitions`. What `write` wrote has its own
+            costs in any case.
 
         Raises
         ------

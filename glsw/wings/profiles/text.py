@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
-from glsw.wings.profiles.letters import Parts
 
 BEGINS = "glsw profile 1"
 _COSTS = "open", "extend"
 _NUMBERS = "scale", "gap_open", "gap_extend", "insertion_open", "insertion_extend"
+
+
+class Parts(NamedTuple):
+    """What a profile is made of, see `glsw.Profile`."""
+
+    scores: npt.NDArray[np.int32]
+    letters: str
+    scoring: Scoring
+    id: str
+    description: str = ""
+    gap_open: npt.NDArray[np.int32] | None = None
+    gap_extend: npt.NDArray[np.int32] | None = None
 
 
 def written(parts: Parts) -> str:

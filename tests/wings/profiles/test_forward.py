@@ -18,11 +18,11 @@ import glsw
 from glsw import Profile, Record, Scoring
 from glsw.cli import main
 from glsw.wings.profiles import forward
+from glsw.wings.profiles.background import Background
 from glsw.wings.profiles.forward import ForwardScores
-from glsw.wings.profiles.letters import Letters
 
 PROTEIN = Scoring.blast().alphabet
-MADE = Letters(Scoring.blast())
+MADE = Background(Scoring.blast())
 LETTERS = "ARNDCQEGHILKMFPSTWYV"
 
 

@@ -16,8 +16,7 @@ from glsw import Profile, Record
 from glsw.cli import main
 from glsw.sequences.alphabet import PROTEIN
 from glsw.statistics.ungapped_constants import background
-from glsw.wings.profiles.iteration import Round, with_work_of
-from glsw.wings.profiles.members import Members
+from glsw.wings.profiles.iteration import Members, Round, with_work_of
 
 QUERY = Record("q", "made up", some(1, 120))
 

@@ -25,7 +25,7 @@ from glsw.search.fingerprint import fingerprint
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
 from glsw.wings.composition.own_matrices import own_scores
-from glsw.wings.profiles.members import Members
+from glsw.wings.profiles.iteration import Members
 
 BLOSUM62 = Scoring.blast()
 ABLE = [name for name, kind in ENGINES.items() if kind.capabilities.positional_gaps]

@@ -21,7 +21,7 @@ from glsw.scoring.positional import MAX_POSITIONS
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.statistics.ungapped_constants import background, lambda_of
 from glsw.wings.profiles.alignment import OUTSIDE, UNKNOWN, _codes, _different, _weights
-from glsw.wings.profiles.letters import Letters
+from glsw.wings.profiles.background import Background
 
 DATA = Path(__file__).parent
 PSSM, HMM = DATA / "made_up.pssm", DATA / "made_up.hmm"
@@ -491,7 +491,7 @@ def kept_by_the_rule(codes: np.ndarray) -> list[int]:
 
 def test_rows_near_the_query_are_kept() -> None:
     """As in psiblast: of those near another row, and of the query's equals, none is."""
-    made = Letters(BLOSUM62)
+    made = Background(BLOSUM62)
     dropped = set()
     for seed in range(60):
         rows = near_rows(seed)
@@ -518,7 +518,7 @@ def test_rows_are_those_that_psiblast_keeps(tmp_path) -> None:
         subprocess.run(words.split(), cwd=tmp_path, capture_output=True, check=True)
         return (tmp_path / "pssm").read_text()
 
-    made = Letters(BLOSUM62)
+    made = Background(BLOSUM62)
     for seed in range(6):
         rows = near_rows(seed)
         kept = _different(np.stack([_codes(row, "row", made) for row in rows])).tolist()

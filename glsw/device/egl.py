@@ -8,6 +8,7 @@ modules are imported and files are read.
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 import threading
 from collections.abc import Iterable
@@ -78,7 +79,12 @@ class EglDevice:
 
 @cache
 def _loaded(library: str) -> ctypes.CDLL:
-    """Return EGL with the types of its functions; OSError without the library or one of them."""
+    """Return EGL with the types of its functions; OSError without the library or one of them.
+
+    NVIDIA's driver keeps compiled programs on disk, but those of root only if it is told so.
+    """
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        os.environ.setdefault("__GL_SHADER_DISK_CACHE", "1")
     egl = ctypes.CDLL(library)
     egl.eglGetProcAddress.restype, egl.eglGetProcAddress.argtypes = _Handle, [ctypes.c_char_p]
     for name, (result, *arguments) in _FUNCTIONS.items():

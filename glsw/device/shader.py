@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 import moderngl
 
-from glsw.device import program_cache, program_file
 from glsw.device.device import Device, DeviceError
 
 _INCLUDE = re.compile(r"\s*#\s*include\b\s*(.*)")
@@ -138,8 +137,6 @@ def compute(
 ) -> moderngl.ComputeShader:
     """Return the compute program of a shader file, compiled once per device and set of defines.
 
-    A program that is slow to compile is stored on disk, see `glsw.device.program_cache`. A stored
-    program lists its uniforms but no blocks: bind these by ``layout(binding = )``.
     Files are looked for in ``folder``, if there is one, and in `root`.
 
     Raises
@@ -194,9 +191,7 @@ def _program(
     try:
         if kind is moderngl.ComputeShader:
             made: object = ComputeProgram.of(
-                program_cache.compute_shader(
-                    device, sources["compute"], cache=program_file.folder()
-                )
+                device.ctx.compute_shader(sources["compute"])
             )
         else:
             made = device.ctx.program(

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from glsw.device import program_file
+from glsw.device import private_files
 from glsw.device.info import DeviceInfo
 
 RIGHT = "right"
@@ -41,17 +41,19 @@ class Verdicts:
     def __init__(self, info: DeviceInfo, folder: Path | None) -> None:
         self._file: Path | None = None
         if folder is not None:
+            import hashlib
+
             words = f"{info.name}\n{info.vendor}\n{info.version_string}\n{_version()}"
             name = re.sub(r"\W+", "-", info.name)[:40].strip("-")
-            number = program_file.digest(words.encode()).hex()[:16]
+            number = hashlib.sha256(words.encode()).hexdigest()[:16]
             self._file = folder / f"{name}-{number}.json"
         self._known = self._read()
 
     @classmethod
     def of(cls, info: DeviceInfo) -> Verdicts:
         """Return those in the user's cache."""
-        programs = program_file.folder()
-        return cls(info, programs and programs.parent / "devices")
+        cache = private_files.folder()
+        return cls(info, cache and cache / "devices")
 
     def get(self, family: str) -> str | None:
         """Return the verdict on a family, None if there is none.
@@ -106,7 +108,7 @@ class Verdicts:
     def _write(self) -> None:
         """Write the file; one that cannot be written is not read again either."""
         content = json.dumps(self._known, indent=1).encode()
-        if self._file is not None and not program_file.write_private(self._file, content):
+        if self._file is not None and not private_files.write_private(self._file, content):
             self._file = None
 
     @contextmanager
@@ -117,7 +119,7 @@ class Verdicts:
         """
         file = self._file
         with ExitStack() as stack:
-            if file is not None and program_file.is_private(file.parent):
+            if file is not None and private_files.is_private(file.parent):
                 with suppress(ImportError, OSError):
                     import fcntl  # Windows has none
 
@@ -129,7 +131,7 @@ class Verdicts:
     def _read(self) -> dict[str, dict[str, Any]]:
         """Return what the file says, nothing where it is missing or damaged."""
         known: dict[str, dict[str, Any]] = {"verdicts": {}, "speeds": {}}
-        if self._file is None or not program_file.is_private(self._file.parent):
+        if self._file is None or not private_files.is_private(self._file.parent):
             return known
         with suppress(OSError, ValueError, AttributeError, LookupError, RecursionError, TypeError):
             found = json.loads(self._file.read_bytes())

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from glsw.alignment.paths import Ends, Paths
-from glsw.device import program_file
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 
@@ -31,6 +30,8 @@ def usual_scorings() -> tuple[Scoring, ...]:
 
 def digest(scoring: object) -> str:
     """Return what tells a scoring from others; "" if it is no usual one."""
+    import hashlib
+
     if isinstance(scoring, Scoring3):
         usual = scoring.scheme == "sum-of-pairs" and scoring.local and not scoring.gap_gap
         return f"three {digest(scoring.pairs)}" if usual else ""
@@ -38,7 +39,7 @@ def digest(scoring: object) -> str:
         return ""
     words = scoring.alphabet.letters, scoring.gap_open, scoring.gap_extend
     content = repr(words).encode() + np.ascontiguousarray(scoring.matrix, np.int32).tobytes()
-    return program_file.digest(content).hex()[:12]
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def of(scoring: object, what: str) -> Any:

@@ -1,0 +1,67 @@
+"""Files of the user's cache that nobody else can write: what this user has found of a device.
+
+Files are read and written in a folder that belongs to the user and that nobody else can open, mode
+0700. Whatever is wrong with a file, it counts as missing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+
+def folder() -> Path | None:
+    """Return the folder of glsw in the user's cache; None if the user has no home."""
+    try:
+        if sys.platform == "win32":
+            base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        elif sys.platform == "darwin":
+            base = Path.home() / "Library" / "Caches"
+        else:
+            base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+            if not base.is_absolute():
+                base = Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return base / "glsw"
+
+
+def is_private(cache: Path) -> bool:
+    """Return whether a folder belongs to this user and only this user can open it, or is not there.
+
+    Always true where there are no user numbers (Windows).
+    """
+    try:
+        found = os.stat(cache)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    if not hasattr(os, "geteuid"):
+        return True
+    private = stat.S_IMODE(found.st_mode) & 0o077 == 0
+    return stat.S_ISDIR(found.st_mode) and private and found.st_uid == os.geteuid()
+
+
+def write_private(file: Path, content: bytes) -> bool:
+    """Write a file atomically into a folder that only this user opens; tell whether that worked."""
+    import tempfile
+
+    with suppress(OSError):
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not is_private(file.parent):
+            return False
+        handle, written = tempfile.mkstemp(dir=file.parent, prefix="new-")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            os.replace(written, file)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(written)
+            raise
+        return True
+    return False

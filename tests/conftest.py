@@ -110,7 +110,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep our compiled programs out of the user's cache, and Mesa's own where they are.
+    """Keep what is found of devices out of the user's cache, and Mesa's programs where they are.
 
     Hundreds of tests start Python, which compiles each module once.
     """

@@ -190,9 +190,7 @@ def _program(
     device.activate()
     try:
         if kind is moderngl.ComputeShader:
-            made: object = ComputeProgram.of(
-                device.ctx.compute_shader(sources["compute"])
-            )
+            made: object = ComputeProgram.of(device.ctx.compute_shader(sources["compute"]))
         else:
             made = device.ctx.program(
                 vertex_shader=sources["vertex"], fragment_shader=sources["fragment"]

@@ -19,7 +19,7 @@ from glsw.cli.scoring import add_masks, add_scoring, scoring_for, scoring_of
 from glsw.cli.summary import add_summary, check_summary, summary_of
 from glsw.cli.words import count, number
 from glsw.output.sparse import SPARSE_FORMATS
-from glsw.pairs.distances import DISTANCES, RULES
+from glsw.pairs.distances import ASCENDING, DISTANCES
 from glsw.pairs.near_pairs import listed, scipy_sparse
 from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
@@ -139,7 +139,7 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
         )
         pairs = math.prod(found.shape)
         if not others:
-            ascending = RULES[arguments.distance].ascending
+            ascending = arguments.distance in ASCENDING
             found = listed(found, ascending=ascending, both=arguments.both, own=arguments.own)
             pairs = (pairs - len(records)) // (1 if arguments.both else 2)
             pairs += len(records) * arguments.own

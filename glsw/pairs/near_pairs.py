@@ -16,7 +16,7 @@ from glsw.engines.proportion import Proportion
 from glsw.engines.tiles import Passing, Tile
 from glsw.pairs.align_pairs import aligned
 from glsw.pairs.all_pairs import Parts, Piece, cells_in_order, cells_of, pieces, pieces_of_workers
-from glsw.pairs.distances import Found, Rule, Values
+from glsw.pairs.distances import Rule, ScoredPairs, Values
 from glsw.run.tasks import run_tasks
 from glsw.run.workers import Workers
 from glsw.sequences.encoded import Sequences, ranges
@@ -74,7 +74,7 @@ def near_pairs(
         if symmetric:
             off = found.query != found.target
             turned = found.target[off], found.query[off], found.score[off]
-            kept.add(Found(*turned, found.identity[off[: len(found.identity)]]))
+            kept.add(ScoredPairs(*turned, found.identity[off[: len(found.identity)]]))
     rows, columns, values = kept.all()
     shape = len(queries), len(others)
     made: csr_array = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
@@ -103,12 +103,12 @@ def _found(
     ties: Ties,
     workers: Workers | None,
     progress: Progress | None,
-) -> Iterator[Found]:
+) -> Iterator[ScoredPairs]:
     """Yield the pairs that reach the bounds of a rule; of symmetric ones those of i <= j."""
     every = list(pieces(queries, targets, engine.part, symmetric=symmetric))
     if workers:
         every = pieces_of_workers(every, queries, targets, workers)
-    bounds, part = rule.bounds(), Parts(targets)
+    bounds, part = rule.bounds, Parts(targets)
     works = (
         _Work(
             queries.part(each.queries),
@@ -160,7 +160,7 @@ class _Work:
     symmetric: bool
     ties: Ties | None
 
-    def __call__(self, engine: Any) -> list[Found]:
+    def __call__(self, engine: Any) -> list[ScoredPairs]:
         return list(_computed(engine, [self], None))
 
     def tiles(self) -> Iterator[tuple[Tile, int]]:
@@ -178,7 +178,7 @@ class _Work:
         first = self.first_query + start - self.first_target
         return every, cells_in_order(tile.queries, tile.targets, first)
 
-    def found(self, engine: Engine, tile: Tile, start: int, passing: Passing) -> Found:
+    def found(self, engine: Engine, tile: Tile, start: int, passing: Passing) -> ScoredPairs:
         """Return the pairs of a tile that pass, by their numbers in the table."""
         query, target, score = passing
         query = query + np.int32(self.first_query + start)
@@ -190,12 +190,12 @@ class _Work:
         identity = np.empty(0)
         if self.ties is not None:
             identity = identities(engine, tile.queries, tile.targets, passing, self.ties)
-        return Found(query, target, score, identity)
+        return ScoredPairs(query, target, score, identity)
 
 
 def _computed(
     engine: Engine, works: Iterator[_Work] | list[_Work], progress: Progress | None
-) -> Iterator[Found]:
+) -> Iterator[ScoredPairs]:
     begun: list[tuple[_Work, Tile, int]] = []
     report = Proportion(progress or ignore)
 
@@ -249,10 +249,10 @@ class _Kept:
         self._parts: list[tuple[_Int32, _Int32, Values]] = []
         self._size, self._limit = 0, _PENDING
 
-    def add(self, found: Found) -> None:
+    def add(self, found: ScoredPairs) -> None:
         """Add those of some pairs that pass."""
         values = self._rule.values(found)
-        passes = self._rule.passes(values)
+        passes = (values >= self._rule.least) & (values <= self._rule.most)
         self._parts.append((found.query[passes], found.target[passes], values[passes]))
         self._size += int(passes.sum())
         if self._k is not None and self._size > self._limit:
@@ -266,7 +266,7 @@ class _Kept:
 
     def _joined(self) -> tuple[_Int32, _Int32, Values]:
         nothing = np.empty(0, np.int32)
-        empty = Found(nothing, nothing, nothing, np.empty(0))
+        empty = ScoredPairs(nothing, nothing, nothing, np.empty(0))
         parts = [(nothing, nothing, self._rule.values(empty)), *self._parts]
         rows, columns, values = (np.concatenate(each) for each in zip(*parts, strict=True))
         return rows, columns, values

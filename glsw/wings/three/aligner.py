@@ -23,7 +23,7 @@ from glsw.run.tasks import in_order, run_tasks
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import chosen
 from glsw.scoring.three import Scoring3
-from glsw.wings.three.results import alignment_of, alignments_of
+from glsw.wings.three.results import Alignment3, alignments_of
 from glsw.words import suggesting
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ class Aligner3(PoolUser):
         triples, records = self._inputs.triple(a, b, c)
         with self.engine.turn:
             paths = self.engine.paths(triples)
-        return alignment_of(paths, triples, records, self.scoring)
+        return Alignment3.of(paths, triples, records, self.scoring).biopython()
 
     def alignments(
         self,
@@ -366,6 +366,22 @@ class Aligner3(PoolUser):
         8 [2 0 1] [6 4 5]
         8 [6 0 1] [10  4  5]
         """
+        found = self.disjoint(
+            a, b, c, max_alignments=max_alignments, min_score=min_score, progress=progress
+        )
+        return map(Alignment3.biopython, found)
+
+    def disjoint(
+        self,
+        a: OneSequence,
+        b: OneSequence,
+        c: OneSequence,
+        *,
+        max_alignments: int | None = None,
+        min_score: float | None = None,
+        progress: Progress | None = None,
+    ) -> Iterator[Alignment3]:
+        """Return the same as `alignments` as data."""
         max_alignments = checked_most(max_alignments)
         if not self.scoring.local and max_alignments not in (None, 1):
             raise ValueError(

@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import Bio.Align
-
 from glsw.cli.inputs import FILES, Targets, check_standard_input, lengths, only
 from glsw.cli.messages import Bar, progress_bar, tables
 from glsw.cli.options import add_output, add_running, add_several
@@ -23,6 +21,7 @@ from glsw.sequences.alphabet import DNA
 from glsw.sequences.records import Record, as_records
 from glsw.wings.three.aligner import Aligner3
 from glsw.wings.three.formats import FORMATS3, Result3
+from glsw.wings.three.results import Alignment3
 
 IDENTITY = 1, -1
 """Default match and mismatch of three letters (Sudo et al. 2012)."""
@@ -94,7 +93,7 @@ def _disjoint(
     bar: Bar,
 ) -> Iterator[Result3]:
     """Yield a result per alignment, or one result without an alignment if there is none."""
-    found = aligner.alignments(
+    found = aligner.disjoint(
         *records,
         max_alignments=arguments.max_alignments or None,
         min_score=arguments.min_score,
@@ -105,14 +104,13 @@ def _disjoint(
     found = tables(found, cells, most, bar)
     rank, start = 0, time.perf_counter()
 
-    def result(rank: int, alignment: Bio.Align.Alignment | None) -> Result3:
-        seconds = time.perf_counter() - start
-        engine, width = aligner.engine, aligner.scoring.alphabet.width
+    def result(rank: int, alignment: Alignment3 | None) -> Result3:
+        seconds, engine = time.perf_counter() - start, aligner.engine
         ran = engine.label, engine.where, engine.memory_used
-        return Result3(records, rank, alignment, width, cells, seconds, *ran)
+        return Result3(records, rank, alignment, cells, seconds, *ran)
 
     for rank, alignment in enumerate(found, start=1):
-        yield result(rank, alignment if alignment.shape[1] else None)
+        yield result(rank, alignment if alignment.columns else None)
         start = time.perf_counter()
     if not rank:
         yield result(1, None)

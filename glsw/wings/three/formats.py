@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from glsw.alignment.text import NumberedRow, counted, in_lines, titled
 from glsw.output.format import in_a_line
 from glsw.sequences.records import Record
-from glsw.wings.three.results import MARKS
+from glsw.wings.three.results import Alignment3
 from glsw.words import visible
 
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ class Result3:
         The three whole sequences.
     rank : int
         1 for the best alignment.
-    alignment : Bio.Align.Alignment or None
-        As from `Aligner3.align`.
-    width : int
-        Characters of a letter.
+    alignment : Alignment3 or None
     cells : int
         Of the table.
     seconds : float
@@ -69,8 +66,7 @@ class Result3:
 
     records: tuple[Record, Record, Record]
     rank: int
-    alignment: Bio.Align.Alignment | None
-    width: int
+    alignment: Alignment3 | None
     cells: int
     seconds: float
     engine: str
@@ -94,16 +90,16 @@ class Format3(NamedTuple):
 
 
 def write_text(result: Result3, stream: TextIO) -> None:
-    """Write three rows, residue under residue, and below them the `glsw.wings.three.aligner.marks`.
+    """Write three rows, residue under residue, and below them the marks, see `Alignment3`.
 
     Examples
     --------
     >>> import sys
-    >>> from glsw.wings.three.aligner import align3
+    >>> from glsw.wings.three.aligner import Aligner3
     >>> words = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
     >>> records = tuple(Record(f"q{k}", "", word) for k, word in enumerate(words))
-    >>> found = align3(*records, engine="reference")
-    >>> write_text(Result3(records, 1, found, 1, 420, 0.1, "reference", "CPU"), sys.stdout)
+    >>> found = next(Aligner3(engine="reference").disjoint(*records))
+    >>> write_text(Result3(records, 1, found, 420, 0.1, "reference", "CPU"), sys.stdout)
     a q0
     b q1
     c q2
@@ -115,19 +111,19 @@ def write_text(result: Result3, stream: TextIO) -> None:
          .** **.
     <BLANKLINE>
     """
-    alignment, width = result.alignment, result.width
-    if alignment is None:
+    found = result.alignment
+    if found is None:
         names = ", ".join(record.id for record in result.records)
         stream.write(f"{visible(names)}: no alignment\n\n")
         return
-    starts = (alignment.coordinates[:, 0] // width + 1).tolist()
+    starts = (found.coordinates[:, 0] + 1).tolist()
     rows = [
-        NumberedRow(row, first, width=width)
-        for row, first in zip(_rows(alignment), starts, strict=True)
+        NumberedRow(row, first, width=found.width)
+        for row, first in zip(found.rows(), starts, strict=True)
     ]
     lines = titled(dict(zip("abc", result.records, strict=True)))
-    lines.append(f"score {_score(alignment)}, {counted(*_counts(result, alignment))}")
-    for block in in_lines(dict(zip("abc", rows, strict=True)), _marks(alignment), 3):
+    lines.append(f"score {found.score}, {counted(found.identities, found.gaps, found.columns)}")
+    for block in in_lines(dict(zip("abc", rows, strict=True)), found.marks, 3):
         lines += ["", *block]
     stream.write("\n".join([*lines, "", ""]))
 
@@ -153,21 +149,15 @@ def write_fasta(result: Result3, stream: TextIO) -> None:
 
 def write_tsv(result: Result3, stream: TextIO) -> None:
     """Write the `COLUMNS` of an alignment, without the header, or nothing."""
-    alignment, width = result.alignment, result.width
-    if alignment is None:
+    found = result.alignment
+    if found is None:
         return
-    identities, gaps, columns = _counts(result, alignment)
-    values: list[object] = [
-        result.rank,
-        _score(alignment),
-        f"{identities / columns:.4f}",
-        identities,
-        gaps,
-        columns,
-    ]
-    for record, at in zip(result.records, alignment.coordinates // width, strict=True):
-        values += [record.id, at[0], at[-1], len(record) // width]
-    values += _rows(alignment)
+    identity = f"{found.identities / found.columns:.4f}"
+    values: list[object] = [result.rank, found.score, identity]
+    values += [found.identities, found.gaps, found.columns]
+    for record, at in zip(result.records, found.coordinates, strict=True):
+        values += [record.id, at[0], at[-1], len(record) // found.width]
+    values += found.rows()
     stream.write("\t".join(map(in_a_line, values)) + "\n")
 
 
@@ -180,42 +170,15 @@ FORMATS3 = {
 """For three sequences: rows with marks below, files of other programs, a line of columns."""
 
 
-def _rows(alignment: Bio.Align.Alignment) -> list[str]:
-    return [str(alignment[k]) for k in range(3)]
-
-
-def _marks(alignment: Any) -> str:
-    marks: str = alignment.column_annotations[MARKS]
-    return marks
-
-
-def _score(alignment: Any) -> int | float:
-    score: int | float = alignment.score
-    return score
-
-
-def _counts(result: Result3, alignment: Bio.Align.Alignment) -> tuple[int, int, int]:
-    """Return how many columns have three equal letters, how many a gap, and how many there are."""
-    gaps = sum("-" in column for column in zip(*_rows(alignment), strict=True))
-    marks = _marks(alignment)
-    return marks.count("*") // result.width, gaps // result.width, len(marks) // result.width
-
-
 def _named(result: Result3, room: int | None = None) -> Bio.Align.Alignment | None:
     """Return the alignment with names that say where it is, perhaps of so many characters."""
-    import Bio.Align
-    from Bio.SeqRecord import SeqRecord
-
-    found, width = result.alignment, result.width
+    found = result.alignment
     if found is None:
         return None
-    rows = []
-    for record, at in zip(found.sequences, found.coordinates // width, strict=True):
+    named = []
+    for record, at in zip(result.records, found.coordinates.tolist(), strict=True):
         place = f"/{at[0] + 1}-{at[-1]}"
         name = visible(record.id)
         name = name if room is None else name[: room - len(place)]
-        title = visible(record.description)
-        rows.append(SeqRecord(record.seq, id=f"{name}{place}", description=title))
-    alignment = Bio.Align.Alignment(rows, found.coordinates)  # type: ignore[no-untyped-call]
-    alignment.column_annotations = {MARKS: _marks(found)}  # type: ignore[attr-defined]
-    return alignment
+        named.append(Record(f"{name}{place}", visible(record.description), record.letters))
+    return found.biopython(named)

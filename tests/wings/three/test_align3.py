@@ -36,7 +36,7 @@ from glsw.run import workers
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, custom
 from glsw.wings.three.aligner import Aligner3, align3, alignments3, score3
-from glsw.wings.three.results import MARKS, marks
+from glsw.wings.three.results import MARKS, Alignment3
 
 WORDS = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
 TOY = custom("ABC")
@@ -337,9 +337,13 @@ def test_marks():
     """Three W; I, V and L, all similar; two L; nothing; a gap; X is like nothing; gaps; N and D."""
     moves = np.array([7, 7, 7, 7, 3, 7, 1, 7], np.uint8)
     scoring = Scoring3.sum_of_pairs()
-    codes = [scoring.alphabet.encode(word) for word in ("MWILKAXRN", "WVLDANN", "WLKIXDD")]
+    words = "MWILKAXRN", "WVLDANN", "WLKIXDD"
+    codes = [scoring.alphabet.encode(word) for word in words]
     paths = Paths.of_moves(Ends(np.zeros(1, np.int32), np.array([[9, 7, 6]], np.int32)), [moves])
-    assert marks(paths, Batch.of([codes]), scoring) == "*:.    :"
+    records = [Record(name, "", word) for name, word in zip("abc", words, strict=True)]
+    found = Alignment3.of(paths, Batch.of([codes]), records, scoring)
+    assert (found.marks, found.identities, found.columns, found.gaps) == ("*:.    :", 1, 8, 2)
+    assert found.rows() == [*found.biopython()]
 
 
 def test_unknown_letters():

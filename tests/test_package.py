@@ -168,10 +168,6 @@ def test_the_picture_of_the_rooms_fits_on_a_page() -> None:
     assert IMPORTS.PLACE in IMPORTS.PAGE.read_text(encoding="utf-8")
 
 
-def test_the_page_of_columns_is_that_of_the_code() -> None:
-    assert load("columns").main(["--check"]) == 0, "run python docs/columns.py"
-
-
 def test_recurrence_is_written_once() -> None:
     spelled = re.compile(r"max\(.*-\s*gap_open")
     strays = [
@@ -300,22 +296,3 @@ def test_version_is_the_installed_one() -> None:
     import glsw
 
     assert glsw.__version__ == version("glsw")
-
-
-def test_measures_of_the_house() -> None:
-    words = [sys.executable, ROOT / "docs" / "house.py", ROOT]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    head, rule, *lines = [line.strip("| ").split(" | ") for line in done.stdout.splitlines()]
-    assert (head, rule) == (["measure", ROOT.name], ["---", "---:"])
-    rows = {name: [int(number) for number in numbers.split("; ")] for name, numbers in lines}
-    calls = [numbers for name, numbers in rows.items() if ": before an engine; all; calls" in name]
-    assert len(calls) == 8
-    assert all(0 < before < every <= number for before, every, number in calls)
-    assert rows["code lines"] == [
-        sum(rows[f"- {part}"][0] for part in ("core", "wings", "engines", "device"))
-    ]
-    wings = [numbers[0] for name, numbers in rows.items() if name.startswith("- wing ")]
-    assert sum(wings) == rows["- wings"][0], "docs/house.py does not know a wing"
-    assert rows["modules in the largest circle of imports"][0] <= 49, "may only become smaller"
-    assert all(all(numbers) for name, numbers in rows.items() if "wing" not in name)

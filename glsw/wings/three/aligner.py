@@ -366,34 +366,8 @@ class Aligner3(PoolUser):
         8 [2 0 1] [6 4 5]
         8 [6 0 1] [10  4  5]
         """
-        found = self.disjoint(
-            a, b, c, max_alignments=max_alignments, min_score=min_score, progress=progress
-        )
-        return map(Alignment3.biopython, found)
-
-    def disjoint(
-        self,
-        a: OneSequence,
-        b: OneSequence,
-        c: OneSequence,
-        *,
-        max_alignments: int | None = None,
-        min_score: float | None = None,
-        progress: Progress | None = None,
-    ) -> Iterator[Alignment3]:
-        """Return the same as `alignments` as data."""
-        max_alignments = checked_most(max_alignments)
-        if not self.scoring.local and max_alignments not in (None, 1):
-            raise ValueError(
-                f"max_alignments {max_alignments}: there is one global or semi-global alignment "
-                "of three sequences"
-            )
-        triples, records = self._inputs.triple(a, b, c)
-        with self.engine.turn:
-            self.engine.check(triples)
-        found = alignments_of(self.engine, triples, records, min_score, progress)
-        single = ([each] for each in islice(found, max_alignments))
-        return SharedIterator(single, self.engine)
+        limits = max_alignments, min_score, progress
+        return map(Alignment3.biopython, disjoint(self, (a, b, c), *limits))
 
     def _shown(self, scores: npt.NDArray[Any]) -> Scores:
         return self.scoring.pairs.in_matrix_units(scores)
@@ -422,6 +396,28 @@ class Aligner3(PoolUser):
                 if progress:
                     progress(shares[k].cells)
         return parts
+
+
+def disjoint(
+    aligner: Aligner3,
+    sequences: tuple[OneSequence, OneSequence, OneSequence],
+    max_alignments: int | None,
+    min_score: float | None,
+    progress: Progress | None,
+) -> Iterator[Alignment3]:
+    """Return as data what `Aligner3.alignments` returns as objects of Biopython."""
+    max_alignments = checked_most(max_alignments)
+    if not aligner.scoring.local and max_alignments not in (None, 1):
+        raise ValueError(
+            f"max_alignments {max_alignments}: there is one global or semi-global alignment "
+            "of three sequences"
+        )
+    triples, records = aligner._inputs.triple(*sequences)
+    with aligner.engine.turn:
+        aligner.engine.check(triples)
+    found = alignments_of(aligner.engine, triples, records, min_score, progress)
+    single = ([each] for each in islice(found, max_alignments))
+    return SharedIterator(single, aligner.engine)
 
 
 __all__ = ["Aligner3", "align3", "alignments3", "score3"]

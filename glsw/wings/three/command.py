@@ -19,7 +19,7 @@ from glsw.scoring.gaps import MODES
 from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import DNA
 from glsw.sequences.records import Record, as_records
-from glsw.wings.three.aligner import Aligner3
+from glsw.wings.three.aligner import Aligner3, disjoint
 from glsw.wings.three.formats import FORMATS3, Result3
 from glsw.wings.three.results import Alignment3
 
@@ -93,12 +93,8 @@ def _disjoint(
     bar: Bar,
 ) -> Iterator[Result3]:
     """Yield a result per alignment, or one result without an alignment if there is none."""
-    found = aligner.disjoint(
-        *records,
-        max_alignments=arguments.max_alignments or None,
-        min_score=arguments.min_score,
-        progress=bar.update,
-    )
+    most = arguments.max_alignments or None
+    found = disjoint(aligner, records, most, arguments.min_score, bar.update)
     cells = math.prod(lengths(aligner.scoring.alphabet, *records))
     most = arguments.max_alignments if aligner.scoring.local else 1
     found = tables(found, cells, most, bar)

@@ -95,10 +95,10 @@ def write_text(result: Result3, stream: TextIO) -> None:
     Examples
     --------
     >>> import sys
-    >>> from glsw.wings.three.aligner import Aligner3
+    >>> from glsw.wings.three.aligner import Aligner3, disjoint
     >>> words = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
     >>> records = tuple(Record(f"q{k}", "", word) for k, word in enumerate(words))
-    >>> found = next(Aligner3(engine="reference").disjoint(*records))
+    >>> found = next(disjoint(Aligner3(engine="reference"), records, 1, None, None))
     >>> write_text(Result3(records, 1, found, 420, 0.1, "reference", "CPU"), sys.stdout)
     a q0
     b q1

@@ -25,16 +25,20 @@ from glsw.cli.options import (
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
-from glsw.cli.words import format_in
+from glsw.cli.words import add_rows, format_in
 from glsw.output import ALIGNMENT_FORMATS
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Context, InContext, QueryPreparation
 
+_ARGUMENTS = {
+    ("query", None, None, "QUERY"): f"a file of one sequence: {FILES}",
+    ("target", None, None, "TARGET"): "a file of one sequence",
+}
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser.add_argument("query", metavar="QUERY", help=f"a file of one sequence: {FILES}")
-    parser.add_argument("target", metavar="TARGET", help="a file of one sequence")
+    add_rows(parser, _ARGUMENTS)
     add_scoring(parser)
     add_strand(parser.add_argument_group("strands"))
     add_masks(parser)

@@ -9,25 +9,24 @@ from typing import Any, TextIO
 
 from glsw.cli.messages import gcups
 from glsw.cli.stream import PlainStream
+from glsw.cli.words import add_rows
 from glsw.device.device import DeviceError, devices, open_device
 from glsw.device.info import DeviceInfo
+
+_ARGUMENTS = {
+    ("--test", bool): (
+        "have every engine prove itself on each device: a table of what is right, to send "
+        "with a report of a fault; and measure the device beside the processor, so that searches "
+        "use the faster one"
+    ),
+    ("--device", None, None, "N"): "number of the device or part of its name (all)",
+    ("--format", ("text", "json"), "text"): "text or JSON (text)",
+}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser.add_argument(
-        "--test",
-        action="store_true",
-        help="have every engine prove itself on each device: a table of what is right, to send "
-        "with a report of a fault; and measure the device beside the processor, so that searches "
-        "use the faster one",
-    )
-    parser.add_argument(
-        "--device", metavar="N", help="number of the device or part of its name (all)"
-    )
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="text or JSON (text)"
-    )
+    add_rows(parser, _ARGUMENTS)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -9,52 +9,42 @@ from pathlib import Path
 
 from glsw.cli.inputs import FILES, add_unknown
 from glsw.cli.messages import add_progress, progress_bar, say
-from glsw.cli.words import MATRIX, alphabet, matrix_of, name
+from glsw.cli.words import MATRIX, add_rows, alphabet, matrix_of, name
 from glsw.sequences.database import makedb
 from glsw.sequences.database_file import is_database
 from glsw.sequences.paired_alphabet import STRUCTURE
+
+_ARGUMENTS = {
+    ("out", None, None, "OUT"): "the database to write",
+    ("--alphabet", alphabet, None, "NAME"): (
+        "protein, dna (for --dna, --match and --mismatch), or the name of a matrix with other "
+        "letters, such as GONNET1992 (dna if the letters of all files look like it, else protein)"
+    ),
+}
+_TRACKS = {
+    ("--lower-case-mask", bool): (
+        "store lower-case letters as X or N, so that they score nothing, for searches with "
+        "--lower-case-mask"
+    ),
+    ("--seg", bool): "store segments of low complexity of proteins, found by SEG, as X",
+    ("--second-track", name, None, "FILE"): (
+        "a second letter for each position, such as its structure: records of the same names "
+        "and lengths in the same order as in the one FILE"
+    ),
+    ("--second-matrix", name, None, "FILE"): (
+        f"a matrix with the letters of the second track, {MATRIX} (the 20 letters of the "
+        "structure alphabet 3Di, and X)"
+    ),
+    ("--force", bool): "overwrite OUT even if it is no database",
+}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
     parser.add_argument("source", metavar="FILE", nargs="+", help=FILES)
-    parser.add_argument("out", metavar="OUT", help="the database to write")
-    parser.add_argument(
-        "--alphabet",
-        metavar="NAME",
-        type=alphabet,
-        help="protein, dna (for --dna, --match and --mismatch), or the name of a matrix with other "
-        "letters, such as GONNET1992 (dna if the letters of all files look like it, else protein)",
-    )
+    add_rows(parser, _ARGUMENTS)
     add_unknown(parser)
-    parser.add_argument(
-        "--lower-case-mask",
-        action="store_true",
-        help="store lower-case letters as X or N, so that they score nothing, for searches with "
-        "--lower-case-mask",
-    )
-    parser.add_argument(
-        "--seg",
-        action="store_true",
-        help="store segments of low complexity of proteins, found by SEG, as X",
-    )
-    parser.add_argument(
-        "--second-track",
-        metavar="FILE",
-        type=name,
-        help="a second letter for each position, such as its structure: records of the same names "
-        "and lengths in the same order as in the one FILE",
-    )
-    parser.add_argument(
-        "--second-matrix",
-        metavar="FILE",
-        type=name,
-        help=f"a matrix with the letters of the second track, {MATRIX} (the 20 letters of the "
-        "structure alphabet 3Di, and X)",
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="overwrite OUT even if it is no database"
-    )
+    add_rows(parser, _TRACKS)
     add_progress(parser)
 
 

@@ -10,9 +10,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Protocol, TextIO, TypeVar
 
+from glsw.cli.words import add_rows
 from glsw.words import visible
 
 FoundT = TypeVar("FoundT")
+
+
+_PROGRESS = {
+    ("--no-progress", bool): "no progress bar on a terminal",
+}
 
 
 class Bar(Protocol):
@@ -91,7 +97,7 @@ def occupy_standard_streams() -> None:
 
 def add_progress(group: argparse._ActionsContainer) -> None:
     """Add that there is no progress bar."""
-    group.add_argument("--no-progress", action="store_true", help="no progress bar on a terminal")
+    add_rows(group, _PROGRESS)
 
 
 def progress_bar(

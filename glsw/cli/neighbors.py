@@ -17,7 +17,7 @@ from glsw.cli.outputs import check_output, destination
 from glsw.cli.pairs import aligner_for
 from glsw.cli.scoring import add_masks, add_scoring, scoring_for, scoring_of
 from glsw.cli.summary import add_summary, check_summary, summary_of
-from glsw.cli.words import count, number
+from glsw.cli.words import add_rows, count, number
 from glsw.output.sparse import SPARSE_FORMATS
 from glsw.pairs.distances import ASCENDING, DISTANCES
 from glsw.pairs.near_pairs import listed, scipy_sparse
@@ -28,9 +28,30 @@ from glsw.sequences.records import Record, Records, as_records, read_all
 _Records = list[Record] | Records
 
 
+_ARGUMENTS = {
+    ("sequences", None, None, "FASTA"): f"the rows: {FILES}",
+}
+_PAIRS = {
+    ("--distance", DISTANCES, DISTANCES[0]): (
+        "score; self: the lesser of the scores of both with themselves, minus their score; "
+        "identity: equal columns of the best alignment, divided by all, 0 to 1; evalue: of a "
+        "search of all columns with the row (score)"
+    ),
+    ("--top", count, 0, "K"): (
+        "the K best of each row, a sequence itself not counted, 0 for all (0)"
+    ),
+    ("--min-score", number, None, "S"): (
+        "pairs of at least this score; only these are aligned for their identities"
+    ),
+    ("--both", bool): (
+        "without FASTA2, list each pair in both orders (once, the better if they differ)"
+    ),
+}
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser.add_argument("sequences", metavar="FASTA", help=f"the rows: {FILES}")
+    add_rows(parser, _ARGUMENTS)
     parser.add_argument(
         "other",
         metavar="FASTA2",
@@ -46,32 +67,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="the least score or identity, or the largest difference or E-value",
     )
-    group.add_argument(
-        "--distance",
-        choices=DISTANCES,
-        default=DISTANCES[0],
-        help="score; self: the lesser of the scores of both with themselves, minus their score; "
-        "identity: equal columns of the best alignment, divided by all, 0 to 1; evalue: of a "
-        "search of all columns with the row (score)",
-    )
-    group.add_argument(
-        "--top",
-        metavar="K",
-        type=count,
-        default=0,
-        help="the K best of each row, a sequence itself not counted, 0 for all (0)",
-    )
-    group.add_argument(
-        "--min-score",
-        metavar="S",
-        type=number,
-        help="pairs of at least this score; only these are aligned for their identities",
-    )
-    group.add_argument(
-        "--both",
-        action="store_true",
-        help="without FASTA2, list each pair in both orders (once, the better if they differ)",
-    )
+    add_rows(group, _PAIRS)
     group.add_argument(
         "--self",
         dest="own",

@@ -10,12 +10,24 @@ from types import ModuleType
 from typing import Any
 
 from glsw.cli.messages import add_progress
-from glsw.cli.words import count, devices_of, name, number, positive, size
+from glsw.cli.words import add_rows, count, devices_of, name, number, positive, size
 from glsw.engines import ENGINES
 from glsw.output import Format, format_of
 from glsw.run.pool import AnyExecutor
 from glsw.sequences.query import STRANDS
 from glsw.wings import registered
+
+_STRAND = {
+    ("--strand", STRANDS): "strands of the query (both, plus of proteins)",
+}
+_READ_GROUP = {
+    ("--read-group", name, None, "LINE"): (
+        r"with --format sam, the read group of all records, such as '@RG\tID:run1\tSM:sample'"
+    ),
+}
+_OUTPUT = {
+    ("--output", None, "-", "FILE"): "write results to this file instead of standard output",
+}
 
 
 def add_of_wings(parser: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> None:
@@ -50,37 +62,23 @@ def add_several(
 ) -> None:
     """Add the number of alignments, of which no two share ``what``, and their least score."""
     group = parser.add_argument_group("alignments")
-    group.add_argument(
-        "--max-alignments",
-        metavar="K",
-        type=count,
-        default=1,
-        help=f"the K best of those that share no {what}, 0 for all (1)",
-    )
-    group.add_argument(
-        "--min-score",
-        metavar="S",
-        type=number,
-        default=least,
-        help=f"alignments of at least this score ({note})",
-    )
+    rows = {
+        ("--max-alignments", count, 1, "K"): (
+            f"the K best of those that share no {what}, 0 for all (1)"
+        ),
+        ("--min-score", number, least, "S"): f"alignments of at least this score ({note})",
+    }
+    add_rows(group, rows)
 
 
 def add_strand(group: argparse._ActionsContainer) -> None:
     """Add which strands of DNA are compared."""
-    group.add_argument(
-        "--strand", choices=STRANDS, help="strands of the query (both, plus of proteins)"
-    )
+    add_rows(group, _STRAND)
 
 
 def add_read_group(group: argparse._ActionsContainer) -> None:
     """Add the read group of SAM."""
-    group.add_argument(
-        "--read-group",
-        metavar="LINE",
-        type=name,
-        help=r"with --format sam, the read group of all records, such as '@RG\tID:run1\tSM:sample'",
-    )
+    add_rows(group, _READ_GROUP)
 
 
 def complete_format(arguments: argparse.Namespace) -> None:
@@ -101,12 +99,12 @@ def complete_format(arguments: argparse.Namespace) -> None:
 
 def add_threads(group: argparse._ActionsContainer, note: str = "") -> None:
     """Add the number of threads."""
-    group.add_argument(
-        "--threads",
-        metavar="N",
-        type=positive,
-        help=f"threads of the processor, for engine cpu and software OpenGL{note} (all cores)",
-    )
+    rows = {
+        ("--threads", positive, None, "N"): (
+            f"threads of the processor, for engine cpu and software OpenGL{note} (all cores)"
+        ),
+    }
+    add_rows(group, rows)
 
 
 def add_running(
@@ -122,20 +120,17 @@ def add_running(
     Returns their group.
     """
     group = parser.add_argument_group("running")
-    group.add_argument("--engine", metavar="NAME", type=name, default=engine, help=engines)
-    group.add_argument(
-        "--device",
-        metavar="N",
-        type=devices_of if several else name,
-        help="number of the device or part of its name, see glsw devices; auto for the GPU of this "
-        f"process by its number on the host, as Slurm, MPI or Dask give it{several}",
-    )
-    group.add_argument(
-        "--memory",
-        metavar="SIZE",
-        type=size,
-        help="limit of device memory for parts of a database and for tables, such as 512M or 2G",
-    )
+    rows = {
+        ("--engine", name, engine, "NAME"): engines,
+        ("--device", devices_of if several else name, None, "N"): (
+            "number of the device or part of its name, see glsw devices; auto for the GPU of this "
+            f"process by its number on the host, as Slurm, MPI or Dask give it{several}"
+        ),
+        ("--memory", size, None, "SIZE"): (
+            "limit of device memory for parts of a database and for tables, such as 512M or 2G"
+        ),
+    }
+    add_rows(group, rows)
     add_threads(group, "; of each worker of a cluster" if _wings_at(parser, group) else "")
     add_of_wings(parser, group)
     add_progress(group)
@@ -155,15 +150,14 @@ def add_output(
     group = parser.add_argument_group("output")
     first = next(iter(formats))
     if kind is None:
-        group.add_argument("--format", choices=formats, default=first, help=f"{text} ({first})")
+        rows = {
+            ("--format", tuple(formats), first): (f"{text} ({first})"),
+        }
+        add_rows(group, rows)
     else:
-        group.add_argument(
-            "--format", metavar="NAME", type=kind, default=first, help=f"{text} ({first})"
-        )
-    group.add_argument(
-        "--output",
-        metavar="FILE",
-        default="-",
-        help="write results to this file instead of standard output",
-    )
+        rows = {
+            ("--format", kind, first, "NAME"): (f"{text} ({first})"),
+        }
+        add_rows(group, rows)
+    add_rows(group, _OUTPUT)
     return group

@@ -6,7 +6,7 @@ import argparse
 
 from glsw.cli.inputs import Targets, add_unknown
 from glsw.cli.options import add_of_wings
-from glsw.cli.words import cost, name, not_positive, number
+from glsw.cli.words import add_rows, cost, name, not_positive, number
 from glsw.engines import TIES
 from glsw.scoring.gaps import MODES
 from glsw.scoring.kinds import seen
@@ -27,6 +27,35 @@ PROTEIN_GAPS = 11, 1
 DNA_GAPS = 5, 2
 """Default gap costs, in BLAST's words."""
 
+_SCORING = {
+    ("--mode", MODES, "local"): (
+        "local: the alignment begins and ends anywhere; global: it contains all letters of "
+        "both sequences; semiglobal: likewise, but gaps at both ends of both are free (local)"
+    ),
+    ("--ties", TIES, TIES[0]): (
+        "which of equally good alignments: the one that ends last, or any (conventional)"
+    ),
+}
+_MASKING = {
+    ("--lower-case-mask", bool): "mask lower-case letters",
+    ("--mask-low-complexity", bool): (
+        "mask regions of low complexity in queries: DUST for DNA, tantan for proteins"
+    ),
+    ("--seg", ("yes", *MASKED), "no"): (
+        "mask segments of low complexity of proteins, found by SEG: of queries (yes or query, "
+        "as in blastp), of targets, or of both (no)"
+    ),
+}
+_COSTS = {
+    ("--dna", bool): (
+        "score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3); "
+        f"the default if of the first {LETTERS_TO_TELL:,} letters of each file at least "
+        f"{PERCENT_COMMON} %% are A, C, G, T, U or N, and {PERCENT_NUCLEOTIDES} %% nucleotides of "
+        "IUPAC's code"
+    ),
+    ("--protein", bool): "score proteins, whatever the letters",
+}
+
 
 def add_scoring(parser: argparse.ArgumentParser) -> None:
     """Add a matrix, or match and mismatch, gap costs and ties."""
@@ -36,38 +65,14 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
         "each further one gapextend; at 11/1 that is 12 for the first residue.",
     )
     add_costs(group)
-    group.add_argument(
-        "--mode",
-        choices=MODES,
-        default="local",
-        help="local: the alignment begins and ends anywhere; global: it contains all letters of "
-        "both sequences; semiglobal: likewise, but gaps at both ends of both are free (local)",
-    )
-    group.add_argument(
-        "--ties",
-        choices=TIES,
-        default=TIES[0],
-        help="which of equally good alignments: the one that ends last, or any (conventional)",
-    )
+    add_rows(group, _SCORING)
     add_of_wings(parser, group)
 
 
 def add_masks(parser: argparse.ArgumentParser) -> None:
     """Add the masks."""
     group = parser.add_argument_group("masking", "Masked letters score like X or N.")
-    group.add_argument("--lower-case-mask", action="store_true", help="mask lower-case letters")
-    group.add_argument(
-        "--mask-low-complexity",
-        action="store_true",
-        help="mask regions of low complexity in queries: DUST for DNA, tantan for proteins",
-    )
-    group.add_argument(
-        "--seg",
-        choices=("yes", *MASKED),
-        default="no",
-        help="mask segments of low complexity of proteins, found by SEG: of queries (yes or query, "
-        "as in blastp), of targets, or of both (no)",
-    )
+    add_rows(group, _MASKING)
 
 
 def seg_of(arguments: argparse.Namespace) -> Masked:
@@ -84,47 +89,31 @@ def add_costs(
     gapextend: str = "",
 ) -> None:
     """Add the options that scorings of two and of three sequences share, with more help."""
-    group.add_argument(
-        "--matrix",
-        metavar="NAME",
-        type=name,
-        help=f"substitution matrix (BLOSUM62): {', '.join(matrix_names())}",
-    )
-    group.add_argument(
-        "--match",
-        metavar="S",
-        type=number,
-        help=f"DNA or RNA instead of a matrix: score of equal letters, with --mismatch{match}",
-    )
-    group.add_argument(
-        "--mismatch",
-        metavar="S",
-        type=not_positive,
-        help=f"score of different letters, such as -3{mismatch}",
-    )
+    rows = {
+        ("--matrix", name, None, "NAME"): (
+            f"substitution matrix (BLOSUM62): {', '.join(matrix_names())}"
+        ),
+        ("--match", number, None, "S"): (
+            f"DNA or RNA instead of a matrix: score of equal letters, with --mismatch{match}"
+        ),
+        ("--mismatch", not_positive, None, "S"): (
+            f"score of different letters, such as -3{mismatch}"
+        ),
+    }
+    add_rows(group, rows)
     for k, (word, what, more) in enumerate(
         (
             ("gapopen", "cost of opening a gap", gapopen),
             ("gapextend", "cost of each residue of a gap", gapextend),
         )
     ):
-        group.add_argument(
-            f"--{word}",
-            metavar="COST",
-            type=cost,
-            help=f"{what} ({PROTEIN_GAPS[k]}, with --match {DNA_GAPS[k]}{more})",
-        )
-    group.add_argument(
-        "--dna",
-        action="store_true",
-        help="score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3); "
-        f"the default if of the first {LETTERS_TO_TELL:,} letters of each file at least "
-        f"{PERCENT_COMMON} %% are A, C, G, T, U or N, and {PERCENT_NUCLEOTIDES} %% nucleotides of "
-        "IUPAC's code",
-    )
-    group.add_argument(
-        "--protein", action="store_true", help="score proteins, whatever the letters"
-    )
+        rows = {
+            (f"--{word}", cost, None, "COST"): (
+                f"{what} ({PROTEIN_GAPS[k]}, with --match {DNA_GAPS[k]}{more})"
+            ),
+        }
+        add_rows(group, rows)
+    add_rows(group, _COSTS)
     add_unknown(group)
 
 

@@ -25,7 +25,7 @@ from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import add_summary
 from glsw.cli.tracks import add_tracks
-from glsw.cli.words import count, evalue, format_in, name, number
+from glsw.cli.words import add_rows, count, evalue, format_in, name, number
 from glsw.options import ORDERS
 from glsw.output import FORMATS, format_of
 from glsw.output.pairwise import ALIGNMENTS
@@ -58,56 +58,73 @@ _SETTINGS = (
 )
 """The options that decide what is written, beside those of the scoring and of wings."""
 
+_ARGUMENTS = {
+    ("query", None, None, "QUERY"): f"one or more queries: {FILES}",
+    ("target", None, None, "DB"): f"sequences to search: {FILES}; or a database of makedb",
+}
+_HITS = {
+    ("--top", count, None, "N"): (
+        f"list the N best hits, 0 for all ({DEFAULT_TOP}, but all if --evalue is given)"
+    ),
+    ("--min-score", number, 1, "S"): "hits of at least this score (1)",
+    ("--evalue", evalue, None, "E"): (
+        f"list hits with at most this E-value, inf for any ({DEFAULT_EVALUE:g}; where there "
+        "are no E-values, --top alone limits the list)"
+    ),
+    ("--max-hsps", count, 1, "K"): (
+        "the K best alignments per hit that share no aligned pair of residues, 0 for all; 2 "
+        "or more for MAPQ of sam and paf (1)"
+    ),
+    ("--statistics", METHODS, METHODS[0]): (
+        "the method of E-values: published constants, a fit to all scores of a query, or "
+        "constants if the scoring has some, else a fit (auto)"
+    ),
+    ("--order", ORDERS, ORDERS[0]): (
+        "sort hits by score, or by E-value, then score, as in BLAST; equal hits are in the "
+        "order of the database (score)"
+    ),
+}
+_OUTPUT = {
+    ("--alignments", count, None, "N"): (
+        "show alignments of the N best hits, 0 for all: below the list of table (none unless "
+        f"given), in pairwise ({ALIGNMENTS})"
+    ),
+    ("--resume", bool): (
+        "go on with the results that the same search left in FILE.part when it was "
+        "interrupted or killed; otherwise begin anew"
+    ),
+    ("--link", name, None, "PATTERN"): (
+        "with --format html, link targets to addresses such as "
+        "https://www.uniprot.org/uniprotkb/{accession}; {id} is the whole name"
+    ),
+}
+_STRANDS_AND_FRAMES = {
+    ("--translated", bool): (
+        "search proteins with a DNA query, translated in three frames of each strand"
+    ),
+    ("--genetic-code", count, None, "N"): (
+        "NCBI's number of the code to translate by, with --translated (1)"
+    ),
+    ("--translated-target", bool): (
+        "search DNA with a protein, as tblastn: the targets are translated in three frames of "
+        "each strand; with --translated the query is too, as in tblastx"
+    ),
+    ("--target-strand", STRANDS): "strands of the targets, with --translated-target (both)",
+    ("--target-genetic-code", count, None, "N"): (
+        "NCBI's number of the code to translate the targets by, with --translated-target (1)"
+    ),
+}
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser.add_argument("query", metavar="QUERY", help=f"one or more queries: {FILES}")
-    parser.add_argument(
-        "target", metavar="DB", help=f"sequences to search: {FILES}; or a database of makedb"
-    )
+    add_rows(parser, _ARGUMENTS)
     add_scoring(parser)
     add_tracks(parser)
     _add_strands(parser)
     add_masks(parser)
     hits = parser.add_argument_group("hits")
-    hits.add_argument(
-        "--top",
-        metavar="N",
-        type=count,
-        help=f"list the N best hits, 0 for all ({DEFAULT_TOP}, but all if --evalue is given)",
-    )
-    hits.add_argument(
-        "--min-score", metavar="S", type=number, default=1, help="hits of at least this score (1)"
-    )
-    hits.add_argument(
-        "--evalue",
-        metavar="E",
-        type=evalue,
-        help=f"list hits with at most this E-value, inf for any ({DEFAULT_EVALUE:g}; where there "
-        "are no E-values, --top alone limits the list)",
-    )
-    hits.add_argument(
-        "--max-hsps",
-        metavar="K",
-        type=count,
-        default=1,
-        help="the K best alignments per hit that share no aligned pair of residues, 0 for all; 2 "
-        "or more for MAPQ of sam and paf (1)",
-    )
-    hits.add_argument(
-        "--statistics",
-        choices=METHODS,
-        default=METHODS[0],
-        help="the method of E-values: published constants, a fit to all scores of a query, or "
-        "constants if the scoring has some, else a fit (auto)",
-    )
-    hits.add_argument(
-        "--order",
-        choices=ORDERS,
-        default=ORDERS[0],
-        help="sort hits by score, or by E-value, then score, as in BLAST; equal hits are in the "
-        "order of the database (score)",
-    )
+    add_rows(hits, _HITS)
     add_of_wings(parser, hits)
     add_running(parser, several="; numbers such as 0,1 or all to use several GPUs")
     output = add_output(
@@ -119,26 +136,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         partial(format_in, formats=FORMATS),
     )
     parser.set_defaults(format=None)
-    output.add_argument(
-        "--alignments",
-        metavar="N",
-        type=count,
-        help="show alignments of the N best hits, 0 for all: below the list of table (none unless "
-        f"given), in pairwise ({ALIGNMENTS})",
-    )
-    output.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with the results that the same search left in FILE.part when it was "
-        "interrupted or killed; otherwise begin anew",
-    )
-    output.add_argument(
-        "--link",
-        metavar="PATTERN",
-        type=name,
-        help="with --format html, link targets to addresses such as "
-        "https://www.uniprot.org/uniprotkb/{accession}; {id} is the whole name",
-    )
+    add_rows(output, _OUTPUT)
     add_read_group(output)
     add_summary(output)
     add_of_wings(parser, output)
@@ -147,34 +145,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def _add_strands(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("strands and frames")
     add_strand(group)
-    group.add_argument(
-        "--translated",
-        action="store_true",
-        help="search proteins with a DNA query, translated in three frames of each strand",
-    )
-    group.add_argument(
-        "--genetic-code",
-        metavar="N",
-        type=count,
-        help="NCBI's number of the code to translate by, with --translated (1)",
-    )
-    group.add_argument(
-        "--translated-target",
-        action="store_true",
-        help="search DNA with a protein, as tblastn: the targets are translated in three frames of "
-        "each strand; with --translated the query is too, as in tblastx",
-    )
-    group.add_argument(
-        "--target-strand",
-        choices=STRANDS,
-        help="strands of the targets, with --translated-target (both)",
-    )
-    group.add_argument(
-        "--target-genetic-code",
-        metavar="N",
-        type=count,
-        help="NCBI's number of the code to translate the targets by, with --translated-target (1)",
-    )
+    add_rows(group, _STRANDS_AND_FRAMES)
 
 
 def run(arguments: argparse.Namespace) -> None:

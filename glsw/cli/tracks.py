@@ -7,13 +7,26 @@ from pathlib import Path
 
 from glsw.cli.inputs import FILES, Targets
 from glsw.cli.scoring import scoring_of
-from glsw.cli.words import MATRIX, cost, matrix_of, name
+from glsw.cli.words import MATRIX, add_rows, cost, matrix_of, name
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.database import Database
 from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.records import Record
 from glsw.sequences.tracks import read_tracks
+
+_TWO_TRACKS = {
+    ("--second-track", name, None, "FILE"): (
+        "the second letters of the queries, of the same names and lengths in the same order: "
+        f"{FILES}"
+    ),
+    ("--second-matrix", name, None, "FILE"): (
+        f"the scores of second letters, with --second-track: {MATRIX}"
+    ),
+    ("--weight", cost, None, "W"): (
+        "what the scores of second letters are multiplied by; each is rounded then (1)"
+    ),
+}
 
 
 def add_tracks(parser: argparse.ArgumentParser) -> None:
@@ -23,25 +36,7 @@ def add_tracks(parser: argparse.ArgumentParser) -> None:
         "QUERY and DB, of makedb --second-track, have a second letter at each position, such as "
         "its structure; the scores of both are added. Letters and identities are of the first.",
     )
-    group.add_argument(
-        "--second-track",
-        metavar="FILE",
-        type=name,
-        help="the second letters of the queries, of the same names and lengths in the same order: "
-        f"{FILES}",
-    )
-    group.add_argument(
-        "--second-matrix",
-        metavar="FILE",
-        type=name,
-        help=f"the scores of second letters, with --second-track: {MATRIX}",
-    )
-    group.add_argument(
-        "--weight",
-        metavar="W",
-        type=cost,
-        help="what the scores of second letters are multiplied by; each is rounded then (1)",
-    )
+    add_rows(group, _TWO_TRACKS)
 
 
 def check_tracks(arguments: argparse.Namespace) -> bool:

@@ -7,12 +7,17 @@ import time
 
 from glsw.cli.options import add_threads
 from glsw.cli.stream import PlainStream
+from glsw.cli.words import add_rows
 from glsw.sequences.database import Database
+
+_ARGUMENTS = {
+    ("database", None, None, "DB"): "a database of makedb",
+}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser.add_argument("database", metavar="DB", help="a database of makedb")
+    add_rows(parser, _ARGUMENTS)
     add_threads(parser)
 
 

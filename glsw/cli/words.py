@@ -1,4 +1,4 @@
-"""Types of arguments on the command line, for argparse."""
+"""Words of a command line: rows of options, and what turns words into values."""
 
 from __future__ import annotations
 
@@ -15,6 +15,34 @@ if TYPE_CHECKING:
     from glsw.output import Format
 
 MATRIX = "a file in NCBI's format, or the name of a matrix"
+
+
+def add_rows(group: argparse._ActionsContainer, rows: Mapping[tuple[Any, ...], str]) -> None:
+    """Add options to a group, each a row: what it is called and takes, and its help.
+
+    A row begins with the flag, or the name of an argument without one. Then come, where these are
+    not None, what its word becomes: a function of it, a tuple of choices, or `bool` for an option
+    without a word; the default; the name of the word.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_rows(parser, {("--top", count, 10, "N"): "the N best", ("--both", bool): "list both"})
+    >>> parser.parse_args(["--top", "3"])
+    Namespace(top=3, both=False)
+    """
+    for (flag, *rest), text in rows.items():
+        kind, default, metavar = (*rest, None, None, None)[:3]
+        options: dict[str, Any] = {"help": text}
+        if kind is bool:
+            options["action"] = "store_true"
+        elif isinstance(kind, tuple):
+            options |= {"choices": kind, "type": type(kind[0])}
+        elif kind is not None:
+            options["type"] = kind
+        if default is not None:
+            options["default"] = default
+        if metavar is not None:
+            options["metavar"] = metavar
+        group.add_argument(flag, **options)
 
 
 def number(text: str) -> float:

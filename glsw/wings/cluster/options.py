@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from glsw.cli.signals import Served
+from glsw.cli.words import add_rows
 from glsw.engines import ENGINES
 from glsw.engines.spec import EngineSpec
 from glsw.run.pool import AnyExecutor
@@ -16,15 +17,17 @@ from glsw.scoring.three import Scoring3
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 
+_ADD = {
+    ("--cluster", None, None, "ADDRESS"): (
+        "have the workers of a cluster compute, each with the device of its own: tcp://HOST:"
+        "PORT or the scheduler file of Dask; local:N, N workers on this host; mpi, under mpiexec"
+    ),
+}
+
 
 def add(_: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> None:
     """Add the option."""
-    group.add_argument(
-        "--cluster",
-        metavar="ADDRESS",
-        help="have the workers of a cluster compute, each with the device of its own: tcp://HOST:"
-        "PORT or the scheduler file of Dask; local:N, N workers on this host; mpi, under mpiexec",
-    )
+    add_rows(group, _ADD)
 
 
 def apply(arguments: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_running
 from glsw.cli.outputs import check_output
 from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of, seg_of
-from glsw.cli.words import count, number
+from glsw.cli.words import add_rows, count, number
 from glsw.device.device import SoftwareRendererWarning
 from glsw.engines.score_map import VALUES
 from glsw.scoring.scoring import Scoring
@@ -22,6 +22,40 @@ from glsw.sequences.query import STRANDS
 from glsw.sequences.records import Records, read_all
 from glsw.wings.dotplot.mapper import Cap, Settings
 from glsw.wings.dotplot.plot import SUFFIXES, TILES, DotPlot, Prepared, check_path, prepare
+
+
+def _cap(text: str) -> Cap:
+    if text in ("auto", "none"):
+        return "auto" if text == "auto" else None
+    value = number(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"{text}: a score above 0, auto or none expected")
+    return value
+
+
+_OUTPUT = {
+    ("--max-alignments", count, 1, "K"): (
+        "draw the K best alignments over the map, which takes about as long each, 0 for none (1)"
+    ),
+}
+_SEQUENCES = {
+    ("query", None, None, "QUERY"): f"sequences, of the rows: {FILES}",
+}
+_TILES = {
+    ("--tiles", count, TILES, "N"): f"tiles along the longer side, about ({TILES})",
+    ("--side", count, None, "N"): "residues of the side of a tile, about, instead",
+}
+_MAP = {
+    ("--value", VALUES, VALUES[0]): (
+        "the best score of a local alignment that passes through a tile, or that ends there, "
+        f"which takes half the time ({VALUES[0]})"
+    ),
+    ("--cap", _cap, "auto", "S"): (
+        "count higher scores as this one, none for no limit (auto: 40 matches of DNA or 6 "
+        "times the best score of the matrix, or what a gap of half a tile costs)"
+    ),
+    ("--strand", STRANDS): "of the target (both of DNA or RNA)",
+}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -37,19 +71,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         help=f"a picture (png, svg, pdf), a page to zoom into (html), or arrays (npz): "
         f"{', '.join(SUFFIXES)}; several files may be given",
     )
-    group.add_argument(
-        "--max-alignments",
-        metavar="K",
-        type=count,
-        default=1,
-        help="draw the K best alignments over the map, which takes about as long each, 0 for none "
-        "(1)",
-    )
+    add_rows(group, _OUTPUT)
 
 
 def add_sequences(parser: argparse.ArgumentParser) -> None:
     """Add the sequences, their scoring, and where it runs."""
-    parser.add_argument("query", metavar="QUERY", help=f"sequences, of the rows: {FILES}")
+    add_rows(parser, _SEQUENCES)
     parser.add_argument(
         "target",
         metavar="TARGET",
@@ -67,37 +94,13 @@ def add_sequences(parser: argparse.ArgumentParser) -> None:
 
 def add_tiles(group: argparse._ArgumentGroup) -> None:
     """Add the number of tiles, and their size."""
-    group.add_argument(
-        "--tiles",
-        metavar="N",
-        type=count,
-        default=TILES,
-        help=f"tiles along the longer side, about ({TILES})",
-    )
-    group.add_argument(
-        "--side", metavar="N", type=count, help="residues of the side of a tile, about, instead"
-    )
+    add_rows(group, _TILES)
 
 
 def add_map(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add what the map shows; return the group of options."""
     group = parser.add_argument_group("map")
-    group.add_argument(
-        "--value",
-        choices=VALUES,
-        default=VALUES[0],
-        help="the best score of a local alignment that passes through a tile, or that ends there, "
-        f"which takes half the time ({VALUES[0]})",
-    )
-    group.add_argument(
-        "--cap",
-        metavar="S",
-        default="auto",
-        type=_cap,
-        help="count higher scores as this one, none for no limit (auto: 40 matches of DNA or 6 "
-        "times the best score of the matrix, or what a gap of half a tile costs)",
-    )
-    group.add_argument("--strand", choices=STRANDS, help="of the target (both of DNA or RNA)")
+    add_rows(group, _MAP)
     return group
 
 
@@ -182,15 +185,6 @@ def _with_flags(text: str, names: Sequence[str]) -> str:
     "--strand 'both': only nucleic acid has a minus strand"
     """
     return f"--{text}" if text.partition(" ")[0] in names else text
-
-
-def _cap(text: str) -> Cap:
-    if text in ("auto", "none"):
-        return "auto" if text == "auto" else None
-    value = number(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"{text}: a score above 0, auto or none expected")
-    return value
 
 
 def _summary(plot: DotPlot, prepared: Prepared, seconds: float, note: str) -> None:

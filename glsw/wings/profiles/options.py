@@ -13,7 +13,7 @@ from glsw.aligner import Aligner
 from glsw.alignment.hits import SearchResult
 from glsw.cli.messages import Bar, say
 from glsw.cli.scoring import asked_for, scoring_of, seg_of
-from glsw.cli.words import count, name, number
+from glsw.cli.words import add_rows, count, name, number
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.query import MaskedError
@@ -38,47 +38,37 @@ if TYPE_CHECKING:
 DECIDES = "profile", "iterations", "inclusion", "positional_gaps", "sums"
 
 
+_PROFILES = {
+    ("--profile", bool): (
+        f"QUERY is the file of a profile, whose scores depend on the position: {FORMATS}; "
+        "--matrix, --gapopen and --gapextend if the file names none, or instead of its own"
+    ),
+    ("--iterations", count, None, "N"): (
+        "search up to N times: each round with a profile of the query and the significant "
+        "hits of the round before, until nothing is new; the results are those of the last round"
+    ),
+    ("--inclusion", number, None, "E"): (
+        f"with --iterations, hits of at most this E-value are significant ({INCLUSION:g}, "
+        f"with --sums {SUMS_INCLUSION:g})"
+    ),
+    ("--profiles", name, None, "DIR"): (
+        "with --iterations, write the profile that each round makes to a file in this folder"
+    ),
+    ("--positional-gaps", bool): (
+        "gap costs by position: with --iterations from the gaps of the members, with "
+        "--profile from those of an alignment or the transitions of a HMMER3 model"
+    ),
+    ("--sums", bool): (
+        "with --iterations, E-values of the sum over all alignments of a hit, corrected for "
+        "biased compositions: finds more distant relatives (proteins); hits are ordered by them"
+    ),
+}
+
+
 def add(parser: argparse.ArgumentParser, _: argparse._ArgumentGroup) -> None:
     """Add the options."""
     group = parser.add_argument_group("profiles")
-    group.add_argument(
-        "--profile",
-        action="store_true",
-        help=f"QUERY is the file of a profile, whose scores depend on the position: {FORMATS}; "
-        "--matrix, --gapopen and --gapextend if the file names none, or instead of its own",
-    )
-    group.add_argument(
-        "--iterations",
-        metavar="N",
-        type=count,
-        help="search up to N times: each round with a profile of the query and the significant "
-        "hits of the round before, until nothing is new; the results are those of the last round",
-    )
-    group.add_argument(
-        "--inclusion",
-        metavar="E",
-        type=number,
-        help=f"with --iterations, hits of at most this E-value are significant ({INCLUSION:g}, "
-        f"with --sums {SUMS_INCLUSION:g})",
-    )
-    group.add_argument(
-        "--profiles",
-        metavar="DIR",
-        type=name,
-        help="with --iterations, write the profile that each round makes to a file in this folder",
-    )
-    group.add_argument(
-        "--positional-gaps",
-        action="store_true",
-        help="gap costs by position: with --iterations from the gaps of the members, with "
-        "--profile from those of an alignment or the transitions of a HMMER3 model",
-    )
-    group.add_argument(
-        "--sums",
-        action="store_true",
-        help="with --iterations, E-values of the sum over all alignments of a hit, corrected for "
-        "biased compositions: finds more distant relatives (proteins); hits are ordered by them",
-    )
+    add_rows(group, _PROFILES)
 
 
 def apply(arguments: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from glsw.aligner import Aligner
 from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_output, add_running, executor_of
 from glsw.cli.outputs import Destination, check_output, destination
-from glsw.cli.words import cost, count, not_positive, number
+from glsw.cli.words import add_rows, cost, count, not_positive, number
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
 from glsw.run.pool import AnyExecutor
@@ -36,13 +36,54 @@ from glsw.wings.three.aligner import Aligner3
 _ENGINE = {2: "auto", 3: "subtable"}
 
 
+_ARGUMENTS = {
+    ("recording", None, None, "RECORDING"): (
+        "SNIRF, an export of a Hitachi ETG-4000, or CSV with one column per channel"
+    ),
+}
+_OUTPUT = {
+    ("--figure", None, None, "FILE"): (
+        "also draw the series of the best motif and a map of the similarity of channels: "
+        + ", ".join(figure.SUFFIXES)
+    ),
+}
+_RECORDING = {
+    ("--channels", None, None, "WHICH"): (
+        "names, numbers, ranges such as 3-9 and patterns such as '*hbo', commas between them"
+    ),
+}
+_SAMPLES = {
+    ("--missing", ("error", "skip"), "error"): (
+        "samples that are nan: an error, or left out of the means of segments (error)"
+    ),
+    ("--rate", number, None, "HZ"): "samples per second, for CSV without a time column",
+    ("--block", count, None, "N"): "which time series of a SNIRF file (the first)",
+    ("--time-unit", tuple(readers.TIME_UNITS)): (
+        "the unit of the times of a SNIRF file (the one that it names, or s if it names none)"
+    ),
+}
+_WORDS = {
+    ("--of", (3, 2), 3): "compare all triples or all pairs (3)",
+    ("--segments", count, None, "N"): (
+        f"letters of a word ({SEGMENTS}, or the samples if they are fewer)"
+    ),
+    ("--letters", count, LETTERS, "N"): (
+        f"letters of the alphabet, 2 to 26 ({LETTERS}); with few of them random series "
+        "are similar everywhere"
+    ),
+    ("--scoring", RULES, RULES[0]): (
+        "identity: letters are equal or not; mindist: by the distance of letters (identity)"
+    ),
+}
+_BEST = {
+    ("--top", count, 10, "N"): "the N best, 0 for all (10)",
+    ("--min-score", number, 1, "S"): "of at least this score (1)",
+}
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser.add_argument(
-        "recording",
-        metavar="RECORDING",
-        help="SNIRF, an export of a Hitachi ETG-4000, or CSV with one column per channel",
-    )
+    add_rows(parser, _ARGUMENTS)
     _add_reading(parser)
     _add_words(parser)
     add_running(
@@ -53,12 +94,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         f"of pairs {', '.join(ENGINES)} ({_ENGINE[2]})",
     )
     output = add_output(parser, MOTIF_FORMATS, "table; tsv: one line of columns per motif")
-    output.add_argument(
-        "--figure",
-        metavar="FILE",
-        help="also draw the series of the best motif and a map of the similarity of channels: "
-        + ", ".join(figure.SUFFIXES),
-    )
+    add_rows(output, _OUTPUT)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -213,37 +249,14 @@ def _check_figure(arguments: argparse.Namespace) -> None:
 
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("recording")
-    group.add_argument(
-        "--channels",
-        metavar="WHICH",
-        help="names, numbers, ranges such as 3-9 and patterns such as '*hbo', commas between them",
-    )
+    add_rows(group, _RECORDING)
     group.add_argument(
         "--from", dest="start", metavar="S", type=number, help="from this time on, in s"
     )
     group.add_argument(
         "--to", dest="end", metavar="S", type=number, help="up to before this time, in s"
     )
-    group.add_argument(
-        "--missing",
-        choices=("error", "skip"),
-        default="error",
-        help="samples that are nan: an error, or left out of the means of segments (error)",
-    )
-    group.add_argument(
-        "--rate",
-        metavar="HZ",
-        type=number,
-        help="samples per second, for CSV without a time column",
-    )
-    group.add_argument(
-        "--block", metavar="N", type=count, help="which time series of a SNIRF file (the first)"
-    )
-    group.add_argument(
-        "--time-unit",
-        choices=readers.TIME_UNITS,
-        help="the unit of the times of a SNIRF file (the one that it names, or s if it names none)",
-    )
+    add_rows(group, _SAMPLES)
 
 
 def _add_words(parser: argparse.ArgumentParser) -> None:
@@ -252,29 +265,7 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
         "Each channel becomes a word of letters (SAX); words are compared three or two at a time. "
         "Gap costs are in BLAST's words: the first letter of a gap costs gapopen + gapextend.",
     )
-    group.add_argument(
-        "--of", type=int, choices=(3, 2), default=3, help="compare all triples or all pairs (3)"
-    )
-    group.add_argument(
-        "--segments",
-        metavar="N",
-        type=count,
-        help=f"letters of a word ({SEGMENTS}, or the samples if they are fewer)",
-    )
-    group.add_argument(
-        "--letters",
-        metavar="N",
-        type=count,
-        default=LETTERS,
-        help=f"letters of the alphabet, 2 to 26 ({LETTERS}); with few of them random series "
-        "are similar everywhere",
-    )
-    group.add_argument(
-        "--scoring",
-        choices=RULES,
-        default=RULES[0],
-        help="identity: letters are equal or not; mindist: by the distance of letters (identity)",
-    )
+    add_rows(group, _WORDS)
     numbers: tuple[tuple[str, str, Callable[[str], Any], float | None, str], ...] = (
         ("match", "S", number, 1, "score of equal letters (1)"),
         ("mismatch", "S", not_positive, None, "score of other letters, with identity (-1)"),
@@ -282,10 +273,8 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
         ("gapextend", "COST", cost, 1, "cost of each letter of a gap (1)"),
     )
     for word, metavar, kind, default, text in numbers:
-        group.add_argument(f"--{word}", metavar=metavar, type=kind, default=default, help=text)
-    group.add_argument(
-        "--top", metavar="N", type=count, default=10, help="the N best, 0 for all (10)"
-    )
-    group.add_argument(
-        "--min-score", metavar="S", type=number, default=1, help="of at least this score (1)"
-    )
+        rows = {
+            (f"--{word}", kind, default, metavar): text,
+        }
+        add_rows(group, rows)
+    add_rows(group, _BEST)

@@ -14,18 +14,25 @@ from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import check_output, destination, write
 from glsw.cli.pairs import aligner_for, read_inputs
 from glsw.cli.summary import add_summary, check_summary, counted, summary_of
-from glsw.cli.words import format_in
+from glsw.cli.words import add_rows, format_in
 from glsw.output import FORMATS
 from glsw.wings.shards import options as shards
 from glsw.wings.shards.verbs import description, merge
 
+_ARGUMENTS = {
+    ("folder", None, None, "DIR"): "the folder of glsw search --shard",
+}
+_FILES = {
+    ("--query", None, None, "FILE"): "where the queries are now",
+    ("--target", None, None, "DB"): "where the database is now",
+}
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser.add_argument("folder", metavar="DIR", help="the folder of glsw search --shard")
+    add_rows(parser, _ARGUMENTS)
     files = parser.add_argument_group("files", "Their contents have to be the same.")
-    files.add_argument("--query", metavar="FILE", help="where the queries are now")
-    files.add_argument("--target", metavar="DB", help="where the database is now")
+    add_rows(files, _FILES)
     add_running(parser)
     output = add_output(
         parser,

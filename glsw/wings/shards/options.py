@@ -11,21 +11,35 @@ from typing import Any
 from glsw.cli.messages import progress_bar, say
 from glsw.cli.pairs import aligner_for, read_inputs
 from glsw.cli.search import check, preparation, prepare
+from glsw.cli.words import add_rows
 from glsw.wings.shards.verbs import path_of, scan_shard
 
 _FILES = "query", "target", "matrix", "second_track", "second_matrix"
 """The arguments that may name files."""
 
 
+def _shard(text: str) -> tuple[int, int]:
+    """Return the number of a shard, from 1 on, and how many there are."""
+    words = text.split("/")
+    if len(words) != 2 or not all(each.isascii() and each.isdecimal() for each in words):
+        raise argparse.ArgumentTypeError(f"{text!r}: two numbers such as 3/16 expected")
+    number, shards = map(int, words)
+    if not 1 <= number <= shards:
+        raise argparse.ArgumentTypeError(f"{text}: a number from 1 to {shards} expected")
+    return number, shards
+
+
+_ADD = {
+    ("--shard", _shard, None, "K/N"): (
+        "do only part K of N, from 1 to N, and write its hits to a file in the folder "
+        "--output; glsw merge makes the results of all parts"
+    ),
+}
+
+
 def add(_: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> None:
     """Add the option."""
-    group.add_argument(
-        "--shard",
-        metavar="K/N",
-        type=_shard,
-        help="do only part K of N, from 1 to N, and write its hits to a file in the folder "
-        "--output; glsw merge makes the results of all parts",
-    )
+    add_rows(group, _ADD)
 
 
 def apply(arguments: argparse.Namespace) -> None:
@@ -69,17 +83,6 @@ def scan(arguments: argparse.Namespace) -> None:
     else:
         ran = f"engine {done.engine} on {done.device}"
         say(f"{done.path}: {done.cells} cells in {done.seconds:.2f} s, {ran}{given.note}")
-
-
-def _shard(text: str) -> tuple[int, int]:
-    """Return the number of a shard, from 1 on, and how many there are."""
-    words = text.split("/")
-    if len(words) != 2 or not all(each.isascii() and each.isdecimal() for each in words):
-        raise argparse.ArgumentTypeError(f"{text!r}: two numbers such as 3/16 expected")
-    number, shards = map(int, words)
-    if not 1 <= number <= shards:
-        raise argparse.ArgumentTypeError(f"{text}: a number from 1 to {shards} expected")
-    return number, shards
 
 
 def words_of(notes: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ from glsw.cli.messages import Bar, progress_bar, tables
 from glsw.cli.options import add_output, add_running, add_several
 from glsw.cli.outputs import check_output, destination, write
 from glsw.cli.scoring import add_costs, check_match, gaps_of, scoring_for, scoring_of
-from glsw.cli.words import alphabet
+from glsw.cli.words import add_rows, alphabet
 from glsw.engines.three import ENGINES3
 from glsw.scoring.gaps import MODES
 from glsw.scoring.three import SCHEMES, Scoring3
@@ -30,12 +30,35 @@ IDENTITY_GAPS = 0, 1
 POLLING = {"auto": None, "on": True, "off": False}
 """Choices of ``--polling``."""
 
+_ARGUMENTS = {
+    ("a", None, None, "A"): f"a file of one sequence: {FILES}",
+    ("b", None, None, "B"): "a file of one sequence",
+    ("c", None, None, "C"): "a file of one sequence",
+}
+_ADD = {
+    ("--polling", tuple(POLLING), "auto"): (
+        "on: all parts of a table are computed at once and wait for one another, which is "
+        "faster; if the device does not let them go on, there is a warning, and off is used; off: "
+        "parts that need one another are computed one after the other; auto: on with NVIDIA's "
+        "driver, and AMD's once it has proved itself (auto)"
+    ),
+}
+_SCORING = {
+    ("--scheme", SCHEMES, "sum-of-pairs"): "the scoring of a column (sum-of-pairs)",
+    ("--mode", MODES, "local"): (
+        "local: the alignment begins and ends anywhere; global: it contains all letters of "
+        "the three sequences; semiglobal: it begins with the first letter of at least one and ends "
+        "with the last letter of at least one (local)"
+    ),
+    ("--alphabet", alphabet, None, "NAME"): (
+        "the alphabet with identity: dna, protein, or the name of a matrix with other letters (dna)"
+    ),
+}
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    parser.add_argument("a", metavar="A", help=f"a file of one sequence: {FILES}")
-    parser.add_argument("b", metavar="B", help="a file of one sequence")
-    parser.add_argument("c", metavar="C", help="a file of one sequence")
+    add_rows(parser, _ARGUMENTS)
     _add_scoring(parser)
     add_several(
         parser,
@@ -44,15 +67,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "1, with another --mode none",
     )
     running = add_running(parser, engine="subtable", engines=f"{', '.join(ENGINES3)} (subtable)")
-    running.add_argument(
-        "--polling",
-        choices=POLLING,
-        default="auto",
-        help="on: all parts of a table are computed at once and wait for one another, which is "
-        "faster; if the device does not let them go on, there is a warning, and off is used; off: "
-        "parts that need one another are computed one after the other; auto: on with NVIDIA's "
-        "driver, and AMD's once it has proved itself (auto)",
-    )
+    add_rows(running, _ADD)
     add_output(
         parser,
         FORMATS3,
@@ -145,27 +160,7 @@ def _add_scoring(parser: argparse.ArgumentParser) -> None:
         "or two. Gap costs are in BLAST's words: the first residue of a gap costs gapopen + "
         "gapextend, each further one gapextend.",
     )
-    group.add_argument(
-        "--scheme",
-        choices=SCHEMES,
-        default="sum-of-pairs",
-        help="the scoring of a column (sum-of-pairs)",
-    )
-    group.add_argument(
-        "--mode",
-        choices=MODES,
-        default="local",
-        help="local: the alignment begins and ends anywhere; global: it contains all letters of "
-        "the three sequences; semiglobal: it begins with the first letter of at least one and ends "
-        "with the last letter of at least one (local)",
-    )
-    group.add_argument(
-        "--alphabet",
-        metavar="NAME",
-        type=alphabet,
-        help="the alphabet with identity: dna, protein, or the name of a matrix with other letters "
-        "(dna)",
-    )
+    add_rows(group, _SCORING)
     add_costs(
         group,
         *(f"; with identity {number}" for number in IDENTITY),

@@ -4,36 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from glsw.cli.words import add_rows
 from glsw.wings.dotplot.command import add_map, add_sequences, aligner_for, prepared_of, read_inputs
 from glsw.wings.view.computer import Computer
 from glsw.wings.view.viewer import KEYS
 from glsw.wings.view.window import show
 
 _SIZE = 1100, 860
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command with its options."""
-    add_sequences(parser)
-    group = add_map(parser)
-    group.add_argument(
-        "--size",
-        metavar="WxH",
-        type=_size,
-        default=_SIZE,
-        help=f"pixels of the window ({_SIZE[0]}x{_SIZE[1]})",
-    )
-    parser.add_argument_group("keys", " ".join(" ".join(KEYS).split()).lower())
-
-
-def run(arguments: argparse.Namespace) -> None:
-    """Show the window until it is closed."""
-    scoring, queries, targets, _ = read_inputs(arguments)
-    with aligner_for(arguments, scoring) as aligner:
-        prepared = prepared_of(arguments, aligner, queries, targets)
-        title = f"glsw view {arguments.query} {arguments.target or ''}".rstrip()
-        width, height = arguments.size
-        show(Computer(aligner, prepared.mapper), width, height, title)
 
 
 def _size(text: str) -> tuple[int, int]:
@@ -49,3 +26,26 @@ def _size(text: str) -> tuple[int, int]:
     if not (300 <= width <= 16384 and 200 <= height <= 16384):
         raise argparse.ArgumentTypeError(f"{text}: from 300x200 to 16384x16384 expected")
     return width, height
+
+
+_ADD = {
+    ("--size", _size, _SIZE, "WxH"): f"pixels of the window ({_SIZE[0]}x{_SIZE[1]})",
+}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the command with its options."""
+    add_sequences(parser)
+    group = add_map(parser)
+    add_rows(group, _ADD)
+    parser.add_argument_group("keys", " ".join(" ".join(KEYS).split()).lower())
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Show the window until it is closed."""
+    scoring, queries, targets, _ = read_inputs(arguments)
+    with aligner_for(arguments, scoring) as aligner:
+        prepared = prepared_of(arguments, aligner, queries, targets)
+        title = f"glsw view {arguments.query} {arguments.target or ''}".rstrip()
+        width, height = arguments.size
+        show(Computer(aligner, prepared.mapper), width, height, title)

@@ -15,16 +15,16 @@ from glsw.alignment.hits import Hit, Hsp, SearchResult
 from glsw.cli.inputs import FILES, lengths
 from glsw.cli.messages import Bar, tables
 from glsw.cli.options import (
+    READ_GROUP,
+    STRAND,
     add_output,
-    add_read_group,
     add_running,
     add_several,
-    add_strand,
     complete_format,
 )
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
-from glsw.cli.summary import add_summary
+from glsw.cli.summary import SUMMARY
 from glsw.cli.words import add_rows, format_in
 from glsw.output import ALIGNMENT_FORMATS
 from glsw.scoring.scoring import Scoring
@@ -40,7 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
     add_rows(parser, _ARGUMENTS)
     add_scoring(parser)
-    add_strand(parser.add_argument_group("strands"))
+    add_rows(parser.add_argument_group("strands"), STRAND)
     add_masks(parser)
     add_several(parser, "aligned pair of residues", None, "1, with another --mode none")
     add_running(parser)
@@ -50,8 +50,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "pairwise: text; tsv, blast-tab: one line per alignment; sam; paf; jsonl",
         partial(format_in, formats=ALIGNMENT_FORMATS),
     )
-    add_read_group(output)
-    add_summary(output)
+    add_rows(output, {**READ_GROUP, **SUMMARY})
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from glsw.cli.messages import say
-from glsw.cli.words import add_rows, name
 from glsw.sequences.fasta import EmptyFileError
 from glsw.sequences.records import Record, Records
 
@@ -21,18 +19,6 @@ FILES = "FASTA or FASTQ, plain or gzip; - is standard input"
 
 Targets: TypeAlias = "list[Record] | Records | Database"
 """The sequences that queries are compared with."""
-
-_UNKNOWN = {
-    ("--unknown", name, None, "X"): (
-        "replace letters outside the alphabet by this one; without it they are an error, but "
-        "in proteins U counts as C, and O and J as X"
-    ),
-}
-
-
-def add_unknown(group: argparse._ActionsContainer) -> None:
-    """Add the letter that replaces others."""
-    add_rows(group, _UNKNOWN)
 
 
 def or_nothing(read: Callable[[], list[Record] | Records]) -> list[Record] | Records:

@@ -7,21 +7,20 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from glsw.cli.inputs import FILES, add_unknown
-from glsw.cli.messages import add_progress, progress_bar, say
-from glsw.cli.words import MATRIX, add_rows, alphabet, matrix_of, name
+from glsw.cli.inputs import FILES
+from glsw.cli.messages import PROGRESS, progress_bar, say
+from glsw.cli.words import MATRIX, UNKNOWN, Rows, add_rows, alphabet, matrix_of, name
 from glsw.sequences.database import makedb
 from glsw.sequences.database_file import is_database
 from glsw.sequences.paired_alphabet import STRUCTURE
 
-_ARGUMENTS = {
+_OPTIONS: Rows = {
     ("out", None, None, "OUT"): "the database to write",
     ("--alphabet", alphabet, None, "NAME"): (
         "protein, dna (for --dna, --match and --mismatch), or the name of a matrix with other "
         "letters, such as GONNET1992 (dna if the letters of all files look like it, else protein)"
     ),
-}
-_TRACKS = {
+    **UNKNOWN,
     ("--lower-case-mask", bool): (
         "store lower-case letters as X or N, so that they score nothing, for searches with "
         "--lower-case-mask"
@@ -36,16 +35,14 @@ _TRACKS = {
         "structure alphabet 3Di, and X)"
     ),
     ("--force", bool): "overwrite OUT even if it is no database",
+    **PROGRESS,
 }
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
     parser.add_argument("source", metavar="FILE", nargs="+", help=FILES)
-    add_rows(parser, _ARGUMENTS)
-    add_unknown(parser)
-    add_rows(parser, _TRACKS)
-    add_progress(parser)
+    add_rows(parser, _OPTIONS)
 
 
 def run(arguments: argparse.Namespace) -> None:

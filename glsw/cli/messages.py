@@ -10,15 +10,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Protocol, TextIO, TypeVar
 
-from glsw.cli.words import add_rows
+from glsw.cli.words import Rows
 from glsw.words import visible
 
 FoundT = TypeVar("FoundT")
 
 
-_PROGRESS = {
-    ("--no-progress", bool): "no progress bar on a terminal",
-}
+PROGRESS: Rows = {("--no-progress", bool): "no progress bar on a terminal"}
 
 
 class Bar(Protocol):
@@ -93,11 +91,6 @@ def occupy_standard_streams() -> None:
     os.close(nowhere)
     if sys.stderr is None:
         sys.stderr = os.fdopen(2, "w", errors="backslashreplace", closefd=False)
-
-
-def add_progress(group: argparse._ActionsContainer) -> None:
-    """Add that there is no progress bar."""
-    add_rows(group, _PROGRESS)
 
 
 def progress_bar(

@@ -16,7 +16,7 @@ from glsw.cli.options import add_output, add_running, executor_of
 from glsw.cli.outputs import check_output, destination
 from glsw.cli.pairs import aligner_for
 from glsw.cli.scoring import add_masks, add_scoring, scoring_for, scoring_of
-from glsw.cli.summary import add_summary, check_summary, summary_of
+from glsw.cli.summary import SUMMARY, check_summary, summary_of
 from glsw.cli.words import add_rows, count, number
 from glsw.output.sparse import SPARSE_FORMATS
 from glsw.pairs.distances import ASCENDING, DISTANCES
@@ -82,7 +82,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         SPARSE_FORMATS,
         "tsv: names of row and column, and the value; mtx: Matrix Market, by numbers from 1",
     )
-    add_summary(output)
+    add_rows(output, SUMMARY)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -9,24 +9,19 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
-from glsw.cli.messages import add_progress
-from glsw.cli.words import add_rows, count, devices_of, name, number, positive, size
+from glsw.cli.messages import PROGRESS
+from glsw.cli.words import Rows, add_rows, count, devices_of, name, number, positive, size
 from glsw.engines import ENGINES
 from glsw.output import Format, format_of
 from glsw.run.pool import AnyExecutor
 from glsw.sequences.query import STRANDS
 from glsw.wings import registered
 
-_STRAND = {
-    ("--strand", STRANDS): "strands of the query (both, plus of proteins)",
-}
-_READ_GROUP = {
+STRAND: Rows = {("--strand", STRANDS): "strands of the query (both, plus of proteins)"}
+READ_GROUP: Rows = {
     ("--read-group", name, None, "LINE"): (
         r"with --format sam, the read group of all records, such as '@RG\tID:run1\tSM:sample'"
     ),
-}
-_OUTPUT = {
-    ("--output", None, "-", "FILE"): "write results to this file instead of standard output",
 }
 
 
@@ -62,23 +57,13 @@ def add_several(
 ) -> None:
     """Add the number of alignments, of which no two share ``what``, and their least score."""
     group = parser.add_argument_group("alignments")
-    rows = {
+    rows: Rows = {
         ("--max-alignments", count, 1, "K"): (
             f"the K best of those that share no {what}, 0 for all (1)"
         ),
         ("--min-score", number, least, "S"): f"alignments of at least this score ({note})",
     }
     add_rows(group, rows)
-
-
-def add_strand(group: argparse._ActionsContainer) -> None:
-    """Add which strands of DNA are compared."""
-    add_rows(group, _STRAND)
-
-
-def add_read_group(group: argparse._ActionsContainer) -> None:
-    """Add the read group of SAM."""
-    add_rows(group, _READ_GROUP)
 
 
 def complete_format(arguments: argparse.Namespace) -> None:
@@ -97,14 +82,10 @@ def complete_format(arguments: argparse.Namespace) -> None:
         arguments.format = format_of(f"{given} {value}")
 
 
-def add_threads(group: argparse._ActionsContainer, note: str = "") -> None:
-    """Add the number of threads."""
-    rows = {
-        ("--threads", positive, None, "N"): (
-            f"threads of the processor, for engine cpu and software OpenGL{note} (all cores)"
-        ),
-    }
-    add_rows(group, rows)
+def threads(note: str = "") -> Rows:
+    """Return the row of the number of threads."""
+    text = f"threads of the processor, for engine cpu and software OpenGL{note} (all cores)"
+    return {("--threads", positive, None, "N"): text}
 
 
 def add_running(
@@ -120,7 +101,7 @@ def add_running(
     Returns their group.
     """
     group = parser.add_argument_group("running")
-    rows = {
+    rows: Rows = {
         ("--engine", name, engine, "NAME"): engines,
         ("--device", devices_of if several else name, None, "N"): (
             "number of the device or part of its name, see glsw devices; auto for the GPU of this "
@@ -129,11 +110,11 @@ def add_running(
         ("--memory", size, None, "SIZE"): (
             "limit of device memory for parts of a database and for tables, such as 512M or 2G"
         ),
+        **threads("; of each worker of a cluster" if _wings_at(parser, group) else ""),
     }
     add_rows(group, rows)
-    add_threads(group, "; of each worker of a cluster" if _wings_at(parser, group) else "")
     add_of_wings(parser, group)
-    add_progress(group)
+    add_rows(group, PROGRESS)
     return group
 
 
@@ -149,15 +130,12 @@ def add_output(
     """
     group = parser.add_argument_group("output")
     first = next(iter(formats))
-    if kind is None:
-        rows = {
-            ("--format", tuple(formats), first): (f"{text} ({first})"),
-        }
-        add_rows(group, rows)
-    else:
-        rows = {
-            ("--format", kind, first, "NAME"): (f"{text} ({first})"),
-        }
-        add_rows(group, rows)
-    add_rows(group, _OUTPUT)
+    format_row = (
+        ("--format", tuple(formats), first) if kind is None else ("--format", kind, first, "NAME")
+    )
+    rows: Rows = {
+        format_row: f"{text} ({first})",
+        ("--output", None, "-", "FILE"): "write results to this file instead of standard output",
+    }
+    add_rows(group, rows)
     return group

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from glsw.cli.inputs import Targets, add_unknown
+from glsw.cli.inputs import Targets
 from glsw.cli.options import add_of_wings
-from glsw.cli.words import add_rows, cost, name, not_positive, number
+from glsw.cli.words import UNKNOWN, Rows, add_rows, cost, name, not_positive, number
 from glsw.engines import TIES
 from glsw.scoring.gaps import MODES
 from glsw.scoring.kinds import seen
@@ -46,7 +46,7 @@ _MASKING = {
         "as in blastp), of targets, or of both (no)"
     ),
 }
-_COSTS = {
+_KINDS = {
     ("--dna", bool): (
         "score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3); "
         f"the default if of the first {LETTERS_TO_TELL:,} letters of each file at least "
@@ -89,7 +89,7 @@ def add_costs(
     gapextend: str = "",
 ) -> None:
     """Add the options that scorings of two and of three sequences share, with more help."""
-    rows = {
+    rows: Rows = {
         ("--matrix", name, None, "NAME"): (
             f"substitution matrix (BLOSUM62): {', '.join(matrix_names())}"
         ),
@@ -99,22 +99,17 @@ def add_costs(
         ("--mismatch", not_positive, None, "S"): (
             f"score of different letters, such as -3{mismatch}"
         ),
+        ("--gapopen", cost, None, "COST"): (
+            f"cost of opening a gap ({PROTEIN_GAPS[0]}, with --match {DNA_GAPS[0]}{gapopen})"
+        ),
+        ("--gapextend", cost, None, "COST"): (
+            f"cost of each residue of a gap ({PROTEIN_GAPS[1]}, with --match {DNA_GAPS[1]}"
+            f"{gapextend})"
+        ),
+        **_KINDS,
+        **UNKNOWN,
     }
     add_rows(group, rows)
-    for k, (word, what, more) in enumerate(
-        (
-            ("gapopen", "cost of opening a gap", gapopen),
-            ("gapextend", "cost of each residue of a gap", gapextend),
-        )
-    ):
-        rows = {
-            (f"--{word}", cost, None, "COST"): (
-                f"{what} ({PROTEIN_GAPS[k]}, with --match {DNA_GAPS[k]}{more})"
-            ),
-        }
-        add_rows(group, rows)
-    add_rows(group, _COSTS)
-    add_unknown(group)
 
 
 def scoring_for(

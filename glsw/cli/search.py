@@ -13,19 +13,19 @@ from glsw.alignment.hits import SearchResult
 from glsw.cli.inputs import FILES
 from glsw.cli.messages import Bar
 from glsw.cli.options import (
+    READ_GROUP,
+    STRAND,
     add_of_wings,
     add_output,
-    add_read_group,
     add_running,
-    add_strand,
     complete_format,
     executor_of,
 )
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
-from glsw.cli.summary import add_summary
+from glsw.cli.summary import SUMMARY
 from glsw.cli.tracks import add_tracks
-from glsw.cli.words import add_rows, count, evalue, format_in, name, number
+from glsw.cli.words import Rows, add_rows, count, evalue, format_in, name, number
 from glsw.options import ORDERS
 from glsw.output import FORMATS, format_of
 from glsw.output.pairwise import ALIGNMENTS
@@ -84,7 +84,7 @@ _HITS = {
         "order of the database (score)"
     ),
 }
-_OUTPUT = {
+_OUTPUT: Rows = {
     ("--alignments", count, None, "N"): (
         "show alignments of the N best hits, 0 for all: below the list of table (none unless "
         f"given), in pairwise ({ALIGNMENTS})"
@@ -97,8 +97,11 @@ _OUTPUT = {
         "with --format html, link targets to addresses such as "
         "https://www.uniprot.org/uniprotkb/{accession}; {id} is the whole name"
     ),
+    **READ_GROUP,
+    **SUMMARY,
 }
-_STRANDS_AND_FRAMES = {
+_STRANDS_AND_FRAMES: Rows = {
+    **STRAND,
     ("--translated", bool): (
         "search proteins with a DNA query, translated in three frames of each strand"
     ),
@@ -137,14 +140,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(format=None)
     add_rows(output, _OUTPUT)
-    add_read_group(output)
-    add_summary(output)
     add_of_wings(parser, output)
 
 
 def _add_strands(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("strands and frames")
-    add_strand(group)
     add_rows(group, _STRANDS_AND_FRAMES)
 
 

@@ -12,23 +12,18 @@ from glsw.aligner import Aligner
 from glsw.alignment.hits import SearchResult
 from glsw.cli.inputs import Targets, residues
 from glsw.cli.outputs import check_output, command_line
-from glsw.cli.words import add_rows
+from glsw.cli.words import Rows
 from glsw.output.result_file import is_replaced
 from glsw.output.summary import RunSummary
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 
-_SUMMARY = {
+SUMMARY: Rows = {
     ("--summary", None, None, "FILE.json"): (
         "write versions, database, devices, cells, seconds and hits per query to this file "
         "when the results are written"
     ),
 }
-
-
-def add_summary(group: argparse._ActionsContainer) -> None:
-    """Add the option."""
-    add_rows(group, _SUMMARY)
 
 
 def check_summary(arguments: argparse.Namespace, *inputs: str) -> None:

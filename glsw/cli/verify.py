@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from glsw.cli.options import add_threads
+from glsw.cli.options import threads
 from glsw.cli.stream import PlainStream
 from glsw.cli.words import add_rows
 from glsw.sequences.database import Database
@@ -18,7 +18,7 @@ _ARGUMENTS = {
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
     add_rows(parser, _ARGUMENTS)
-    add_threads(parser)
+    add_rows(parser, threads())
 
 
 def run(arguments: argparse.Namespace) -> None:

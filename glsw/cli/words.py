@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from glsw.scoring.matrices import matrix_names
 from glsw.scoring.scoring import Scoring
@@ -14,10 +14,13 @@ from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 if TYPE_CHECKING:
     from glsw.output import Format
 
+Rows: TypeAlias = Mapping[tuple[Any, ...], str]
+"""Options and their help, see `add_rows`."""
+
 MATRIX = "a file in NCBI's format, or the name of a matrix"
 
 
-def add_rows(group: argparse._ActionsContainer, rows: Mapping[tuple[Any, ...], str]) -> None:
+def add_rows(group: argparse._ActionsContainer, rows: Rows) -> None:
     """Add options to a group, each a row: what it is called and takes, and its help.
 
     A row begins with the flag, or the name of an argument without one. Then come, where these are
@@ -142,3 +145,11 @@ def matrix_of(text: str) -> Scoring:
     """Return the scoring of a matrix by its name, or else by its file."""
     known = {each.upper() for each in matrix_names()}
     return Scoring.named(text) if text.upper() in known else Scoring.from_file(text, 1, 1)
+
+
+UNKNOWN: Rows = {
+    ("--unknown", name, None, "X"): (
+        "replace letters outside the alphabet by this one; without it they are an error, but "
+        "in proteins U counts as C, and O and J as X"
+    ),
+}

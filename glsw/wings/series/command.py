@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 from glsw.aligner import Aligner
 from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_output, add_running, executor_of
 from glsw.cli.outputs import Destination, check_output, destination
-from glsw.cli.words import add_rows, cost, count, not_positive, number
+from glsw.cli.words import Rows, add_rows, cost, count, not_positive, number
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
 from glsw.run.pool import AnyExecutor
@@ -62,7 +60,7 @@ _SAMPLES = {
         "the unit of the times of a SNIRF file (the one that it names, or s if it names none)"
     ),
 }
-_WORDS = {
+_WORDS: Rows = {
     ("--of", (3, 2), 3): "compare all triples or all pairs (3)",
     ("--segments", count, None, "N"): (
         f"letters of a word ({SEGMENTS}, or the samples if they are fewer)"
@@ -74,8 +72,10 @@ _WORDS = {
     ("--scoring", RULES, RULES[0]): (
         "identity: letters are equal or not; mindist: by the distance of letters (identity)"
     ),
-}
-_BEST = {
+    ("--match", number, 1, "S"): "score of equal letters (1)",
+    ("--mismatch", not_positive, None, "S"): "score of other letters, with identity (-1)",
+    ("--gapopen", cost, 0, "COST"): "cost of opening a gap (0)",
+    ("--gapextend", cost, 1, "COST"): "cost of each letter of a gap (1)",
     ("--top", count, 10, "N"): "the N best, 0 for all (10)",
     ("--min-score", number, 1, "S"): "of at least this score (1)",
 }
@@ -266,15 +266,3 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
         "Gap costs are in BLAST's words: the first letter of a gap costs gapopen + gapextend.",
     )
     add_rows(group, _WORDS)
-    numbers: tuple[tuple[str, str, Callable[[str], Any], float | None, str], ...] = (
-        ("match", "S", number, 1, "score of equal letters (1)"),
-        ("mismatch", "S", not_positive, None, "score of other letters, with identity (-1)"),
-        ("gapopen", "COST", cost, 0, "cost of opening a gap (0)"),
-        ("gapextend", "COST", cost, 1, "cost of each letter of a gap (1)"),
-    )
-    for word, metavar, kind, default, text in numbers:
-        rows = {
-            (f"--{word}", kind, default, metavar): text,
-        }
-        add_rows(group, rows)
-    add_rows(group, _BEST)

@@ -13,7 +13,7 @@ from glsw.cli.messages import Bar, progress_bar
 from glsw.cli.options import add_output, add_running
 from glsw.cli.outputs import check_output, destination, write
 from glsw.cli.pairs import aligner_for, read_inputs
-from glsw.cli.summary import add_summary, check_summary, counted, summary_of
+from glsw.cli.summary import SUMMARY, check_summary, counted, summary_of
 from glsw.cli.words import add_rows, format_in
 from glsw.output import FORMATS
 from glsw.wings.shards import options as shards
@@ -40,7 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "as of glsw search",
         partial(format_in, formats=FORMATS),
     )
-    add_summary(output)
+    add_rows(output, SUMMARY)
     parser.set_defaults(format=None)
 
 

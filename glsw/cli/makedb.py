@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from glsw.cli.inputs import FILES
-from glsw.cli.messages import PROGRESS, progress_bar, say
-from glsw.cli.words import MATRIX, UNKNOWN, Rows, add_rows, alphabet, matrix_of, name
+from glsw.cli.messages import progress_bar, say
+from glsw.cli.words import MATRIX, PROGRESS, UNKNOWN, Rows, add_rows, alphabet, matrix_of, name
 from glsw.sequences.database import makedb
 from glsw.sequences.database_file import is_database
 from glsw.sequences.paired_alphabet import STRUCTURE

@@ -10,13 +10,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any, Protocol, TextIO, TypeVar
 
-from glsw.cli.words import Rows
 from glsw.words import visible
 
 FoundT = TypeVar("FoundT")
-
-
-PROGRESS: Rows = {("--no-progress", bool): "no progress bar on a terminal"}
 
 
 class Bar(Protocol):

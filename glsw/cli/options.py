@@ -9,8 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
 
-from glsw.cli.messages import PROGRESS
-from glsw.cli.words import Rows, add_rows, count, devices_of, name, number, positive, size
+from glsw.cli.words import PROGRESS, Rows, add_rows, count, devices_of, name, number, positive, size
 from glsw.engines import ENGINES
 from glsw.output import Format, format_of
 from glsw.run.pool import AnyExecutor

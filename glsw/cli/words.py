@@ -153,3 +153,4 @@ UNKNOWN: Rows = {
         "in proteins U counts as C, and O and J as X"
     ),
 }
+PROGRESS: Rows = {("--no-progress", bool): "no progress bar on a terminal"}

@@ -7,12 +7,10 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from glsw.scoring.matrices import matrix_names
-from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
-
 if TYPE_CHECKING:
     from glsw.output import Format
+    from glsw.scoring.scoring import Scoring
+    from glsw.sequences.alphabet import Alphabet
 
 Rows: TypeAlias = Mapping[tuple[Any, ...], str]
 """Options and their help, see `add_rows`."""
@@ -134,6 +132,9 @@ def format_in(text: str, formats: Mapping[str, Format]) -> Format:
 
 def alphabet(text: str) -> Alphabet:
     """Return an alphabet: protein, dna, or that of a matrix."""
+    from glsw.scoring.scoring import Scoring
+    from glsw.sequences.alphabet import DNA, PROTEIN
+
     known = {"protein": PROTEIN, "dna": DNA}.get(text.lower())
     try:
         return known or Scoring.named(text).alphabet
@@ -143,6 +144,9 @@ def alphabet(text: str) -> Alphabet:
 
 def matrix_of(text: str) -> Scoring:
     """Return the scoring of a matrix by its name, or else by its file."""
+    from glsw.scoring.matrices import matrix_names
+    from glsw.scoring.scoring import Scoring
+
     known = {each.upper() for each in matrix_names()}
     return Scoring.named(text) if text.upper() in known else Scoring.from_file(text, 1, 1)
 

@@ -32,13 +32,14 @@ BLAST does; so do `Hsp.query_place` and `Hsp.target_place`, which it shows.
 
 def page() -> str:
     """Return the page."""
-    blast = {name: column.title for name, column in blast_tab.COLUMNS.items()}
+    table = {name: column.about for name, column in columns.TABLE.items()}
+    blast = {name: column.about for name, column in blast_tab.COLUMNS.items()}
     numbered = {str(k): text for k, text in enumerate(paf.COLUMNS, start=1)}
     parts = [
         _HEAD,
         "## `tsv` of `glsw search` and `glsw align`, and `SearchResult.to_dataframe()`\n",
         "A line, or a row, per alignment. What is not known is empty, in Python None or NaN.\n",
-        *_table("column", columns.DESCRIPTIONS),
+        *_table("column", table),
         "## `jsonl`\n",
         "A line is the object of a query. `[]` stands for each element of an array.\n",
         *_table("key", jsonl.KEYS),

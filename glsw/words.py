@@ -85,6 +85,15 @@ def visible(text: str) -> str:
     return _CONTROL.sub(_escape, text)
 
 
+def in_a_line(text: object) -> str:
+    r"""Return a value without tabs, line ends and control characters, for a column.
+
+    >>> in_a_line("a\tb  c\n"), in_a_line("a\b")
+    ('a b c', 'a\\x08')
+    """
+    return visible(" ".join(str(text).split()))
+
+
 def in_figure(name: str) -> str:
     r"""Return a name for matplotlib, without formulas, of characters that SVG can have.
 

@@ -1,86 +1,167 @@
-"""The columns of the table of a search: their names and their values."""
+"""The columns of the table of a search: their names, what they say and their values."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.hsp_table import HspTable
+from glsw.words import in_a_line
 
-_Places = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+Values: TypeAlias = Callable[[HspTable], list[Any]]
+"""``values(table)``: a value per row."""
 
-DESCRIPTIONS: Mapping[str, str] = {
-    "query": "id of the query",
-    "rank": "of the hit, 1 for the best of the query",
-    "hsp": "number of the alignment among those of the hit, 1 for the best",
-    "target": "id of the target",
-    "score": "in units of the matrix",
-    "bits": "score in bits; nothing where there are no statistics",
-    "evalue": "E-value; nothing where there are no statistics",
-    "identity": "fraction of the columns that have equal letters, from 0 to 1",
-    "identities": "columns with equal letters",
-    "positives": "columns with two letters that score above 0",
-    "gaps": "columns with a gap",
-    "columns": "of the alignment",
-    "strand": "of the query, `+` or `-`",
-    "frame": "reading frame of the query, 1 to 3 and -1 to -3; 0 if it was not translated",
-    "query_start": "first aligned letter on the query as given, counted from 0, on both strands",
-    "query_end": "the letter after the last one, so that the difference is a length",
-    "query_length": "letters of the query as given",
-    "target_start": "first aligned letter on the target as given, counted from 0",
-    "target_end": "the letter after the last one",
-    "target_length": "letters of the target as given",
-    "target_frame": "reading frame of the target; 0 if it was not translated",
-    "cigar": "of the searched query, on the minus strand its reverse complement, along the target: "
-    "`=` equal, `X` different, `I` only in the query, `D` only in the target",
-    "description": "of the target",
+
+class Column(NamedTuple):
+    """A column of a table with a row per high-scoring pair.
+
+    Parameters
+    ----------
+    about : str
+        What it says.
+    values : callable
+        `Values`, None where nothing is known.
+    text : callable
+        How a value is written.
+
+    Examples
+    --------
+    >>> from glsw import Aligner
+    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"])
+    >>> TABLE["identity"].texts(result.listed.table)
+    ['0.8000']
+    """
+
+    about: str
+    values: Values
+    text: Callable[[Any], str] = str
+
+    def texts(self, table: HspTable) -> list[str]:
+        """Return the values as they are written, nothing for None; equal ones are made once."""
+        return list(map(_Texts(self.text).__getitem__, self.values(table)))
+
+
+class _Texts(dict[Any, str]):
+    """The text of each value that is asked for."""
+
+    def __init__(self, text: Callable[[Any], str]) -> None:
+        super().__init__({None: ""})
+        self._text = text
+
+    def __missing__(self, value: Any) -> str:
+        text = self[value] = self._text(value)
+        return text
+
+
+def array(name: str) -> Values:
+    """Return the values of a table that are an array of it, perhaps of its contexts."""
+    get = attrgetter(name)
+    return lambda table: get(table).tolist()
+
+
+def of_query(name: str) -> Values:
+    """Return a property of the query of each row."""
+    get = attrgetter(name)
+    return lambda table: [get(table.queries[k].given) for k in table.query.tolist()]
+
+
+def of_target(name: str) -> Values:
+    """Return a property of the target of each row."""
+    get = attrgetter(name)
+    return lambda table: [get(table.targets[k].given) for k in table.target.tolist()]
+
+
+def _known(name: str) -> Values:
+    get = attrgetter(name)
+    return lambda table: [None if math.isnan(value) else value for value in get(table).tolist()]
+
+
+def _start(side: str) -> Values:
+    """Return the starts from 0 of places, which count from 1 and descend on the minus strand."""
+    return lambda table: (_places(table, side, plus=0) - 1).tolist()
+
+
+def _end(side: str) -> Values:
+    return lambda table: _places(table, side, plus=1).tolist()
+
+
+def _places(table: HspTable, side: str, plus: int) -> npt.NDArray[np.int64]:
+    """Return the first (0) or the last (1) places on the plus strand."""
+    if side == "query":
+        places, minus = table.query_places, table.query_contexts.strands < 0
+    else:
+        places, minus = table.target_places, table.target_contexts.strands < 0
+    return np.where(minus, places[1 - plus], places[plus])
+
+
+TABLE: Mapping[str, Column] = {
+    "query": Column("id of the query", of_query("id"), in_a_line),
+    "rank": Column("of the hit, 1 for the best of the query", array("rank")),
+    "hsp": Column(
+        "number of the alignment among those of the hit, 1 for the best", array("number")
+    ),
+    "target": Column("id of the target", of_target("id"), in_a_line),
+    "score": Column(
+        "in units of the matrix",
+        lambda table: list(map(table.scoring.display, table.units.tolist())),
+    ),
+    "bits": Column(
+        "score in bits; nothing where there are no statistics", _known("bits"), "{:.1f}".format
+    ),
+    "evalue": Column(
+        "E-value; nothing where there are no statistics", _known("evalues"), "{:.3g}".format
+    ),
+    "identity": Column(
+        "fraction of the columns that have equal letters, from 0 to 1",
+        lambda table: (table.identities / np.maximum(1, table.columns)).tolist(),
+        "{:.4f}".format,
+    ),
+    "identities": Column("columns with equal letters", array("identities")),
+    "positives": Column("columns with two letters that score above 0", array("positives")),
+    "gaps": Column("columns with a gap", array("gaps")),
+    "columns": Column("of the alignment", array("columns")),
+    "strand": Column(
+        "of the query, `+` or `-`",
+        lambda table: np.where(table.query_contexts.strands > 0, "+", "-").tolist(),
+    ),
+    "frame": Column(
+        "reading frame of the query, 1 to 3 and -1 to -3; 0 if it was not translated",
+        array("query_contexts.frames"),
+    ),
+    "query_start": Column(
+        "first aligned letter on the query as given, counted from 0, on both strands",
+        _start("query"),
+    ),
+    "query_end": Column(
+        "the letter after the last one, so that the difference is a length", _end("query")
+    ),
+    "query_length": Column("letters of the query as given", array("query_contexts.lengths")),
+    "target_start": Column(
+        "first aligned letter on the target as given, counted from 0", _start("target")
+    ),
+    "target_end": Column("the letter after the last one", _end("target")),
+    "target_length": Column("letters of the target as given", array("target_contexts.lengths")),
+    "target_frame": Column(
+        "reading frame of the target; 0 if it was not translated", array("target_contexts.frames")
+    ),
+    "cigar": Column(
+        "of the searched query, on the minus strand its reverse complement, along the target: "
+        "`=` equal, `X` different, `I` only in the query, `D` only in the target",
+        lambda table: table.cigars(),
+    ),
+    "description": Column("of the target", of_target("description"), in_a_line),
 }
-"""What the columns say, see `COLUMNS`."""
+"""The columns of `SearchResult.rows` and of the format tsv, per high-scoring pair, by name."""
 
-COLUMNS = tuple(DESCRIPTIONS)
-"""The columns of `SearchResult.rows` and of the format tsv, per high-scoring pair."""
+COLUMNS = tuple(TABLE)
+"""Their names."""
 
 
 def columns_of(table: HspTable) -> list[list[Any]]:
-    """Return the values of `COLUMNS`, a list each with a value per row of a table."""
-    queries, targets = table.queries, table.targets
-    identities, columns = table.identities, table.columns
-    of_queries, of_targets = table.query_contexts, table.target_contexts
-    known = (
-        [None if math.isnan(value) else value for value in each.tolist()]
-        for each in (table.bits, table.evalues)
-    )
-    return [
-        [queries[k].given.id for k in table.query.tolist()],
-        table.rank.tolist(),
-        table.number.tolist(),
-        [targets[k].given.id for k in table.target.tolist()],
-        list(map(table.scoring.display, table.units.tolist())),
-        *known,
-        (identities / np.maximum(1, columns)).tolist(),
-        *(each.tolist() for each in (identities, table.positives, table.gaps, columns)),
-        ["+" if strand > 0 else "-" for strand in of_queries.strands.tolist()],
-        of_queries.frames.tolist(),
-        *_ranges(table.query_places, of_queries.strands < 0),
-        of_queries.lengths.tolist(),
-        *_ranges(table.target_places, of_targets.strands < 0),
-        of_targets.lengths.tolist(),
-        of_targets.frames.tolist(),
-        table.cigars(),
-        [targets[k].given.description for k in table.target.tolist()],
-    ]
-
-
-def _ranges(places: _Places, minus: npt.NDArray[np.bool_]) -> Iterator[list[int]]:
-    """Yield starts from 0 and half-open ends of places, which count from 1; some descend.
-
-    >>> [*_ranges((np.array([3, 9]), np.array([5, 7])), np.array([False, True]))]
-    [[2, 6], [5, 9]]
-    """
-    first, last = places
-    yield (np.where(minus, last, first) - 1).tolist()
-    yield np.where(minus, first, last).tolist()
+    """Return the values of `COLUMNS`, each with a value per row of a table."""
+    return [column.values(table) for column in TABLE.values()]

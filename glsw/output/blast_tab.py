@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import groupby, pairwise
-from typing import NamedTuple, TextIO
+from operator import attrgetter
+from typing import TextIO
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.columns import TABLE, Column, Values, array, of_target
 from glsw.alignment.hits import SearchResult, table_hsp
 from glsw.alignment.hsp_table import HspTable
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
-from glsw.output.format import Format, in_a_line, named, of_rows, program
+from glsw.output.format import Format, of_rows, program
+from glsw.output.tsv import lines_of
+from glsw.words import in_a_line
 
 STANDARD = (
     "qaccver",
@@ -64,8 +68,7 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
         raise ValueError("blast-tab: no columns")
 
     def lines(table: HspTable) -> list[str]:
-        columns = [COLUMNS[name].values(table) for name in names]
-        rows = ["\t".join(cells) + "\n" for cells in zip(*columns, strict=True)]
+        rows = lines_of(map(COLUMNS.__getitem__, names), table)
         return [f"\\x23{row[1:]}" if row.startswith("#") else row for row in rows]
 
     def write(result: SearchResult, stream: TextIO) -> None:
@@ -77,7 +80,7 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
             " ".join(program()),
             f"Query: {in_a_line(f'{result.query.id} {result.query.description}')}",
             f"Database: {result.sequences} sequences, {result.residues} residues",
-            *[f"Fields: {', '.join(COLUMNS[name].title for name in names)}"] * bool(pairs),
+            *[f"Fields: {', '.join(COLUMNS[name].about for name in names)}"] * bool(pairs),
             f"{pairs} hits found",
             *[result.unlisted] * bool(result.unlisted),
         ]
@@ -90,36 +93,7 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
     return Format(write_with_comments, footer=footer) if comments else Format(write)
 
 
-class _Column(NamedTuple):
-    """The title of a column in the comments, and its values, one per row of a table."""
-
-    title: str
-    values: Callable[[HspTable], list[str]]
-
-
-def _numbers(values: npt.NDArray[np.integer]) -> list[str]:
-    return list(map(str, values.tolist()))
-
-
-def _percentages(
-    part: npt.NDArray[np.integer], whole: npt.NDArray[np.integer], form: str
-) -> list[str]:
-    return list(map(form.format, (100 * part / np.maximum(1, whole)).tolist()))
-
-
-def _query_ids(table: HspTable) -> list[str]:
-    return named(table.queries[k].given.id for k in table.query.tolist())
-
-
-def _target_ids(table: HspTable) -> list[str]:
-    return named(table.targets[k].given.id for k in table.target.tolist())
-
-
-def _titles(table: HspTable) -> list[str]:
-    return named(table.targets[k].given.description or "N/A" for k in table.target.tolist())
-
-
-def _places(table: HspTable, end: int, *, of_query: bool) -> list[str]:
+def _places(table: HspTable, end: int, *, of_query: bool) -> list[int]:
     """Return the first (0) or the last (1) letters, the way round that BLAST shows them."""
     strands, frames, _ = table.query_contexts
     minus = (strands < 0) & (frames == 0)
@@ -130,15 +104,16 @@ def _places(table: HspTable, end: int, *, of_query: bool) -> list[str]:
     if gap_only.any():  # the number before, which an alignment without columns has not
         step = np.where(minus & (not of_query), -1, 1)
         shown = np.where(gap_only, first - step * (table.columns > 0), shown)
-    return _numbers(shown)
+    numbers: list[int] = shown.tolist()
+    return numbers
 
 
-def _frames(table: HspTable) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _frames(table: HspTable) -> npt.NDArray[np.int64]:
     """Return the frames of queries and of targets: of what is a protein 0, if the other is not."""
     strands, frames, _ = table.query_contexts
     of_targets = table.target_contexts.frames
     nucleic = (frames == 0) & (of_targets == 0)
-    return np.where(nucleic, 1, frames), np.where(nucleic, strands, of_targets)
+    return np.where(nucleic, (np.ones_like(strands), strands), (frames, of_targets))
 
 
 def _strands(table: HspTable) -> list[str]:
@@ -147,17 +122,9 @@ def _strands(table: HspTable) -> list[str]:
     return ["plus" if strand > 0 else "minus" for strand in table.query_contexts.strands.tolist()]
 
 
-def _of_rows(value: Callable[[Shown], str]) -> Callable[[HspTable], list[str]]:
+def _of_rows(value: Callable[[Shown], str]) -> Values:
     """Return a column that is made of the rows of each alignment."""
-
-    def values(table: HspTable) -> list[str]:
-        return [value(shown) for shown in map(partial(_shown, table), range(len(table)))]
-
-    return values
-
-
-def _shown(table: HspTable, row: int) -> Shown:
-    return Shown.of(table_hsp(table, row))
+    return lambda table: [value(Shown.of(table_hsp(table, k))) for k in range(len(table))]
 
 
 def _btop(shown: Shown) -> str:
@@ -169,70 +136,70 @@ def _btop(shown: Shown) -> str:
     return "".join(parts)
 
 
-def _coverages(table: HspTable, *, of_hits: bool) -> list[str]:
+def _coverages(table: HspTable, *, of_hits: bool) -> list[int]:
     """Return how much of the query each pair covers, or those of its hit together, in percent."""
     places = np.sort(table.query_places, axis=0).T.tolist()
     starts = np.flatnonzero(table.number == 1) if of_hits else np.arange(len(table))
-    shown: list[str] = []
+    shown: list[int] = []
     lengths = table.query_contexts.lengths.tolist()
     for start, stop in pairwise([*starts.tolist(), len(table)]):
         covered = end = 0
         for first, last in sorted(places[start:stop]):
             covered += max(0, last - max(end, first - 1))
             end = max(end, last)
-        shown += [str(percent(covered, lengths[start]))] * (stop - start)
+        shown += [percent(covered, lengths[start])] * (stop - start)
     return shown
 
 
-COLUMNS: Mapping[str, _Column] = {
-    "qseqid": _Column("query id", _query_ids),
-    "qacc": _Column("query acc.", _query_ids),
-    "qaccver": _Column("query acc.ver", _query_ids),
-    "qlen": _Column("query length", lambda table: _numbers(table.query_contexts.lengths)),
-    "sseqid": _Column("subject id", _target_ids),
-    "sallseqid": _Column("subject ids", _target_ids),
-    "sacc": _Column("subject acc.", _target_ids),
-    "saccver": _Column("subject acc.ver", _target_ids),
-    "sallacc": _Column("subject accs.", _target_ids),
-    "slen": _Column("subject length", lambda table: _numbers(table.target_contexts.lengths)),
-    "qstart": _Column("q. start", partial(_places, end=0, of_query=True)),
-    "qend": _Column("q. end", partial(_places, end=1, of_query=True)),
-    "sstart": _Column("s. start", partial(_places, end=0, of_query=False)),
-    "send": _Column("s. end", partial(_places, end=1, of_query=False)),
-    "qseq": _Column("query seq", _of_rows(lambda shown: shown.query.text)),
-    "sseq": _Column("subject seq", _of_rows(lambda shown: shown.target.text)),
-    "evalue": _Column(
-        "evalue", lambda table: [evalue_text(each, digits=2) for each in table.evalues.tolist()]
+def _percentages(name: str) -> Values:
+    """Return an array of a table in per cent of the columns."""
+    counts = attrgetter(name)
+    return lambda table: (100 * counts(table) / np.maximum(1, table.columns)).tolist()
+
+
+_QUERY, _TARGET = TABLE["query"], TABLE["target"]
+_TITLE = Column("subject title", of_target("description"), lambda text: in_a_line(text or "N/A"))
+
+COLUMNS: Mapping[str, Column] = {
+    "qseqid": _QUERY._replace(about="query id"),
+    "qacc": _QUERY._replace(about="query acc."),
+    "qaccver": _QUERY._replace(about="query acc.ver"),
+    "qlen": TABLE["query_length"]._replace(about="query length"),
+    "sseqid": _TARGET._replace(about="subject id"),
+    "sallseqid": _TARGET._replace(about="subject ids"),
+    "sacc": _TARGET._replace(about="subject acc."),
+    "saccver": _TARGET._replace(about="subject acc.ver"),
+    "sallacc": _TARGET._replace(about="subject accs."),
+    "slen": TABLE["target_length"]._replace(about="subject length"),
+    "qstart": Column("q. start", partial(_places, end=0, of_query=True)),
+    "qend": Column("q. end", partial(_places, end=1, of_query=True)),
+    "sstart": Column("s. start", partial(_places, end=0, of_query=False)),
+    "send": Column("s. end", partial(_places, end=1, of_query=False)),
+    "qseq": Column("query seq", _of_rows(lambda shown: shown.query.text)),
+    "sseq": Column("subject seq", _of_rows(lambda shown: shown.target.text)),
+    "evalue": Column("evalue", array("evalues"), partial(evalue_text, digits=2)),
+    "bitscore": Column("bit score", array("bits"), bits_text),
+    "score": TABLE["score"]._replace(about="score"),
+    "length": Column("alignment length", array("columns")),
+    "pident": Column("% identity", _percentages("identities"), "{:.3f}".format),
+    "nident": Column("identical", array("identities")),
+    "mismatch": Column(
+        "mismatches", lambda table: (table.columns - table.gaps - table.identities).tolist()
     ),
-    "bitscore": _Column("bit score", lambda table: list(map(bits_text, table.bits.tolist()))),
-    "score": _Column(
-        "score", lambda table: [str(table.scoring.display(each)) for each in table.units.tolist()]
+    "positive": Column("positives", array("positives")),
+    "gapopen": Column("gap opens", array("gap_opens")),
+    "gaps": Column("gaps", array("gaps")),
+    "ppos": Column("% positives", _percentages("positives"), "{:.2f}".format),
+    "frames": Column(
+        "query/sbjct frames", lambda table: [f"{q}/{s}" for q, s in _frames(table).T.tolist()]
     ),
-    "length": _Column("alignment length", lambda table: _numbers(table.columns)),
-    "pident": _Column(
-        "% identity", lambda table: _percentages(table.identities, table.columns, "{:.3f}")
-    ),
-    "nident": _Column("identical", lambda table: _numbers(table.identities)),
-    "mismatch": _Column(
-        "mismatches", lambda table: _numbers(table.columns - table.gaps - table.identities)
-    ),
-    "positive": _Column("positives", lambda table: _numbers(table.positives)),
-    "gapopen": _Column("gap opens", lambda table: _numbers(table.gap_opens)),
-    "gaps": _Column("gaps", lambda table: _numbers(table.gaps)),
-    "ppos": _Column(
-        "% positives", lambda table: _percentages(table.positives, table.columns, "{:.2f}")
-    ),
-    "frames": _Column(
-        "query/sbjct frames",
-        lambda table: [f"{q}/{s}" for q, s in np.stack(_frames(table), axis=1).tolist()],
-    ),
-    "qframe": _Column("query frame", lambda table: _numbers(_frames(table)[0])),
-    "sframe": _Column("sbjct frame", lambda table: _numbers(_frames(table)[1])),
-    "btop": _Column("BTOP", _of_rows(_btop)),
-    "stitle": _Column("subject title", _titles),
-    "salltitles": _Column("subject titles", _titles),
-    "sstrand": _Column("subject strand", _strands),
-    "qcovs": _Column("% query coverage per subject", partial(_coverages, of_hits=True)),
-    "qcovhsp": _Column("% query coverage per hsp", partial(_coverages, of_hits=False)),
+    "qframe": Column("query frame", lambda table: _frames(table)[0].tolist()),
+    "sframe": Column("sbjct frame", lambda table: _frames(table)[1].tolist()),
+    "btop": Column("BTOP", _of_rows(_btop)),
+    "stitle": _TITLE,
+    "salltitles": _TITLE._replace(about="subject titles"),
+    "sstrand": Column("subject strand", _strands),
+    "qcovs": Column("% query coverage per subject", partial(_coverages, of_hits=True)),
+    "qcovhsp": Column("% query coverage per hsp", partial(_coverages, of_hits=False)),
 }
 """Columns by NCBI's names; those about GI numbers and taxonomy are not among them."""

@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.hsp_table import HspTable
-from glsw.words import visible
 
 ValueT = TypeVar("ValueT")
 
@@ -87,18 +86,3 @@ def program() -> tuple[str, str]:
     from glsw._version import __version__
 
     return "glsw", __version__
-
-
-def in_a_line(text: object) -> str:
-    r"""Return a value without tabs, line ends and control characters, for a column.
-
-    >>> in_a_line("a\tb  c\n"), in_a_line("a\b")
-    ('a b c', 'a\\x08')
-    """
-    return visible(" ".join(str(text).split()))
-
-
-def named(texts: Iterable[str]) -> list[str]:
-    """Return each text as `in_a_line` does; equal ones are looked at once."""
-    shown: dict[str, str] = {}
-    return [shown.get(text) or shown.setdefault(text, in_a_line(text)) for text in texts]

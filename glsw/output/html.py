@@ -20,10 +20,10 @@ from typing import TextIO
 from glsw.alignment.hits import Hit, Hsp, SearchResult
 from glsw.alignment.text import frames_of, notes
 from glsw.output.blast import bits_text, evalue_text, is_nucleic
-from glsw.output.format import Format, in_a_line, program
+from glsw.output.format import Format, program
 from glsw.output.pairwise import hsp_lines
 from glsw.sequences.records import Record
-from glsw.words import visible
+from glsw.words import in_a_line, visible
 
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 # Letters that nobody sees, and those that turn the order of others.

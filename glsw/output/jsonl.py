@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from glsw.alignment.columns import DESCRIPTIONS
+from glsw.alignment.columns import TABLE
 from glsw.alignment.hits import Hit, SearchResult
 from glsw.sequences.records import Record
 
@@ -25,7 +25,7 @@ KEYS: Mapping[str, str] = {
     "hits[].rank": "1 for the best",
     "hits[].target": "object as `query`",
     "hits[].hsps": "array of the alignments of a hit, the best first, with nothing as null",
-    **{f"hits[].hsps[].{name}": text for name, text in DESCRIPTIONS.items() if name not in _OF_HIT},
+    **{f"hits[].hsps[].{name}": each.about for name, each in TABLE.items() if name not in _OF_HIT},
     "hits[].hsps[].query_row": "the aligned letters, `-` for gaps, as in the CIGAR",
     "hits[].hsps[].target_row": "likewise",
 }

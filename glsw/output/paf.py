@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TextIO
 
-import numpy as np
-
+from glsw.alignment.columns import TABLE
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.hsp_table import HspTable
 from glsw.output import sam
 from glsw.output.cigar import compared, mapping_qualities, reversed_cigar, significance
-from glsw.output.format import named, of_rows, with_more
+from glsw.output.format import of_rows, with_more
 
 COLUMNS = (
     "name of the query",
@@ -59,35 +58,36 @@ def write(result: SearchResult, stream: TextIO) -> None:
 
 
 def _lines(table: HspTable) -> list[str]:
-    width, letters = table.scoring.alphabet.width, compared(table)
-    first, last = np.sort(table.query_places, axis=0)
-    start, end = np.sort(table.target_places, axis=0)
-    queries, targets = table.query_contexts, table.target_contexts
-    columns = (
-        named(table.queries[k].given.id for k in table.query.tolist()),
-        (queries.lengths * width).tolist(),
-        ((first - 1) * width).tolist(),
-        (last * width).tolist(),
-        ["+" if strand > 0 else "-" for strand in (queries.strands * targets.strands).tolist()],
-        named(table.targets[k].given.id for k in table.target.tolist()),
-        (targets.lengths * width).tolist(),
-        ((start - 1) * width).tolist(),
-        (end * width).tolist(),
-        letters.equal,
-        letters.columns,
-        mapping_qualities(table),
+    width, found = table.scoring.alphabet.width, compared(table)
+    strands = table.query_contexts.strands * table.target_contexts.strands
+    edits = [count - equal for count, equal in zip(found.columns, found.equal, strict=True)]
+    minus = (table.target_contexts.strands < 0).tolist()
+
+    def texts(name: str) -> list[str]:
+        return TABLE[name].texts(table)
+
+    def letters(name: str) -> list[str]:
+        return [str(width * count) for count in TABLE[name].values(table)]
+
+    fields = (
+        texts("query"),
+        letters("query_length"),
+        letters("query_start"),
+        letters("query_end"),
+        ["+" if strand > 0 else "-" for strand in strands.tolist()],
+        texts("target"),
+        letters("target_length"),
+        letters("target_start"),
+        letters("target_end"),
+        map(str, found.equal),
+        map(str, found.columns),
+        map(str, mapping_qualities(table)),
         [f"AS:i:{units}" for units in table.units.tolist()],
-        [
-            f"NM:i:{count - equal}"
-            for equal, count in zip(letters.equal, letters.columns, strict=True)
-        ],
+        map("NM:i:{}{}".format, edits, significance(table)),
+        map("cg:Z:{}\n".format, map(_along_target, found.cigars, minus)),
     )
-    cigars = [
-        reversed_cigar(cigar) if strand < 0 else cigar
-        for cigar, strand in zip(letters.cigars, targets.strands.tolist(), strict=True)
-    ]
-    ends = zip(significance(table), cigars, strict=True)
-    return [
-        "\t".join(map(str, fields)) + f"{known}\tcg:Z:{cigar}\n"
-        for fields, (known, cigar) in zip(zip(*columns, strict=True), ends, strict=True)
-    ]
+    return list(map("\t".join, zip(*fields, strict=True)))
+
+
+def _along_target(cigar: str, minus: bool) -> str:
+    return reversed_cigar(cigar) if minus else cigar

@@ -9,9 +9,8 @@ from typing import TextIO
 from glsw.alignment.hits import Hsp, SearchResult
 from glsw.alignment.text import WIDTH, in_lines
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
-from glsw.output.format import in_a_line
 from glsw.sequences.records import Record
-from glsw.words import visible
+from glsw.words import in_a_line, visible
 
 ALIGNMENTS = 10
 """The hits whose alignments are shown unless told."""

@@ -14,9 +14,10 @@ from glsw.alignment.hits import SearchResult
 from glsw.alignment.hsp_table import HspTable
 from glsw.output.blast import is_nucleic
 from glsw.output.cigar import compared, mapping_qualities, significance
-from glsw.output.format import Format, in_a_line, of_rows, program, with_more
+from glsw.output.format import Format, of_rows, program, with_more
 from glsw.sequences.query import Context
 from glsw.sequences.records import Record
+from glsw.words import in_a_line
 
 UNMAPPED, REVERSE, SECONDARY, SUPPLEMENTARY = 0x4, 0x10, 0x100, 0x800
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from glsw.output.format import named
+from glsw.words import in_a_line
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -29,7 +29,7 @@ def tsv(
     >>> "".join(tsv(csr_array([[0, 7], [0, 0]]), "score", ["a", "b"], ["c", "d e"]))
     'query\ttarget\tscore\na\td e\t7\n'
     """
-    rows, columns = named(rows), named(columns)
+    rows, columns = list(map(in_a_line, rows)), list(map(in_a_line, columns))
     yield f"query\ttarget\t{distance}\n"
     show = str if matrix.dtype.kind == "i" else "{:.6g}".format
     for part in _entries(matrix):

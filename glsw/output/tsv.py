@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TextIO
+from collections.abc import Iterable
+from typing import TextIO
 
-from glsw.alignment.columns import COLUMNS, columns_of
+from glsw.alignment.columns import COLUMNS, TABLE, Column
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.hsp_table import HspTable
-from glsw.output.format import named, of_rows
+from glsw.output.format import of_rows
 
 HEADER = "\t".join(COLUMNS) + "\n"
 """The first line: `glsw.alignment.columns` describes its columns."""
-
-_TEXTS = ("query", "target", "description")
-_SHOWN: Mapping[str, Callable[[Any], str]] = {
-    "bits": "{:.1f}".format,
-    "evalue": "{:.3g}".format,
-    "identity": "{:.4f}".format,
-}
 
 
 def write(result: SearchResult, stream: TextIO) -> None:
@@ -36,13 +29,11 @@ def write(result: SearchResult, stream: TextIO) -> None:
     stream.write("".join(of_rows(result, _lines)))
 
 
+def lines_of(columns: Iterable[Column], table: HspTable) -> list[str]:
+    """Return a line of some columns for each row of a table."""
+    texts = (column.texts(table) for column in columns)
+    return ["\t".join(cells) + "\n" for cells in zip(*texts, strict=True)]
+
+
 def _lines(table: HspTable) -> list[str]:
-    columns = [
-        named(values) if name in _TEXTS else _shown(values, _SHOWN.get(name, str))
-        for name, values in zip(COLUMNS, columns_of(table), strict=True)
-    ]
-    return ["\t".join(cells) + "\n" for cells in zip(*columns, strict=True)]
-
-
-def _shown(values: list[Any], show: Callable[[Any], str]) -> list[str]:
-    return ["" if value is None else show(value) for value in values]
+    return lines_of(TABLE.values(), table)

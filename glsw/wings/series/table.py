@@ -6,10 +6,9 @@ from collections.abc import Callable
 from math import ceil, log10
 from typing import NamedTuple
 
-from glsw.output.format import in_a_line
 from glsw.scoring.scoring import Scoring
 from glsw.wings.series.motifs import Comparison, Motif
-from glsw.words import visible
+from glsw.words import in_a_line, visible
 
 _WORDS = {2: "pairs", 3: "triples"}
 

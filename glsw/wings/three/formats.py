@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from glsw.alignment.text import NumberedRow, counted, in_lines, titled
-from glsw.output.format import in_a_line
 from glsw.sequences.records import Record
 from glsw.wings.three.results import Alignment3
-from glsw.words import visible
+from glsw.words import in_a_line, visible
 
 if TYPE_CHECKING:
     import Bio.Align

@@ -20,7 +20,7 @@ from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets
 from glsw.options import HitOptions, SearchOptions, complete, listing
-from glsw.pairs.align_pairs import disjoint, traced
+from glsw.pairs.align_pairs import aligned, disjoint
 from glsw.run.pool import AnyExecutor, Devices, PoolUser, SharedIterator
 from glsw.scoring.gaps import Mode
 from glsw.scoring.positional import PositionalQuery, positional_queries
@@ -404,8 +404,8 @@ class Aligner(PoolUser):
         """
         aligner, given = self._for(query)
         batch, records = aligner._inputs.pair(given, target)
-        score, coordinates = next(traced(aligner.engine, batch, self.ties))
-        return Alignment(score, *records, coordinates, aligner.scoring.shown)
+        (score,), runs = aligned(aligner.engine, batch, self.ties)
+        return Alignment(int(score), *records, runs, aligner.scoring.shown)
 
     def align_pairs(
         self,

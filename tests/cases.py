@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from glsw.alignment.batch import Batch
-from glsw.alignment.paths import Ends
+from glsw.alignment.paths import Ends, Runs
 from glsw.alignment.traceback import trace
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.lanes.engine import Lanes
@@ -136,7 +136,7 @@ class Case:
         if self.whole:
             return self.whole.alignment(int(self.numbers[p]), end)
         if (p, end) not in self._alignments:
-            self._alignments[p, end] = trace(*self.batch.pair(p), self.scoring, *end)[0]
+            self._alignments[p, end] = traced(*self.batch.pair(p), self.scoring, *end)[0]
         return self._alignments[p, end]
 
     @cached_property
@@ -235,13 +235,24 @@ def _judge_any(case, found):
         assert end in possible, f"end {end} is none of {possible}: {case.describe(p)}"
 
 
+def traced(query, target, scoring, *end, **options):
+    """Return the coordinates of the host's alignment that ends there, and its score."""
+    runs, score = trace(query, target, scoring, *end, **options)
+    return runs.coordinates(), score
+
+
+def with_path(mask, coordinates):
+    """Return a mask with the pairs of an alignment."""
+    return mask.with_runs(Runs.of_coordinates([coordinates]))
+
+
 def traced_with_any_memory(case, p):
     """Return the host's alignment of a pair; little memory gives the same."""
     query, target = case.batch.pair(p)
     end = int(case.expected.query_end[p]), int(case.expected.target_end[p])
-    coordinates, score = trace(query, target, case.scoring, *end)
+    coordinates, score = traced(query, target, case.scoring, *end)
     for memory in (0, 50, 500):
-        divided, same = trace(query, target, case.scoring, *end, memory=memory)
+        divided, same = traced(query, target, case.scoring, *end, memory=memory)
         assert (divided.tolist(), same) == (coordinates.tolist(), score), case.describe(p)
     return coordinates
 

@@ -3,6 +3,7 @@
 import os
 from itertools import pairwise
 
+import cases
 import naive
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ from hypothesis import example, given, settings, strategies as st
 from glsw.aligner import Aligner
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.rows import best_end
-from glsw.alignment.traceback import trace
 from glsw.engines import ENGINES
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.reference import Reference, best_cell, fill
@@ -199,11 +199,11 @@ def test_host_equals_the_reference(query, target, scoring, memory):
     for _ in range(6):
         score, *end = best_cell(query, target, scoring, mask)
         assert best_end(query, target, scoring, mask) == (score, *end)
-        coordinates, value = trace(query, target, scoring, *end, mask=mask)
-        divided, same = trace(query, target, scoring, *end, mask=mask, memory=memory)
+        coordinates, value = cases.traced(query, target, scoring, *end, mask=mask)
+        divided, same = cases.traced(query, target, scoring, *end, mask=mask, memory=memory)
         assert value == same == score
         assert divided.tolist() == coordinates.tolist()
-        mask = mask.with_alignment(coordinates)
+        mask = cases.with_path(mask, coordinates)
 
 
 # All engines.
@@ -332,7 +332,7 @@ def test_masks_of_many_pairs(diagonals, pairs, scoring, data):
         assert engine.scores(masked).tolist() == expected.score.tolist()
         for p, (query, target) in enumerate(pairs):
             end = int(expected.query_end[p]), int(expected.target_end[p])
-            coordinates, _ = trace(query, target, scoring, *end, mask=masks[p])
+            coordinates, _ = cases.traced(query, target, scoring, *end, mask=masks[p])
             assert paths.coordinates(p).tolist() == coordinates.tolist()
 
 
@@ -340,9 +340,9 @@ def test_masks_come_and_go(diagonals):
     scoring = TOYS[2]
     query, target = related(7, 3, 60)
     batch = Batch.pairwise([query] * 3, [target] * 3)
-    coordinates, _ = trace(query, target, scoring, *best_cell(query, target, scoring)[1:])
+    coordinates, _ = cases.traced(query, target, scoring, *best_cell(query, target, scoring)[1:])
     nothing = Mask.nothing(len(query))
-    some = nothing.with_alignment(coordinates)
+    some = cases.with_path(nothing, coordinates)
     best, second = (best_cell(query, target, scoring, mask)[0] for mask in (nothing, some))
     assert best > second
     for engine in diagonals(scoring):
@@ -360,15 +360,15 @@ def test_masks_come_and_go(diagonals):
 
 def test_mask_of_alignments():
     coordinates = np.array([[1, 3, 3, 5, 7], [2, 4, 5, 7, 7]])  # 2 pairs, a gap, 2 pairs, a gap
-    mask = Mask.nothing(8).with_alignment(coordinates)
+    mask = cases.with_path(Mask.nothing(8), coordinates)
     assert [mask[i].tolist() for i in range(8)] == [[], [], [1], [2], [], [3], [4], []]
-    more = mask.with_alignment(np.array([[0, 2], [2, 4]])).with_alignment(coordinates)
+    more = cases.with_path(cases.with_path(mask, np.array([[0, 2], [2, 4]])), coordinates)
     assert [more[i].tolist() for i in range(8)] == [[], [], [0, 1], [1, 2], [], [3], [4], []]
     assert more.rows.tolist() == [2, 2, 3, 3, 5, 6]
     part = more.part(slice(3, 6), slice(2, None))
     assert [part[i].tolist() for i in range(len(part))] == [[0], [], [1]]
     assert len(Mask.nothing(0)) == 0
-    assert Mask.nothing(3).with_alignment(np.array([[0], [0]])).columns.tolist() == []
+    assert cases.with_path(Mask.nothing(3), np.array([[0], [0]])).columns.tolist() == []
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def hsps(draw: st.DrawFn, name: str) -> Hsp:
     known = draw(st.sampled_from([(None, None), (40.5, 1e-9)]))
     strand = draw(st.sampled_from([1, -1])) if name == "DNA" else 1
     context = Context(len(query.codes), strand)
-    found = Alignment(draw(st.integers(1, 99)), query, target, at.T, scoring)
+    found = Alignment(draw(st.integers(1, 99)), query, target, Runs.of_coordinates([at.T]), scoring)
     return Hsp(found, context, *known)
 
 

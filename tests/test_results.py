@@ -13,7 +13,7 @@ import pytest
 from glsw.alignment.alignment import Alignment
 from glsw.alignment.columns import COLUMNS
 from glsw.alignment.hits import Hit, Hsp, SearchResult
-from glsw.alignment.paths import Ends
+from glsw.alignment.paths import Ends, Runs
 from glsw.alignment.traceback import trace
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Context
@@ -26,7 +26,7 @@ DNA = Scoring.match_mismatch(5, -4, 8, 1)
 def alignment(query, target, coordinates, scoring=BLOSUM62, score=0, unknown=None):
     records = Record("Q1", "a query", query), Record("T1", "", target)
     encoded = [EncodedRecord.of(each, scoring.alphabet, unknown) for each in records]
-    return Alignment(score, *encoded, np.array(coordinates), scoring)
+    return Alignment(score, *encoded, Runs.of_coordinates([np.array(coordinates)]), scoring)
 
 
 def test_columns():
@@ -91,7 +91,7 @@ def test_equals_biopython(seed):
     query, target = (rng.integers(0, 4, 80).astype(np.uint8) for _ in range(2))
     runs, score = trace(query, target, DNA, 80, 80)
     decode = DNA.alphabet.decode
-    ours = alignment(decode(query), decode(target), runs, DNA, score)
+    ours = alignment(decode(query), decode(target), runs.coordinates(), DNA, score)
     theirs = ours.to_biopython()
     counts = theirs.counts()
     assert theirs.score == score
@@ -216,7 +216,7 @@ def test_biopython_writes_and_reads_it(form, strand):
 def test_html_is_escaped_and_short():
     found = alignment("MKV", "MKV", [[0, 3], [0, 3]], score=14)
     evil = EncodedRecord.of(Record("<b>", "a & b", "MKV"), BLOSUM62.alphabet)
-    hsp = Hsp(Alignment(14, evil, evil, found.coordinates, BLOSUM62), Context(3), 20.0, 1e-9)
+    hsp = Hsp(Alignment(14, evil, evil, found.runs, BLOSUM62), Context(3), 20.0, 1e-9)
     result = search_result(hsp, statistics=SimpleNamespace(name="1 < 2"))
     for shown in (result, result[0], hsp, hsp.alignment):
         html = shown._repr_html_()

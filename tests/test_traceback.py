@@ -1,5 +1,6 @@
 """One alignment for each end, whatever the memory: the one that the oracle prefers."""
 
+import cases
 import naive
 import numpy as np
 import parasail
@@ -82,7 +83,7 @@ def test_equals_the_oracle(query, target, scoring):
     for end in naive.ends(query, target, scoring):
         expected = naive.coordinates(next(naive.paths(query, target, scoring, end)), end)
         for memory in MEMORY:
-            coordinates, score = trace(query, target, scoring, *end, memory=memory)
+            coordinates, score = cases.traced(query, target, scoring, *end, memory=memory)
             assert coordinates.tolist() == expected.tolist()
             assert score == naive.score(query, target, scoring)
             assert score == naive.path_score(query, target, scoring, coordinates)
@@ -93,8 +94,8 @@ def test_equals_the_oracle(query, target, scoring):
 def test_memory_does_not_matter(query, target, scoring, memory):
     """From any cell, not only the best."""
     for end in {(len(query), len(target)), best_cell(query, target, scoring)[1:]}:
-        coordinates, score = trace(query, target, scoring, *end)
-        divided, same = trace(query, target, scoring, *end, memory=memory)
+        coordinates, score = cases.traced(query, target, scoring, *end)
+        divided, same = cases.traced(query, target, scoring, *end, memory=memory)
         assert divided.tolist() == coordinates.tolist()
         expected = walk_of_tables(query, target, scoring, end)
         assert coordinates.tolist() == expected.tolist()
@@ -122,7 +123,7 @@ def test_related_sequences(scoring, letters):
         best, *end = best_cell(query, target, scoring, first=first)
         expected = walk_of_tables(query, target, scoring, tuple(end))
         for memory in (0, 1000, 10_000, 2**20):
-            coordinates, score = trace(query, target, scoring, *end, memory=memory)
+            coordinates, score = cases.traced(query, target, scoring, *end, memory=memory)
             assert coordinates.tolist() == expected.tolist()
             assert score == best == naive.path_score(query, target, scoring, coordinates)
 
@@ -135,7 +136,7 @@ def test_numbers_beyond_int32():
     target = np.concatenate([rng.integers(0, 4, 2500).astype(np.uint8), query])
     best, *end = best_cell(query, target, scoring)
     for memory in (0, 2**20):
-        coordinates, score = trace(query, target, scoring, *end, memory=memory)
+        coordinates, score = cases.traced(query, target, scoring, *end, memory=memory)
         assert (coordinates.tolist(), score) == ([[2500, 2560], [0, 60]], best)
 
 
@@ -158,7 +159,7 @@ def test_is_one_of_biopythons(gaps):
         theirs = aligner.align(decode(target), decode(query))
         # Biopython leaves out alignments that begin with another one of the same score.
         if len(naive.ends(query, target, scoring)) == 1 and len(theirs) < 200:
-            coordinates, score = trace(query, target, scoring, *end)
+            coordinates, score = cases.traced(query, target, scoring, *end)
             assert score == theirs.score
             assert coordinates.tolist() in [a.coordinates.tolist() for a in theirs]
             compared += 1
@@ -170,10 +171,10 @@ def test_nothing_aligned():
     query = scoring.alphabet.encode("ACGT")
     for memory in (0, 2**20):
         for target in (query, query[:0]):
-            coordinates, score = trace(query, target, scoring, 0, 0, memory=memory)
+            coordinates, score = cases.traced(query, target, scoring, 0, 0, memory=memory)
             assert (coordinates.tolist(), score) == ([[0], [0]], 0)
         # H is 0 here although the cell is not on the border.
-        coordinates, score = trace(query, query[::-1], scoring, 4, 4, memory=memory)
+        coordinates, score = cases.traced(query, query[::-1], scoring, 4, 4, memory=memory)
         assert (coordinates.tolist(), score) == ([[4], [4]], 0)
 
 
@@ -211,8 +212,8 @@ def test_mitochondria(data):
     best = parasail.sw_striped_32(query, target, 12, 2, matrix)
     query, target = scoring.alphabet.encode(query), scoring.alphabet.encode(target)
     end = best.end_query + 1, best.end_ref + 1
-    coordinates, score = trace(query, target, scoring, *end)
-    divided, _ = trace(query, target, scoring, *end, memory=2**20)
+    coordinates, score = cases.traced(query, target, scoring, *end)
+    divided, _ = cases.traced(query, target, scoring, *end, memory=2**20)
     assert score == best.score == naive.path_score(query, target, scoring, coordinates)
     assert divided.tolist() == coordinates.tolist()
 
@@ -232,9 +233,9 @@ def test_rows_that_no_alignment_reaches_are_left_out(monkeypatch):
         long[713:720] = short[5:]
         for query, target in ((long, short), (short, long)):
             _, i, j = best_end(query, target, scoring)
-            found = trace(query, target, scoring, i, j)
+            found = cases.traced(query, target, scoring, i, j)
             with monkeypatch.context() as patched:
                 patched.setattr(traceback, "_reach", lambda *_: 2**62)
-                whole = trace(query, target, scoring, i, j)
+                whole = cases.traced(query, target, scoring, i, j)
             np.testing.assert_array_equal(found[0], whole[0])
             assert found[1] == whole[1]

@@ -234,7 +234,7 @@ class PairWork(Work):
         found, part = [paths.coordinates(p).tolist() for p in chosen], self.batch.select(chosen)
         if self._paths is None and part.cells <= BY_TRACE:
             self._paths = [
-                trace(*part.pair(p), self.scoring, int(i), int(j))[0].tolist()
+                trace(*part.pair(p), self.scoring, int(i), int(j))[0].coordinates().tolist()
                 for p, (_, i, j) in enumerate(ends)
             ]
         self._paths = self._paths or found

@@ -64,9 +64,19 @@ class AlignedColumns:
     @cached_property
     def positives(self) -> _Int64:
         """Columns with two letters that score above 0, shape (N,)."""
+        return self._counts(self._positive)
+
+    def _positive_columns(self) -> npt.NDArray[np.bool_]:
+        """Tell which columns have two letters that score above 0, of all rows in turn."""
+        found = np.repeat(self.runs.moves == DIAGONAL, self.runs.lengths)
+        found[found] = self._positive(*self._paired_codes(slice(None)))
+        return found
+
+    def _positive(self, query: _Codes, target: _Codes) -> npt.NDArray[np.bool_]:
         matrix = self.scoring.letters.matrix
         good, size = (matrix > 0).ravel(), len(matrix)
-        return self._counts(lambda query, target: good[query.astype(np.intp) * size + target])
+        found: npt.NDArray[np.bool_] = good[query.astype(np.intp) * size + target]
+        return found
 
     def chunks(self) -> Iterator[slice]:
         """Yield slices of rows with a bounded number of columns, or one row each."""

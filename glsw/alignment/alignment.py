@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment import text
+from glsw.alignment.aligned_columns import AlignedColumns
+from glsw.alignment.operations import DELETED, INSERTED
+from glsw.alignment.paths import Runs
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import EncodedRecord, Record
 
 if TYPE_CHECKING:
     import Bio.Align
 
-_GAP = -1  # as the index of a residue
-
 _Int64 = npt.NDArray[np.int64]
-_Bool = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +33,8 @@ class Alignment:
         The score in integer units of the scoring.
     query, target : EncodedRecord
         The whole sequences.
-    coordinates : ndarray of int64, shape (2, K)
-        Where the K - 1 runs of aligned pairs and gaps begin and end, counted in residues from 0:
-        row 0 in the target, row 1 in the query, as in :class:`Bio.Align.Alignment`. K = 1 for an
-        empty alignment.
+    runs : Runs
+        The columns: those of one alignment.
     scoring : Scoring
         The scoring that gave the score.
 
@@ -48,7 +45,7 @@ class Alignment:
     ...     EncodedRecord(name, "", scoring.alphabet.encode(letters), scoring.alphabet)
     ...     for name, letters in (("q", "ATCTCGTATGAT"), ("t", "GTCTATCAC"))
     ... )
-    >>> runs = np.array([[1, 3, 3, 8], [3, 5, 6, 11]])
+    >>> runs = Runs.of_coordinates([np.array([[1, 3, 3, 8], [3, 5, 6, 11]])])
     >>> alignment = Alignment(10, query, target, runs, scoring)
     >>> alignment.query_start, alignment.query_end, alignment.cigar
     (3, 11, '2=1I3=1X1=')
@@ -65,8 +62,17 @@ class Alignment:
     units: int
     query: EncodedRecord
     target: EncodedRecord
-    coordinates: _Int64
+    runs: Runs
     scoring: Scoring
+
+    @cached_property
+    def coordinates(self) -> _Int64:
+        """Where the K - 1 runs of aligned pairs and gaps begin and end, shape (2, K).
+
+        In residues from 0: row 0 in the target, row 1 in the query, as in
+        :class:`Bio.Align.Alignment`. K = 1 for an empty alignment.
+        """
+        return self.runs.coordinates()
 
     @property
     def score(self) -> int | float:
@@ -76,37 +82,37 @@ class Alignment:
     @property
     def query_start(self) -> int:
         """First residue of the query, counted from 0."""
-        return int(self.coordinates[1, 0])
+        return int(self.runs.start[0, 0])
 
     @property
     def query_end(self) -> int:
         """Residue after the last of the query, counted from 0."""
-        return int(self.coordinates[1, -1])
+        return int(self._end[0])
 
     @property
     def target_start(self) -> int:
         """First residue of the target, counted from 0."""
-        return int(self.coordinates[0, 0])
+        return int(self.runs.start[0, 1])
 
     @property
     def target_end(self) -> int:
         """Residue after the last of the target, counted from 0."""
-        return int(self.coordinates[0, -1])
+        return int(self._end[1])
 
     @property
     def columns(self) -> int:
         """Length of the alignment: aligned pairs and residues opposite gaps."""
-        return int(np.diff(self.coordinates).max(axis=0).sum())
+        return int(self._row.columns[0])
 
     @property
     def gaps(self) -> int:
         """Columns with a gap."""
-        return int((~self._paired).sum())
+        return int(self._row.gaps[0])
 
     @property
     def identities(self) -> int:
         """Columns with equal letters, as the alphabet reads them: case and U for T do not count."""
-        return int(self._identical.sum())
+        return int(self._row.identities[0])
 
     @property
     def identity(self) -> float:
@@ -116,7 +122,7 @@ class Alignment:
     @property
     def positives(self) -> int:
         """Columns with two letters that score above 0."""
-        return int(self._positive.sum())
+        return int(self._row.positives[0])
 
     @property
     def cigar(self) -> str:
@@ -124,11 +130,7 @@ class Alignment:
 
         ``=`` equal, ``X`` different, ``I`` only in the query, ``D`` only in the target.
         """
-        query, target = self._residues
-        letters = np.where(self._identical, "=", "X")
-        letters[target == _GAP] = "I"
-        letters[query == _GAP] = "D"
-        return "".join(f"{len(list(run))}{letter}" for letter, run in groupby(letters.tolist()))
+        return self._row.cigars()[0]
 
     def rows(self) -> tuple[str, str, str]:
         """Return the query, the line between and the target, equally long.
@@ -136,16 +138,16 @@ class Alignment:
         The line between has ``|`` for equal letters, ``:`` for others that score above 0, ``.``
         for other pairs and a space opposite a gap. A gap is ``-``. A codon takes three characters.
         """
-        between = np.where(self._paired, ".", " ")
-        between[self._positive] = ":"
-        between[self._identical] = "|"
+        kinds = self._row.operations(slice(None)).columns
+        between = np.array(["|", ".", " ", " "])[kinds]
+        between[(between == ".") & self._row._positive_columns()] = ":"
         width = self.scoring.alphabet.width
         rows = []
-        for (sequence, first, end), residues in zip(self._aligned, self._residues, strict=True):
+        for (sequence, first, end), gap in zip(self._aligned, (DELETED, INSERTED), strict=True):
             letters = sequence.part(first, end)
-            pieces = [letters[k : k + width] for k in range(0, len(letters), width)]
-            pieces.append("-" * width)  # the last one is that of _GAP
-            rows.append("".join([pieces[k] for k in residues.tolist()]))
+            pieces = (letters[k : k + width] for k in range(0, len(letters), width))
+            residues = ("-" * width if k == gap else next(pieces) for k in kinds.tolist())
+            rows.append("".join(residues))
         return rows[0], "".join(symbol * width for symbol in between.tolist()), rows[1]
 
     def to_biopython(self) -> Bio.Align.Alignment:
@@ -171,42 +173,25 @@ class Alignment:
         )
 
     @cached_property
-    def _residues(self) -> tuple[_Int64, _Int64]:
-        """Which residue of the aligned part of query and target is in each column, or _GAP."""
-        runs = np.diff(self.coordinates)
-        columns = runs.max(axis=0)
-        offset = np.arange(columns.sum()) - np.repeat(np.cumsum(columns) - columns, columns)
-        starts = self.coordinates[:, :-1] - self.coordinates[:, :1]
-        target, query = (
-            np.where(np.repeat(run > 0, columns), np.repeat(first, columns) + offset, _GAP)
-            for first, run in zip(starts, runs, strict=True)
-        )
-        return query, target
+    def _end(self) -> list[int]:
+        end: list[int] = self.runs.end[0].tolist()
+        return end
 
     @cached_property
-    def _paired(self) -> _Bool:
-        """Columns without a gap."""
-        query, target = self._residues
-        paired: _Bool = (query != _GAP) & (target != _GAP)
-        return paired
+    def _row(self) -> _Row:
+        return _Row(self)
 
-    @cached_property
-    def _pair_codes(self) -> tuple[npt.NDArray[np.uint8], ...]:
-        """Codes of query and target in each column; of no meaning in a gap."""
-        return tuple(
-            np.append(sequence.codes[first:end], np.uint8(0))[residues]
-            for (sequence, first, end), residues in zip(self._aligned, self._residues, strict=True)
-        )
 
-    @cached_property
-    def _identical(self) -> _Bool:
-        equal: _Bool = np.equal(*self._pair_codes)
-        return equal & self._paired
+class _Row(AlignedColumns):
+    """The columns of one alignment."""
 
-    @cached_property
-    def _positive(self) -> _Bool:
-        positive: _Bool = self.scoring.letters.matrix[self._pair_codes] > 0
-        return positive & self._paired
+    def __init__(self, alignment: Alignment) -> None:
+        self.scoring, self.runs = alignment.scoring, alignment.runs
+        self._codes = [record.codes[first:end] for record, first, end in alignment._aligned]
+
+    def aligned_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
+        """Return the codes of the aligned parts of both sequences."""
+        return self._codes
 
 
 def biopython_alignment(

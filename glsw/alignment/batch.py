@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.paths import Runs
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.encoded import Sequences, _check_array, run_or_all
 
@@ -414,7 +415,8 @@ class Mask:
     Examples
     --------
     >>> import numpy as np
-    >>> mask = Mask.nothing(4).with_alignment(np.array([[0, 2, 3, 4], [1, 3, 3, 4]]))
+    >>> runs = Runs.of_coordinates([np.array([[0, 2, 3, 4], [1, 3, 3, 4]])])
+    >>> mask = Mask.nothing(4).with_runs(runs)
     >>> [mask[i].tolist() for i in range(4)]
     [[], [0], [1], [3]]
     """
@@ -446,16 +448,9 @@ class Mask:
         offsets = np.searchsorted(keys, np.arange(m + 1) << 32)
         return Mask((keys & 0x7FFFFFFF).astype(np.int32), offsets.astype(np.int64))
 
-    def with_alignment(self, coordinates: npt.NDArray[np.int64]) -> Mask:
-        """Return this mask with the aligned pairs of an alignment added.
-
-        ``coordinates``, shape (2, K), are those of a `glsw.Alignment`: row 0 in the target.
-        """
-        target, query = np.diff(coordinates)
-        aligned = (target > 0) & (query > 0)
-        runs = query[aligned]
-        step = np.arange(runs.sum()) - np.repeat(np.cumsum(runs) - runs, runs)
-        j, i = (np.repeat(first, runs) + step for first in coordinates[:, :-1][:, aligned])
+    def with_runs(self, runs: Runs) -> Mask:
+        """Return this mask with the aligned pairs of alignments of the two sequences added."""
+        i, j = runs.pairs()
         return Mask.of(np.append(self.rows, i), np.append(self.columns, j), len(self))
 
     @property

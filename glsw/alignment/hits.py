@@ -259,7 +259,7 @@ def _table(query: Record, hits: Sequence[Hit]) -> HspTable:
         np.array([hsp.alignment.units for hsp in hsps]),
         np.array([hsp.bits for hsp in hsps], np.float64),  # None becomes NaN
         np.array([hsp.evalue for hsp in hsps], np.float64),
-        Runs.of_coordinates([hsp.alignment.coordinates for hsp in hsps]),
+        Runs.concatenated([hsp.alignment.runs for hsp in hsps]),
     )
 
 

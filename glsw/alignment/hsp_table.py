@@ -104,9 +104,8 @@ class HspTable(AlignedColumns):
     def alignment(self, row: int) -> Alignment:
         """Return the alignment of a row."""
         query, target = self.queries[int(self.query[row])], self.targets[int(self.target[row])]
-        coordinates = self.runs.coordinates(row)
-        units = int(self.units[row])
-        return Alignment(units, query.record, target.record, coordinates, self.scoring)
+        runs = self.runs.part(slice(row, row + 1))
+        return Alignment(int(self.units[row]), query.record, target.record, runs, self.scoring)
 
     # places
 

@@ -111,7 +111,7 @@ class PairAlignments(AlignedColumns):
             int(self.units[k]),
             self.queries.record(query),
             self.targets.record(target),
-            self.runs.coordinates(k),
+            self.runs.part(slice(k, k + 1)),
             self.scoring,
         )
 

@@ -254,15 +254,16 @@ class Runs:
         return replace(runs, start=end.astype(np.int64) - runs.residues)
 
     @staticmethod
+    def of_moves(end: tuple[int, int], moves: npt.NDArray[np.uint8]) -> Runs:
+        """Return the one alignment with a move per column, given its ends in query and target."""
+        lengths, offsets = np.ones(len(moves), np.int64), np.array([0, len(moves)])
+        return Runs.ending(np.array([end]), moves, lengths, offsets)
+
+    @staticmethod
     def of_coordinates(each: Sequence[_Int64]) -> Runs:
         """Return the runs of pairs with these coordinates, see `glsw.Alignment`."""
         if not each:
-            return Runs.ending(
-                np.zeros((0, 2), np.int64),
-                np.empty(0, np.uint8),
-                np.zeros(0, np.int64),
-                np.zeros(1, int),
-            )
+            return Runs.concatenated([])
         offsets = np.cumsum([0, *(one.shape[1] - 1 for one in each)])
         target, query = np.concatenate([np.diff(one) for one in each], axis=1)
         moves = (LEFT * (target > 0) + UP * (query > 0)).astype(np.uint8)
@@ -271,18 +272,28 @@ class Runs:
 
     @staticmethod
     def concatenated(parts: Sequence[Runs]) -> Runs:
-        """Return the alignments of all parts, of which there is at least one."""
-        shifts = np.cumsum([0, *(len(part.moves) for part in parts)])
-        offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
+        """Return the alignments of all parts."""
+        counts = [np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)]
         return Runs(
-            np.concatenate([part.start for part in parts]),
-            np.concatenate([part.moves for part in parts]),
-            np.concatenate([part.lengths for part in parts]),
-            np.concatenate([[0], *offsets]),
+            np.concatenate([np.empty((0, 2), np.int64), *(part.start for part in parts)]),
+            np.concatenate([np.empty(0, np.uint8), *(part.moves for part in parts)]),
+            np.concatenate([np.empty(0, np.int64), *(part.lengths for part in parts)]),
+            _counted(np.concatenate(counts)),
         )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def select(self, chosen: npt.ArrayLike) -> Runs:
+        """Return these alignments, in this order; ``chosen`` has their numbers."""
+        chosen = np.asarray(chosen, np.intp)
+        counts = np.diff(self.offsets)[chosen]
+        runs = ranges(self.offsets[:-1][chosen], counts)
+        return Runs(self.start[chosen], self.moves[runs], self.lengths[runs], _counted(counts))
+
+    def shifted(self, residues: _Int64) -> Runs:
+        """Return alignments that start so many residues later, shape (N, 2)."""
+        return replace(self, start=self.start + residues)
 
     def part(self, chosen: slice) -> Runs:
         """Return the alignments of a slice of step 1."""
@@ -312,7 +323,23 @@ class Runs:
         """Columns of each alignment, shape (N,)."""
         return self.total(self.lengths)
 
-    def coordinates(self, p: int) -> _Int64:
+    def pairs(self) -> tuple[_Int64, _Int64]:
+        """Return the residues of queries and of targets that are aligned with each other.
+
+        >>> runs = Runs.of_coordinates([np.array([[1, 3, 3, 5], [3, 5, 6, 8]])])
+        >>> [each.tolist() for each in runs.pairs()]
+        [[3, 4, 6, 7], [1, 2, 3, 4]]
+        """
+        paired, found = self.moves == DIAGONAL, []
+        lengths = self.lengths[paired]
+        which = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        for side, has in enumerate((self.moves >> 1, self.moves & 1)):
+            before = _counted(has * self.lengths)
+            first = before[:-1] - before[self.offsets[:-1]][which] + self.start[which, side]
+            found.append(ranges(first[paired], lengths))
+        return found[0], found[1]
+
+    def coordinates(self, p: int = 0) -> _Int64:
         """Return the coordinates of pair p, see `glsw.Alignment`."""
         chosen = slice(self.offsets[p], self.offsets[p + 1])
         moves, lengths = self.moves[chosen], self.lengths[chosen]

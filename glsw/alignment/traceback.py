@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Mask
-from glsw.alignment.paths import DIAGONAL, LEFT, UP, coordinates
+from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
 from glsw.alignment.rows import (
     E_CLOSES,
     F_CLOSES,
@@ -41,7 +41,7 @@ def trace(
     *,
     mask: Mask | None = None,
     memory: int = 64 * 2**20,
-) -> tuple[npt.NDArray[np.int64], int]:
+) -> tuple[Runs, int]:
     """Return the alignment that ends at a cell, and its score.
 
     Parameters
@@ -62,9 +62,8 @@ def trace(
 
     Returns
     -------
-    coordinates : ndarray of int64, shape (2, K)
-        Where the K - 1 runs of aligned pairs and gaps begin and end: row 0 in the target, row 1
-        in the query, as in :class:`Bio.Align.Alignment`. K = 1 if nothing is aligned.
+    runs : Runs
+        The columns of the alignment, none if nothing is aligned.
     score : int
         H(query_end, target_end), in integer units of the scoring.
 
@@ -85,8 +84,8 @@ def trace(
     >>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
     >>> encode = scoring.alphabet.encode
     >>> query, target = encode("ATCTCGTATGAT"), encode("GTCTATCAC")  # Liu et al. 2006, figure 2
-    >>> coordinates, score = trace(query, target, scoring, 11, 8)
-    >>> coordinates.tolist(), score
+    >>> runs, score = trace(query, target, scoring, 11, 8)
+    >>> runs.coordinates().tolist(), score
     ([[1, 3, 3, 8], [3, 5, 6, 11]], 10)
     """
     for word, end, codes in (("query", query_end, query), ("target", target_end, target)):
@@ -99,9 +98,7 @@ def trace(
     table = whole_table(query[rows], target[columns], scoring, mask)
     moves, value = _path(table, False, memory)
     score = value - int(scoring.score_offset(query_end, target_end))
-    steps = np.frombuffer(moves, np.uint8)[::-1]
-    lengths = np.ones(len(steps), np.uint8)
-    return coordinates(steps, lengths, np.array([target_end, query_end])), score
+    return Runs.of_moves((query_end, target_end), np.frombuffer(moves, np.uint8)[::-1]), score
 
 
 def _reach(scoring: Scoring, gap: GapCost, letters: int) -> int:

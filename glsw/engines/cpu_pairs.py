@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
-from glsw.alignment.paths import BestCells, Ends, Paths, Runs
+from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
 from glsw.engines import parasail_calls
@@ -168,8 +168,7 @@ class SinglePairs:
             if found is not None:
                 return found
         score, i, j = (best_cell if ends else best_end)(query, target, self._scoring, mask)
-        path, _ = trace(query, target, self._scoring, i, j, mask=mask)
-        runs = Runs.of_coordinates([path])
+        runs, _ = trace(query, target, self._scoring, i, j, mask=mask)
         return (score, i, j), (runs.lengths << 2 | runs.moves)[::-1].astype(np.uint32)
 
     def _from_end_to_end(self, query: Codes, target: Codes, ends: EndGaps) -> Walked:

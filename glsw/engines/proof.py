@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from glsw import caller
 from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.paths import BestCells, Ends
+from glsw.alignment.paths import BestCells, Ends, Runs
 from glsw.alignment.traceback import trace
 from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device, EndlessError
@@ -389,7 +389,9 @@ class Proofs:
         """Tell whether an engine finds the next alignments that share no pair with those found."""
         scoring, some = engine.scoring, batch.select(np.arange(len(found)))
         pairs = zip(some.query_lengths.tolist(), found, strict=True)
-        masked = some.masked(Mask.nothing(m).with_alignment(path) for m, path in pairs)
+        masked = some.masked(
+            Mask.nothing(m).with_runs(Runs.of_coordinates([path])) for m, path in pairs
+        )
 
         def expected() -> tuple[Ends, list[npt.NDArray[np.int64]]]:
             ends = Reference(scoring).ends(masked)
@@ -436,7 +438,7 @@ def traced(
 ) -> Iterator[npt.NDArray[np.int64]]:
     """Yield the alignments of pairs by the host, as coordinates."""
     for p in range(len(batch)):
-        yield trace(*batch.pair(p), scoring, *ends[p].tolist(), mask=batch.mask(p))[0]
+        yield trace(*batch.pair(p), scoring, *ends[p].tolist(), mask=batch.mask(p))[0].coordinates()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.paths import BestCells, Ends, Paths, Runs
+from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.alignment.traceback import trace
 from glsw.engines.answers import check_traced
 from glsw.engines.base import Engine, Progress, Ties, ignore
@@ -89,8 +89,7 @@ class Windowed(Engine):
         cells = enumerate(ends.end.tolist())
         found = [trace(*batch.pair(p), self.scoring, *end, mask=batch.mask(p)) for p, end in cells]
         check_traced(self, ends, [score for _, score in found])
-        runs = (Runs.of_coordinates([coordinates]) for coordinates, _ in found)
-        words = [(each.lengths << 2 | each.moves)[::-1].astype(np.uint32) for each in runs]
+        words = [(runs.lengths << 2 | runs.moves)[::-1].astype(np.uint32) for runs, _ in found]
         return Paths.of(ends, words)
 
     def _windows(self, batch: Batch, progress: Progress) -> list[WindowScores]:

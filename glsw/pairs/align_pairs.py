@@ -24,8 +24,15 @@ def aligned(
 ) -> tuple[npt.NDArray[np.int32], Runs]:
     """Return the score of each pair, in integer units, and the columns of its best alignment.
 
-    Parameters as of `Engine.ends`.
+    Parameters as of `Engine.ends`. This thread alone uses the device.
     """
+    with engine.turn:
+        return _aligned(engine, batch, ties, progress)
+
+
+def _aligned(
+    engine: Engine, batch: Batch, ties: Ties, progress: Progress | None
+) -> tuple[npt.NDArray[np.int32], Runs]:
     scoring = engine.scoring
     paths = None
     if batch.masks is not None and not engine.takes_masks(batch):
@@ -43,25 +50,12 @@ def aligned(
         )
         found = list(traces)
         check_traced(engine, ends, [score for _, score in found])
-        runs = Runs.of_coordinates([coordinates for coordinates, _ in found])
+        runs = Runs.concatenated([runs for runs, _ in found])
     check_runs(engine, ends, runs)
     check_masks(engine, batch, ends)
     if not scoring.local:
         runs = runs.from_end_to_end(batch.lengths)
     return ends.score.astype(np.int32), runs
-
-
-def traced(
-    engine: Engine, batch: Batch, ties: Ties, progress: Progress | None = None
-) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-    """Yield what `aligned` finds for each pair: its score, and its coordinates as in `Alignment`.
-
-    Parameters as of `Engine.ends`.
-    """
-    with engine.turn:
-        scores, runs = aligned(engine, batch, ties, progress)
-    for p, score in enumerate(scores.tolist()):
-        yield score, runs.coordinates(p)
 
 
 def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> Ends:
@@ -85,12 +79,12 @@ def disjoint(
     """Yield the best alignment of one pair, forbid its aligned pairs, and repeat."""
     mask = Mask.nothing(int(batch.query_lengths[0]))
     while True:
-        score, coordinates = next(traced(engine, batch, ties, progress))
-        alignment = Alignment(score, *records, coordinates, engine.scoring.shown)
+        (score,), runs = aligned(engine, batch, ties, progress)
+        alignment = Alignment(int(score), *records, runs, engine.scoring.shown)
         if min_score is not None and alignment.score < min_score:
             return
         if engine.scoring.local and alignment.score <= 0:
             return
         yield alignment
-        mask = mask.with_alignment(coordinates)
+        mask = mask.with_runs(runs)
         batch = batch.masked([mask])

@@ -73,7 +73,7 @@ def align_pairs(
         scores[chunk] = units
         parts[chunk.start] = runs
     ordered = [parts[start] for start in sorted(parts)]
-    return scores, Runs.concatenated([Runs.of_coordinates([]), *ordered])
+    return scores, Runs.concatenated(ordered)
 
 
 def index_of(pairs: Index | None, queries: int, targets: int) -> npt.NDArray[np.int32]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
@@ -63,7 +63,7 @@ class FoundAlignments:
             np.concatenate([np.empty(0, np.int64), *(each.units for each in parts)]),
             np.concatenate([np.empty(0), *(each.bits for each in parts)]),
             np.concatenate([np.empty(0), *(each.evalues for each in parts)]),
-            Runs.concatenated([Runs.of_coordinates([]), *(each.runs for each in parts)]),
+            Runs.concatenated([each.runs for each in parts]),
         )
 
 
@@ -76,7 +76,7 @@ def align_hits(
     lists, first = pairs.hit_lists, 0
     if cut := pairs.cut(contexts, places):
         units, runs = lists.scores.aligned(engine, cut[0], hits, ties)
-        runs = replace(runs, start=runs.start + np.stack([0 * cut[1], cut[1]], axis=1))
+        runs = runs.shifted(np.stack([0 * cut[1], cut[1]], axis=1))
     else:
         whole = pairs.whole(places)
         batch = pairs.batch(contexts, places, whole)
@@ -92,7 +92,7 @@ def align_hits(
     while len(hits):
         each = zip(hits.tolist(), contexts.tolist(), places.tolist(), strict=True)
         for p, (hit, context, place) in enumerate(each):
-            candidate = _Candidate(context, place, int(units[p]), runs.coordinates(p))
+            candidate = _Candidate(context, place, int(units[p]), runs.part(slice(p, p + 1)))
             targets[hit - first].candidates[candidate.pair] = candidate
         todo = [
             (hit, *pair)
@@ -108,12 +108,12 @@ def align_hits(
 
 
 class _Candidate(NamedTuple):
-    """An alignment of a context and the target at a place: its score in integer units, and it."""
+    """An alignment of a context and the target at a place: its score in units, its columns."""
 
     context: int
     place: int
     units: int
-    coordinates: _Int64
+    runs: Runs
     bits: float = np.nan
     evalue: float = np.nan
 
@@ -170,9 +170,8 @@ class _Target:
     def mask(self, context: int, place: int) -> Mask:
         """Return the aligned pairs of the alignments of a context and a place so far."""
         pair = context, place
-        paths = [each.coordinates for each in self.accepted if each.pair == pair]
-        mask = Mask.nothing(self.lengths[context])
-        return mask.with_alignment(_concatenated(paths)) if paths else mask
+        found = Runs.concatenated([each.runs for each in self.accepted if each.pair == pair])
+        return Mask.nothing(self.lengths[context]).with_runs(found)
 
     def accept(self, limits: Limits) -> list[_Pair]:
         """Accept the best candidate; return its pair if there may be another alignment.
@@ -228,17 +227,5 @@ def _found(targets: Sequence[_Target]) -> FoundAlignments:
         np.array([each.units for each in every], np.int64),
         np.array([each.bits for each in every]),
         np.array([each.evalue for each in every]),
-        Runs.of_coordinates([each.coordinates for each in every]),
+        Runs.concatenated([each.runs for each in every]),
     )
-
-
-def _concatenated(paths: Sequence[_Int64]) -> _Int64:
-    """Return one path through the aligned pairs of several, which gaps connect.
-
-    >>> _concatenated([np.array([[0, 2], [5, 7]]), np.array([[3, 4], [1, 2]])]).tolist()
-    [[0, 2, 2, 3, 4], [5, 7, 1, 1, 2]]
-    """
-    pieces = [paths[0]]
-    for path in paths[1:]:
-        pieces += [np.array([[pieces[-1][0, -1]], [path[1, 0]]]), path]
-    return np.concatenate(pieces, axis=1)

@@ -27,7 +27,7 @@ from glsw.engines.base import ignore
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
-from glsw.pairs.align_pairs import traced
+from glsw.pairs.align_pairs import aligned
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, custom
@@ -370,11 +370,18 @@ def test_alignments_of_random_pairs_by_tables(data):
     judge_paths(engine, cases.Case("random", scoring, batch))
 
 
+def every_path(engine, batch):
+    """Return the score and the coordinates of the best alignment of each pair, in lists."""
+    scores, runs = aligned(engine, batch, "conventional")
+    paths = (runs.coordinates(p).tolist() for p in range(len(runs)))
+    return list(zip(scores.tolist(), paths, strict=True))
+
+
 def test_pairs_with_large_tables_are_traced_back_elsewhere(monkeypatch, device):
     case = CASES["BLOSUM62 12 1"]
     engine = Cpu(case.scoring)
     batch = case.batch
-    expected = [alignment for _, alignment in traced(engine, batch, "conventional")]
+    expected = every_path(engine, batch)
     cells = batch.query_lengths * batch.target_lengths
     for module_of_passes in (module, cpu_pairs):
         monkeypatch.setattr(module_of_passes, "MAX_TABLE", 300)
@@ -385,8 +392,8 @@ def test_pairs_with_large_tables_are_traced_back_elsewhere(monkeypatch, device):
     judge(engine, case)
     router = Auto(case.scoring, device, scanner=Cpu)
     for some in (engine, router):
-        found = [alignment for _, alignment in traced(some, batch, "conventional")]
-        assert [each.tolist() for each in found] == [each.tolist() for each in expected]
+        found = every_path(some, batch)
+        assert found == expected
     assert "diagonal" in router.label
 
 
@@ -401,21 +408,19 @@ def test_parts_of_large_tables_are_enough(monkeypatch):
     ]
     batch = Batch.one_to_many(query.astype(np.uint8), [each.astype(np.uint8) for each in targets])
     scoring = Scoring.blast()
-    expected = list(traced(Reference(scoring), batch, "conventional"))
+    expected = every_path(Reference(scoring), batch)
     monkeypatch.setattr(cpu_pairs, "MAX_TABLE", 50_000)
     monkeypatch.setattr(cpu_pairs, "trace", partial(pytest.fail, "NumPy"))
-    found = list(traced(Cpu(scoring), batch, "conventional"))
-    assert [(score, each.tolist()) for score, each in found] == [
-        (score, each.tolist()) for score, each in expected
-    ]
-    masked = batch.masked([Mask.nothing(len(query)).with_alignment(each) for _, each in expected])
+    found = every_path(Cpu(scoring), batch)
+    assert found == expected
+    paths = (np.array(path) for _, path in expected)
+    nothing = Mask.nothing(len(query))
+    masked = batch.masked(cases.with_path(nothing, path) for path in paths)
     monkeypatch.undo()
-    expected = list(traced(Reference(scoring), masked, "conventional"))
+    expected = every_path(Reference(scoring), masked)
     monkeypatch.setattr(cpu_pairs, "MAX_TABLE", 50_000)
-    found = list(traced(Cpu(scoring), masked, "conventional"))
-    assert [(score, each.tolist()) for score, each in found] == [
-        (score, each.tolist()) for score, each in expected
-    ]
+    found = every_path(Cpu(scoring), masked)
+    assert found == expected
 
 
 def test_few_large_tables_exist_at_once(monkeypatch):

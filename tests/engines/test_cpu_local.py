@@ -48,7 +48,7 @@ def judged(paths, scoring, query, target, mask=None):
     assert found is not None
     best = best_end(query, target, scoring, mask)
     assert found[0] == best
-    expected, _ = trace(query, target, scoring, *best[1:], mask=mask)
+    expected, _ = cases.traced(query, target, scoring, *best[1:], mask=mask)
     runs = found[1][::-1]
     end = np.array(best[:0:-1])
     assert coordinates((runs & 3).astype(np.uint8), runs >> 2, end).tolist() == expected.tolist()
@@ -90,7 +90,7 @@ def test_further_alignments_are_those_of_numpy(scoring, seed, begins, forbidden,
             score, found = judged(paths, scoring, query, target, mask)
             if not score:
                 break
-            mask = mask.with_alignment(found)
+            mask = cases.with_path(mask, found)
 
 
 def test_the_table_has_what_lies_between_begin_and_end(monkeypatch):
@@ -158,7 +158,7 @@ def test_masks_of_long_targets_are_computed_in_windows(device):
             score, i, j = best_end(query, target, scoring, masks[0])
             assert found.ends.score.tolist() == [score]
             assert found.ends.end.tolist() == [[i, j]]
-            masks = [masks[0].with_alignment(found.coordinates(0))]
+            masks = [masks[0].with_runs(found.forwards())]
         assert "diagonal" not in engine.label
 
 
@@ -173,7 +173,7 @@ def test_windows_of_a_search_are_not_scanned_again(monkeypatch):
     for _ in range(5):
         score, i, j = best_end(query, target, scoring, mask)
         expected.append((score, i, j))
-        mask = mask.with_alignment(trace(query, target, scoring, i, j, mask=mask)[0])
+        mask = mask.with_runs(trace(query, target, scoring, i, j, mask=mask)[0])
     monkeypatch.setattr(Windowed, "_scanned", None)
     monkeypatch.setattr(cpu, "MAX_TABLE", 2**20)
     aligner = Aligner(scoring, engine="cpu")

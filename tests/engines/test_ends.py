@@ -33,7 +33,6 @@ from subtests import with_subtests
 import glsw.engines.choose
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import Runs
-from glsw.alignment.traceback import trace
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Fragment, Reference
 from glsw.engines.reference import fill
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
@@ -385,7 +384,7 @@ def test_trace_with_any_memory(number, name):
 def test_path_is_one_of_biopythons(query, target, scoring, memory):
     ends = Reference(scoring).ends(Batch.pairwise([query], [target]))
     score, *end = int(ends.score[0]), int(ends.query_end[0]), int(ends.target_end[0])
-    found, _ = trace(query, target, scoring, *end, memory=memory)
+    found, _ = cases.traced(query, target, scoring, *end, memory=memory)
     found = global_coordinates(found, len(query), len(target))
     assert naive.path_score(query, target, scoring, found) == score
     decode = scoring.alphabet.decode

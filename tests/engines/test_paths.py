@@ -16,7 +16,6 @@ import glsw.engines.choose
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import DIAGONAL, LEFT, UP
 from glsw.alignment.rows import best_end
-from glsw.alignment.traceback import trace
 from glsw.device.info import DeviceInfo
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
 from glsw.engines.reference import rows
@@ -416,7 +415,7 @@ def test_paths_of_many_columns(device, kind):
     want = Reference(scoring).ends(batch)
     assert paths.ends.score.tolist() == want.score.tolist()
     assert paths.ends.end.tolist() == want.end.tolist()
-    coordinates, _ = trace(query, target, scoring, *want.end[0].tolist())
+    coordinates, _ = cases.traced(query, target, scoring, *want.end[0].tolist())
     assert paths.coordinates(0).tolist() == coordinates.tolist()
 
 
@@ -434,11 +433,13 @@ def test_targets_of_many_columns(device):
     assert (ends.score[0], ends.query_end[0], ends.target_end[0]) == want
     paths = auto.paths(batch)
     assert paths is not None
-    assert paths.coordinates(0).tolist() == trace(query, target, scoring, *want[1:])[0].tolist()
+    assert (
+        paths.coordinates(0).tolist() == cases.traced(query, target, scoring, *want[1:])[0].tolist()
+    )
     if device.info.software:
         with pytest.raises(ValueError, match="engine 'diagonal' takes at most 120000 on"):
             Diagonal(scoring, device).scores(batch)
-        mask = Mask.nothing(20).with_alignment(paths.coordinates(0))
+        mask = Mask.nothing(20).with_runs(paths.forwards())
         masked = batch.masked([mask])
         assert not auto.takes_masks(masked)
         scores, _ = aligned(auto, masked, "conventional")

@@ -1,5 +1,6 @@
 """Windows of long targets: scores and places of the best alignments are those of whole targets."""
 
+import cases
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -45,7 +46,7 @@ def test_the_best_alignment_is_that_of_the_whole_target(seed, which, m, masked):
     mask = Mask.nothing(m)
     if masked:
         score, *end = best_end(query, target, scoring)
-        mask = mask.with_alignment(trace(query, target, scoring, *end)[0])
+        mask = mask.with_runs(trace(query, target, scoring, *end)[0])
     queries = Sequences.of([query])
     span = int(longest_spans(scoring, queries)[0])
     windows = Windows.of(Sequences.of([target]), span + int(random.integers(0, 20)), span - 1)
@@ -64,8 +65,8 @@ def test_the_best_alignment_is_that_of_the_whole_target(seed, which, m, masked):
     crop = target[start:stop]
     cropped = best_end(query, crop, scoring, part)
     assert (cropped[0], cropped[1], cropped[2] + start) == (score, i, j)
-    whole, _ = trace(query, target, scoring, i, j, mask=mask)
-    there, _ = trace(query, crop, scoring, *cropped[1:], mask=part)
+    whole, _ = cases.traced(query, target, scoring, i, j, mask=mask)
+    there, _ = cases.traced(query, crop, scoring, *cropped[1:], mask=part)
     assert whole[0, -1] - whole[0, 0] <= span
     there[0] += start
     assert there.tolist() == whole.tolist()
@@ -82,7 +83,7 @@ def test_some_alignments_span_as_much():
     ]
     target = np.concatenate(pieces)
     score, i, j = best_end(query, target, scoring)
-    coordinates, _ = trace(query, target, scoring, i, j)
+    coordinates, _ = cases.traced(query, target, scoring, i, j)
     assert (score, coordinates[0, -1] - coordinates[0, 0]) == (7, span)  # 19 - 6 - 6
 
 
@@ -155,7 +156,7 @@ def test_auto_cuts_targets_once(device, n, masked, monkeypatch):
     if masked:
         ends = [best_end(query, target, scoring) for query in queries]
         batch = batch.masked(
-            Mask.nothing(len(query)).with_alignment(trace(query, target, scoring, i, j)[0])
+            Mask.nothing(len(query)).with_runs(trace(query, target, scoring, i, j)[0])
             for query, (_, i, j) in zip(queries, ends, strict=True)
         )
     auto = choose.Auto(scoring, device)
@@ -164,7 +165,7 @@ def test_auto_cuts_targets_once(device, n, masked, monkeypatch):
     for p, query in enumerate(queries):
         score, i, j = best_end(query, target, scoring, batch.mask(p))
         assert (paths.ends.score[p], *paths.ends.end[p]) == (score, i, j)
-        want, _ = trace(query, target, scoring, i, j, mask=batch.mask(p))
+        want, _ = cases.traced(query, target, scoring, i, j, mask=batch.mask(p))
         assert paths.coordinates(p).tolist() == want.tolist()
     if not masked:
         assert auto.scores(batch).tolist() == paths.ends.score.tolist()

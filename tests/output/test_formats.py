@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from glsw import Aligner, Alignment, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.alignment.columns import COLUMNS
+from glsw.alignment.paths import Runs
 from glsw.cli import main, outputs
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, format_of, sam, write
 from glsw.output.blast_tab import COLUMNS as TABULAR, STANDARD
@@ -154,7 +155,7 @@ def of_blast(text: str, line: str) -> tuple[Hsp, Record, Record]:
     coordinates = np.transpose(runs) + np.array([[s_start - 1], [q_start - 1]])
     scoring = DNA if "Strand" in text else BLOSUM62
     encoded = (EncodedRecord.of(each, scoring.alphabet) for each in records)
-    found = Alignment(int(values["score"]), *encoded, _joined(coordinates), scoring)
+    found = Alignment(int(values["score"]), *encoded, Runs.of_coordinates([coordinates]), scoring)
     given = Record("d1", "", "A" * context.length)
     if not context.frame:
         letters = records[0].letters
@@ -478,9 +479,9 @@ def test_pairs_elsewhere_on_the_query_are_supplementary() -> None:
     def at(start: int, end: int, strand: int = 1) -> Hsp:
         if strand < 0:
             start, end = 40 - end, 40 - start
-        coordinates = np.array([[0, end - start], [start, end]])
+        runs = Runs.of_coordinates([np.array([[0, end - start], [start, end]])])
         encoded = (EncodedRecord.of(each, DNA.alphabet) for each in (query, target))
-        return Hsp(Alignment(1, *encoded, coordinates, DNA), Context(40, strand))
+        return Hsp(Alignment(1, *encoded, runs, DNA), Context(40, strand))
 
     def flags(*hits: Hit) -> list[int]:
         lines = text_of(result_of(query, *hits), form="sam").splitlines()

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from glsw.aligner import Aligner
 from glsw.alignment.batch import Batch
 from glsw.device.device import Device
-from glsw.pairs.align_pairs import traced
+from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.items import Items, code_alphabet, code_pairs, codes_in, items_of
@@ -214,7 +214,8 @@ class PairwiseAligner(_Biopython):
             pairs = (batch.pair(p) for p in range(len(batch)))
             traces = ((best_score(*pair, scoring), None) for pair in pairs)
         else:
-            traces = traced(aligner.engine, batch, "conventional")
+            scores, runs = aligned(aligner.engine, batch, "conventional")
+            traces = zip(scores.tolist(), map(runs.coordinates, range(len(runs))), strict=True)
         for p, (target, query, each) in enumerate(zip(targets, queries, traces, strict=True)):
             units, first = each
             if first is not None and scoring.end_gaps is None:

@@ -125,7 +125,7 @@ class OwnScores(PairScores, ABC):
             groups = self._groups(engine, queries, hits, batch.masks)
             found = [aligned(each, some, ties) for each, some in groups]
             units = np.concatenate([np.empty(0, np.int32), *(each[0] for each in found)])
-            return units, Runs.concatenated([Runs.of_coordinates([]), *(each[1] for each in found)])
+            return units, Runs.concatenated([each[1] for each in found])
         scores, traces, letters = [], [], engine.scoring.letters
         for p, number in enumerate(hits.tolist()):
             rows, (matrix,) = self.of(engine.scoring, queries[p], hits[p : p + 1])
@@ -139,7 +139,7 @@ class OwnScores(PairScores, ABC):
             score, *end = best_end(*pair, own, mask)
             scores.append(score)
             traces.append(trace(*pair, own, *end, mask=mask)[0])
-        return np.array(scores, np.int32), Runs.of_coordinates(traces)
+        return np.array(scores, np.int32), Runs.concatenated(traces)
 
     def listed(self, table: HspTable) -> HspTable:
         """Return alignments with rounded scores; what is not listed is not known in these."""

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
+from glsw.alignment.paths import DIAGONAL
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.options import Composition
@@ -220,18 +221,11 @@ def _nearly_identical(
         return found
     some = targets.select(possible)
     _, runs = aligned(engine, Batch.one_to_many(query, some), ties)
-    for p, k in enumerate(possible.tolist()):
-        coordinates = runs.coordinates(p)
-        target, each = coordinates[:, -1] - coordinates[:, 0]
-        length = min(int(target), int(each))
-        if target < shortest or scores[k] < per_column * length:
-            continue
-        same = sum(
-            int(np.count_nonzero(some[p][j : j + n] == letters[i : i + n]))
-            for (j, i), (n, rows) in zip(
-                coordinates.T[:-1].tolist(), np.diff(coordinates).T.tolist(), strict=True
-            )
-            if n == rows
-        )
-        found[k] = same > _NEAR_IDENTITY * length
+    spans, pairs = runs.residues, runs.total(runs.lengths * (runs.moves == DIAGONAL))
+    of_pair, (i, j) = np.repeat(np.arange(len(runs)), pairs), runs.pairs()
+    equal = letters[i] == some.residues[some.offsets[of_pair] + j]
+    same = np.bincount(of_pair[equal], minlength=len(runs))
+    lengths = spans.min(axis=1)
+    long_enough = (spans[:, 1] >= shortest) & (scores[possible] >= per_column * lengths)
+    found[possible] = long_enough & (same > _NEAR_IDENTITY * lengths)
     return found

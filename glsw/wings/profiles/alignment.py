@@ -321,17 +321,3 @@ def _rescaled(units: _Float, background: Background) -> npt.NDArray[np.int32]:
             return np.rint(units).astype(np.int32)
         low, high = (middle, high) if found > background.lambda_ else (low, middle)
     return np.rint((low + high) / 2 * units).astype(np.int32)
-
-
-def aligned(coordinates: _Int64) -> tuple[_Int64, _Int64]:
-    """Return the residues of query and target that are aligned with each other.
-
-    >>> at, residues = aligned(np.array([[1, 3, 3, 5], [3, 5, 6, 8]]))
-    >>> at.tolist(), residues.tolist()
-    ([3, 4, 6, 7], [1, 2, 3, 4])
-    """
-    steps = np.diff(coordinates)
-    lengths = steps[0] * ((steps[0] > 0) & (steps[1] > 0))
-    inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    target, query = (np.repeat(first[:-1], lengths) + inside for first in coordinates)
-    return query, target

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from glsw.alignment.hits import Hits, SearchResult
 from glsw.sequences.database import Database
 from glsw.statistics.base import Floats, Statistics, in_bits
-from glsw.wings.profiles.alignment import aligned
 from glsw.wings.profiles.background import Background
 from glsw.wings.profiles.profile import Profile
 
@@ -231,7 +230,7 @@ def with_forward_scores(result: SearchResult, profile: Profile, database: Databa
     of_code[background.codes] = np.arange(len(background.codes))
     odds = sums.odds[:, background.codes]
     for k, row in enumerate(first.tolist()):
-        at, residues = aligned(table.runs.coordinates(row))
+        at, residues = table.runs.part(slice(row, row + 1)).pairs()
         scores[k] -= _bias_correction(odds[at], of_code[targets[k][residues]])
     lengths = np.array([len(each) for each in targets])
     bits, evalues = table.bits.copy(), table.evalues.copy()

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from glsw.aligner import Aligner
 from glsw.alignment.hits import Hits, SearchResult, joined
+from glsw.alignment.paths import Runs
 from glsw.inputs import OneQuery, Targets
 from glsw.options import AlignerSearchOptions, apart, listing
 from glsw.scoring.kinds import chosen
@@ -23,7 +24,6 @@ from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 from glsw.wings.profiles.alignment import (
     GAP,
     OUTSIDE,
-    aligned,
     letter_numbers,
     position_gaps,
     position_scores,
@@ -66,24 +66,22 @@ class Members:
         self._background = Background(query.scoring)
         self._parts: dict[int, tuple[int, int]] = {}
 
-    def profile(
-        self, members: Iterable[tuple[int, _Int64, npt.NDArray[np.uint8]]]
-    ) -> Profile | None:
+    def profile(self, members: Iterable[tuple[int, Runs, npt.NDArray[np.uint8]]]) -> Profile | None:
         """Return the profile of the query and these members, None if there are none.
 
         Parameters
         ----------
-        members : iterable of (int, ndarray of int64, ndarray of uint8)
-            The number of a sequence, the coordinates of its alignment with the query, shape (2, K),
-            see `glsw.Alignment`, and the codes of the whole sequence. The best come first.
+        members : iterable of (int, Runs, ndarray of uint8)
+            The number of a sequence, the columns of its alignment with the query, and the codes of
+            the whole sequence. The best come first.
         """
         alphabet, letters = self._query.scoring.alphabet, self._query.letters
         own = letter_numbers(alphabet.encode(letters, unknown=alphabet.wildcard), self._background)
         rows, insertions = [own], [np.zeros(len(own), bool)]
-        for number, coordinates, codes in members:
-            bounds = int(coordinates[0, 0]), int(coordinates[0, -1])
+        for number, runs, codes in members:
+            bounds = int(runs.start[0, 1]), int(runs.end[0, 1])
             start, stop = self._parts.setdefault(number, bounds)
-            at, residues = aligned(coordinates)
+            at, residues = runs.pairs()
             if not len(at):
                 continue
             row = np.full(len(own), OUTSIDE, np.int8)
@@ -313,7 +311,7 @@ def _members(
     numbers = table.target[rows].tolist()
     names = tuple(table.targets[number].given.id for number in numbers)
     alignments = (
-        (number, table.runs.coordinates(row), database.codes(int(database.rank[number])))
+        (number, table.runs.part(slice(row, row + 1)), database.codes(int(database.rank[number])))
         for number, row in zip(numbers, rows.tolist(), strict=True)
     )
     return numbers, names, alignments

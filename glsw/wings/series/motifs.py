@@ -20,7 +20,7 @@ import numpy.typing as npt
 from glsw.aligner import Aligner, Scores
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Progress
-from glsw.pairs.align_pairs import traced
+from glsw.pairs.align_pairs import aligned
 from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
@@ -317,8 +317,9 @@ def _coordinates(
         paths = aligner.paths(batch)
         yield from map(paths.coordinates, range(len(chosen)))
         return
-    for _, coordinates in traced(aligner.engine, batch, aligner.ties):
-        yield coordinates[::-1]  # the query, which is the first channel, comes second there
+    _, runs = aligned(aligner.engine, batch, aligner.ties)
+    for p in range(len(runs)):
+        yield runs.coordinates(p)[::-1]  # the query, which is the first channel, comes second there
 
 
 def _row(word: str, at: Sequence[int], all_at: npt.NDArray[np.int64]) -> str:

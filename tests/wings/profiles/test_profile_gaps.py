@@ -15,6 +15,7 @@ from test_profiles import HMM, PSSM, drawn, some
 import glsw
 import glsw.device.shader
 from glsw import Aligner, Profile, Scoring
+from glsw.alignment.paths import Runs
 from glsw.cli import main
 from glsw.engines import ENGINES
 from glsw.engines.reference import Reference
@@ -315,7 +316,9 @@ def test_members_give_the_costs_of_their_alignment() -> None:
     far = "".join(some(60 + k, 1) for k in range(30))
     target = PROTEIN.encode(far[:8] + "WW" + far[8:20] + far[24:])
     coordinates = np.array([[0, 8, 10, 22, 22, 28], [0, 8, 8, 20, 24, 30]])
-    members = Members(query, "positional").profile([(1, coordinates, target)])
+    members = Members(query, "positional").profile(
+        [(1, Runs.of_coordinates([coordinates]), target)]
+    )
     assert members is not None
     rows = [
         query.letters[:8] + "--" + query.letters[8:],

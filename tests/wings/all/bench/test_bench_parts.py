@@ -187,7 +187,7 @@ def test_names_and_samples():
 
 
 def test_scores_of_alignments():
-    path = trace(*LIU, SIMPLE, 11, 8)[0]
+    path = trace(*LIU, SIMPLE, 11, 8)[0].coordinates()
     assert alignments.path_score(SIMPLE, LIU, path) == 10
     scoring = Scoring3.identity()
     words = [scoring.alphabet.encode(word) for word in ("TACG", "ACG", "AG")]

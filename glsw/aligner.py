@@ -318,9 +318,8 @@ class Aligner(PoolUser):
         from glsw.pairs.many_pairs import score_pairs
 
         _, batch = self._many(queries, targets, pairs)
-        with self.engine.turn:
-            workers = self._pool.workers(executor)
-            scores = score_pairs(self.engine, batch, workers, progress)
+        with self._pool.running(progress, executor) as run:
+            scores = score_pairs(run, batch)
         return self.scoring.in_matrix_units(scores)
 
     def score_matrix(
@@ -372,10 +371,8 @@ class Aligner(PoolUser):
         if targets is None and aligner is not self:
             raise ValueError("profiles are compared with targets, not with each other")
         sides = aligner._sides(given, targets)
-        with aligner.engine.turn:
-            workers = aligner._pool.workers(executor)
-            options: Any = {"workers": workers, "progress": progress, "out": out}
-            return score_matrix(aligner.engine, *sides, **options)
+        with aligner._pool.running(progress, executor) as run:
+            return score_matrix(run, *sides, out=out)
 
     def align(self, query: OneQuery, target: OneSequence) -> Alignment:
         """Return the best alignment of two sequences, as they are given: of DNA only this strand.
@@ -433,9 +430,8 @@ class Aligner(PoolUser):
 
         check_one_track(self.scoring, "align_pairs")
         sides, batch = self._many(queries, targets, pairs)
-        with self.engine.turn:
-            workers = self._pool.workers(executor)
-            found = align_pairs(self.engine, batch, self.ties, workers, progress)
+        with self._pool.running(progress, executor, self.ties) as run:
+            found = align_pairs(run, batch)
         return PairAlignments(self.scoring, *sides, batch.index, *found)
 
     def alignments(
@@ -705,19 +701,9 @@ class Aligner(PoolUser):
         if k is not None and k < 1:
             raise ValueError(f"k {k}: at least 1, or None for all, expected")
         queries, targets = self._sides(sequences, other)
-        with self.engine.turn:
-            workers = self._pool.workers(executor)
-            return near_pairs(
-                self.engine,
-                queries,
-                targets,
-                rule_of(self.engine, queries, targets, distance, cutoff, min_score),
-                k=k,
-                reciprocal=reciprocal,
-                ties=self.ties,
-                workers=workers,
-                progress=progress,
-            )
+        with self._pool.running(progress, executor, self.ties) as run:
+            rule = rule_of(self.engine, queries, targets, distance, cutoff, min_score)
+            return near_pairs(run, queries, targets, rule, k=k, reciprocal=reciprocal)
 
 
 def checked_most(max_alignments: int | None) -> int | None:

@@ -13,6 +13,7 @@ from glsw.engines.lanes import engine as lanes_module, high_scores, targets as l
 from glsw.engines.lanes.geometries import Geometries
 from glsw.pairs import all_pairs
 from glsw.pairs.all_pairs import score_matrix
+from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -32,10 +33,10 @@ LENGTHS = (31, 0, 7, 60, 7, 1, 44, 12, 59, 3, 28, 33, 2, 16, 16, 25, 50, 9)
 def test_engines_agree(device, name):
     engine = engine_of(ENGINES[name], BLOSUM62, device)
     queries, targets = sequences(LENGTHS), sequences(LENGTHS[::2], seed=4)
-    expected = score_matrix(Reference(BLOSUM62), queries, targets)
-    np.testing.assert_array_equal(score_matrix(engine, queries, targets), expected)
-    own = score_matrix(Reference(BLOSUM62), queries, queries)
-    np.testing.assert_array_equal(score_matrix(engine, queries), own)
+    expected = score_matrix(Runner(Reference(BLOSUM62)), queries, targets)
+    np.testing.assert_array_equal(score_matrix(Runner(engine), queries, targets), expected)
+    own = score_matrix(Runner(Reference(BLOSUM62)), queries, queries)
+    np.testing.assert_array_equal(score_matrix(Runner(engine), queries), own)
 
 
 def test_a_symmetric_matrix_is_computed_once():
@@ -47,10 +48,10 @@ def test_a_symmetric_matrix_is_computed_once():
             return super().best(batch, *arguments, **options)
 
     half, whole = Counting(BLOSUM62), Counting(UNEVEN)
-    found = score_matrix(half, sequences(LENGTHS))
+    found = score_matrix(Runner(half), sequences(LENGTHS))
     assert (found == found.T).all()
     assert half.pairs < 0.65 * len(LENGTHS) ** 2
-    found = score_matrix(whole, sequences(LENGTHS, letters=2))
+    found = score_matrix(Runner(whole), sequences(LENGTHS, letters=2))
     assert whole.pairs == np.count_nonzero(LENGTHS) * len(LENGTHS)  # none of the empty query
     assert (found != found.T).any()
 
@@ -73,25 +74,25 @@ def test_scores_that_floats_do_not_hold(device, monkeypatch):
     limited_floats(monkeypatch)
     own = sequences([60] * 20 + [50] * 3)
     own = own.select([0] * 20 + [20, 21, 22])
-    expected = score_matrix(Reference(BLOSUM62), own, own)
+    expected = score_matrix(Runner(Reference(BLOSUM62)), own, own)
     for engine in (
         Lanes(BLOSUM62, device, number="f32"),
         engine_of(Lanes, BLOSUM62, device, number="f32"),
     ):
-        np.testing.assert_array_equal(score_matrix(engine, own), expected)
+        np.testing.assert_array_equal(score_matrix(Runner(engine), own), expected)
     monkeypatch.setattr(high_scores, "_MIN_LARGE_PAIR_CELLS", 1000)
     monkeypatch.setattr(choose, "LARGE_REST", 1000)
-    np.testing.assert_array_equal(score_matrix(engine, own), expected)
+    np.testing.assert_array_equal(score_matrix(Runner(engine), own), expected)
 
 
 def test_queries_that_overlap(device, monkeypatch):
     """On hardware several groups of queries are computed at once."""
     monkeypatch.setattr(Lanes, "on_software", property(lambda self: False))
     queries, targets = sequences(LENGTHS), sequences(LENGTHS[::2], seed=4)
-    expected = score_matrix(Reference(BLOSUM62), queries, targets)
+    expected = score_matrix(Runner(Reference(BLOSUM62)), queries, targets)
     for number in ("int32", "f32"):
         engine = Lanes(BLOSUM62, device, number=number)
-        np.testing.assert_array_equal(score_matrix(engine, queries, targets), expected)
+        np.testing.assert_array_equal(score_matrix(Runner(engine), queries, targets), expected)
 
 
 @pytest.mark.parametrize("number", ["int32", "f32"])
@@ -118,7 +119,7 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     monkeypatch.setattr(lanes.device, "info", info)  # long targets are set apart
     lanes.geometries = Geometries(BLOSUM62, replace(info, subgroup_size=0), number, **options)
     own, reported, computed = sequences(LENGTHS), [], []
-    expected = score_matrix(Reference(BLOSUM62), own, own)
+    expected = score_matrix(Runner(Reference(BLOSUM62)), own, own)
     slices_of = lanes.slices_of
 
     def watched(jobs, progress):
@@ -127,7 +128,7 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
         return slices_of(jobs, lambda cells: (computed.append(cells), progress(cells)))
 
     monkeypatch.setattr(lanes, "slices_of", watched)
-    found = score_matrix(engine, own, progress=reported.append)
+    found = score_matrix(Runner(engine, progress=reported.append), own)
     np.testing.assert_array_equal(found, expected)
     residues = int(own.lengths.sum())
     assert sum(reported) == (residues**2 + int((own.lengths**2).sum())) / 2

@@ -22,6 +22,7 @@ from glsw.engines import Auto
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.lanes.engine import Lanes
 from glsw.pairs.all_pairs import score_matrix
+from glsw.run.pool import Runner
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.items import code_alphabet
 
@@ -135,9 +136,9 @@ class AllPairs(Workload, called="all-pairs"):
 
         def estimate(limit: float) -> float:
             part = queries.part(slice(max(1, len(queries) // 8)))
-            return 64 * second_run(partial(score_matrix, engine, part))
+            return 64 * second_run(partial(score_matrix, Runner(engine), part))
 
-        run = partial(score_matrix, engine, queries, None if symmetric else targets)
+        run = partial(score_matrix, Runner(engine), queries, None if symmetric else targets)
         long = cells > 1e9 and self.setup.software
         facts = lambda: {**facts_of(engine)(), "note": engine.label}  # noqa: E731
         return Run(run, check, cells, estimate if long else None, facts=facts)
@@ -206,7 +207,7 @@ class Near(Workload, called="neighbors"):
     @cached_property
     def scores(self) -> Any:
         """All scores, of which parasail judged some."""
-        found = score_matrix(Lanes(BLOSUM, self.device), self.sequences)
+        found = score_matrix(Runner(Lanes(BLOSUM, self.device)), self.sequences)
         chosen = np.random.default_rng(9).integers(0, len(found), (2, 500), np.int32)
         pairs = Batch.indexed(self.sequences, self.sequences, *chosen)
         checked = compare(found[tuple(chosen)], judge(BLOSUM, pairs)[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from math import isqrt
 from typing import Any, NamedTuple
@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.base import Engine, Progress, ignore
+from glsw.engines.base import Engine, ignore
 from glsw.engines.proportion import Proportion
-from glsw.run.pool import task_count
-from glsw.run.tasks import in_order, run_tasks
+from glsw.run.pool import Runner, task_count
 from glsw.run.workers import Workers
 from glsw.sequences.encoded import Sequences
 
@@ -159,13 +158,11 @@ def cells_in_order(queries: Sequences, targets: Sequences, first: int) -> int:
 
 
 def score_matrix(
-    engine: Engine,
+    run: Runner,
     queries: Sequences,
     targets: Sequences | None = None,
     *,
-    workers: Workers | None = None,
     out: npt.NDArray[Any] | None = None,
-    progress: Progress | None = None,
 ) -> npt.NDArray[Any]:
     """Return the score of each query with each target, in units of the matrix.
 
@@ -173,16 +170,13 @@ def score_matrix(
 
     Parameters
     ----------
-    engine : Engine
+    run : Runner
+        Who computes; of pairs that are compared once the cells are reported once.
     queries, targets : Sequences
         N and M of them. Without targets the queries are compared with each other, each pair once
         if the scoring does not depend on the order of a pair.
-    workers : Workers, optional
-        Compute the tiles instead of this engine.
     out : ndarray, shape (N, M), optional
         For the result; a memory map too.
-    progress : callable, optional
-        As in `Engine.scan`; of pairs that are compared once the cells count once.
 
     Returns
     -------
@@ -194,6 +188,7 @@ def score_matrix(
     ValueError
         As `Engine.scores`; for an ``out`` of another shape or of another kind of numbers.
     """
+    engine = run.engine
     symmetric = targets is None and engine.scoring.symmetric
     others = queries if targets is None else targets
     shape = len(queries), len(others)
@@ -203,13 +198,13 @@ def score_matrix(
         raise ValueError(f"out has the shape {found.shape}, {shape} expected")
     if not np.can_cast(kind, found.dtype, "same_kind") or found.dtype.itemsize < 4:
         raise ValueError(f"out has numbers of {found.dtype}, {kind} expected")
-    halves = engine.halves and not workers
+    halves = engine.halves and not run.workers
     every = list(pieces(queries, others, engine.part, symmetric=symmetric, halves=halves))
-    if workers:
-        every = pieces_of_workers(every, queries, others, workers)
+    if run.workers:
+        every = pieces_of_workers(every, queries, others, run.workers)
     tiles = [tile for each in every for tile in each.tiles()]
     cells = [cells_of(tile, queries, others, symmetric=symmetric) for tile in tiles]
-    for tile, scores in _scores_of(tiles, cells, engine, queries, others, workers, progress):
+    for tile, scores in _scores_of(run, tiles, cells, queries, others):
         values = engine.scoring.in_matrix_units(scores)
         if out is None and values.shape == shape:  # all in one tile
             found = values
@@ -221,37 +216,34 @@ def score_matrix(
 
 
 def _scores_of(
-    tiles: list[Piece],
-    cells: list[int],
-    engine: Engine,
-    queries: Sequences,
-    targets: Sequences,
-    workers: Workers | None,
-    progress: Progress | None,
+    run: Runner, tiles: list[Piece], cells: list[int], queries: Sequences, targets: Sequences
 ) -> Iterator[tuple[Piece, _Scores]]:
     """Yield each tile and its scores, in any order if there are workers.
 
     ``cells`` are to be reported of each tile.
     """
     part = Parts(targets)
-    if not workers:
+    if not run.workers:
         own = queries is targets  # then a square on the diagonal is of one object
         sides = (
             (each, part if own and each.queries == each.targets else Parts(queries))
             for each in tiles
         )
         tasks = ((of.of(each.queries), part.of(each.targets)) for each, of in sides)
-        report = Proportion(progress or ignore)
+        report = Proportion(run.progress or ignore)
         for tile, finished in zip(tiles, cells, strict=True):
             report.expect(cells_of(tile, queries, targets), finished)
-        yield from zip(tiles, engine.scan_each(tasks, progress=report), strict=True)
+        yield from zip(tiles, run.engine.scan_each(tasks, progress=report), strict=True)
         return
-    blocks = [_Block(queries.part(each.queries), part.of(each.targets)) for each in tiles]
-    for k, worker, answer in run_tasks(in_order(blocks), workers, engine, "matrix", len(blocks)):
-        worker.measured(cells_of(tiles[k], queries, targets), answer)
-        yield tiles[k], answer.value
-        if progress:
-            progress(cells[k])
+    blocks = [partial(_scores, queries.part(each.queries), part.of(each.targets)) for each in tiles]
+    whole = [cells_of(tile, queries, targets) for tile in tiles]
+    for k, scores in run.results(blocks, whole, "matrix"):
+        yield tiles[k], scores
+        run.report(cells[k])
+
+
+def _scores(queries: Sequences, targets: Sequences, engine: Engine) -> _Scores:
+    return next(engine.scan_each([(queries, targets)]))
 
 
 class Parts:
@@ -266,14 +258,3 @@ class Parts:
         if self._last is None or self._last[0] != part:
             self._last = part, self._sequences.part(part)
         return self._last[1]
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Some queries, and the targets that they meet."""
-
-    queries: Sequences
-    targets: Sequences
-
-    def __call__(self, engine: Any) -> _Scores:
-        return next(engine.scan_each([(self.queries, self.targets)]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -14,9 +13,7 @@ from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Runs
 from glsw.engines.base import Engine, Progress, Ties
 from glsw.pairs.align_pairs import aligned
-from glsw.run.pool import task_count
-from glsw.run.tasks import in_order, run_tasks
-from glsw.run.workers import Workers
+from glsw.run.pool import Runner, task_count
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -30,46 +27,38 @@ _Found = tuple[npt.NDArray[np.int32], Runs]
 FoundT = TypeVar("FoundT")
 
 
-def score_pairs(
-    engine: Engine, batch: Batch, workers: Workers | None, progress: Progress | None
-) -> npt.NDArray[np.int32]:
+def score_pairs(run: Runner, batch: Batch) -> npt.NDArray[np.int32]:
     """Return the score of each pair in integer units, shape (N,).
 
     Parameters
     ----------
-    engine : Engine
+    run : Runner
+        Who computes.
     batch : Batch
         Of pairs; it may be larger than the memory of a device.
-    workers : Workers, optional
-        Compute the chunks instead of this engine.
-    progress : callable, optional
-        Called with the number of cells finished since the last call.
     """
     found = np.empty(len(batch), np.int32)
-    if workers:
-        for chunk, scores in computed(engine, batch, workers, progress, _Scores):
+    if run.workers:
+        for chunk, scores in computed(run, batch, lambda pairs: partial(_scores, pairs)):
             found[chunk] = scores
         return found
-    engine.check(batch)
+    run.engine.check(batch)
     every = list(chunks(batch))
-    some = _ahead(engine, batch, every)
-    for chunk, scores in zip(every, engine.scores_each(some, progress=progress), strict=True):
+    some = _ahead(run.engine, batch, every)
+    scores_of_each = run.engine.scores_each(some, progress=run.progress)
+    for chunk, scores in zip(every, scores_of_each, strict=True):
         found[chunk] = scores
     return found
 
 
-def align_pairs(
-    engine: Engine, batch: Batch, ties: Ties, workers: Workers | None, progress: Progress | None
-) -> _Found:
+def align_pairs(run: Runner, batch: Batch) -> _Found:
     """Return the score of each pair in integer units, and the columns of its best alignment.
 
-    Parameters as of `score_pairs` and `Engine.ends`.
+    Parameters as of `score_pairs`.
     """
     scores = np.empty(len(batch), np.int32)
     parts: dict[int, Runs] = {}
-
-    task = partial(_Alignments, ties=ties)
-    for chunk, (units, runs) in computed(engine, batch, workers, progress, task):
+    for chunk, (units, runs) in computed(run, batch, lambda pairs: partial(_runs, pairs, run.ties)):
         scores[chunk] = units
         parts[chunk.start] = runs
     ordered = [parts[start] for start in sorted(parts)]
@@ -172,51 +161,34 @@ def _equal_chunks(pairs: int, m: int, n: int, count: int) -> Iterator[slice]:
         yield slice(start, min(start + step, pairs))
 
 
-@dataclass(frozen=True)
-class _Scores:
-    """The scores of pairs."""
-
-    pairs: Batch
-
-    def __call__(self, engine: Engine, progress: Progress | None = None) -> npt.NDArray[np.int32]:
-        return engine.scores(self.pairs, progress=progress)
+def _scores(
+    pairs: Batch, engine: Engine, progress: Progress | None = None
+) -> npt.NDArray[np.int32]:
+    return engine.scores(pairs, progress=progress)
 
 
-@dataclass(frozen=True)
-class _Alignments:
-    """The scores and alignments of pairs."""
-
-    pairs: Batch
-    ties: Ties
-
-    def __call__(self, engine: Engine, progress: Progress | None = None) -> _Found:
-        return aligned(engine, self.pairs, self.ties, progress)
+def _runs(pairs: Batch, ties: Ties, engine: Engine, progress: Progress | None = None) -> _Found:
+    return aligned(engine, pairs, ties, progress)
 
 
 def computed(
-    engine: Engine,
-    batch: Batch,
-    workers: Workers | None,
-    progress: Progress | None,
-    task: Callable[[Batch], Callable[..., FoundT]],
+    run: Runner, batch: Batch, task: Callable[[Batch], Callable[..., FoundT]]
 ) -> Iterator[tuple[slice, FoundT]]:
     """Yield chunks and what a task finds of each; in any order if there are workers.
 
     Parameters as of `score_pairs`; ``task`` makes what computes a chunk, given its pairs.
     """
-    engine.check(batch)
-    if not workers:
+    run.engine.check(batch)
+    if not run.workers:
         for chunk in chunks(batch):
-            yield chunk, task(_compact(batch, chunk))(engine, progress)
+            yield chunk, task(_compact(batch, chunk))(run.engine, run.progress)
         return
-    parts = list(chunks(batch, task_count(workers)))
+    parts = list(chunks(batch, task_count(run.workers)))
     tasks: list[Any] = [task(_compact(batch, part)) for part in parts]
-    for k, worker, answer in run_tasks(in_order(tasks), workers, engine, "pairs", len(tasks)):
-        cells = batch.select(parts[k]).cells
-        worker.measured(cells, answer)
-        yield parts[k], answer.value
-        if progress:
-            progress(cells)
+    cells = [batch.select(part).cells for part in parts]
+    for k, found in run.results(tasks, cells, "pairs"):
+        yield parts[k], found
+        run.report(cells[k])
 
 
 def _ahead(engine: Engine, batch: Batch, every: list[slice]) -> Iterator[Batch]:

@@ -17,8 +17,7 @@ from glsw.engines.tiles import Passing, Tile
 from glsw.pairs.align_pairs import aligned
 from glsw.pairs.all_pairs import Parts, Piece, cells_in_order, cells_of, pieces, pieces_of_workers
 from glsw.pairs.distances import Rule, ScoredPairs, Values
-from glsw.run.tasks import run_tasks
-from glsw.run.workers import Workers
+from glsw.run.pool import Runner
 from glsw.sequences.encoded import Sequences, ranges
 
 if TYPE_CHECKING:
@@ -33,22 +32,20 @@ _Int64 = npt.NDArray[np.int64]
 
 
 def near_pairs(
-    engine: Engine,
+    run: Runner,
     queries: Sequences,
     targets: Sequences | None,
     rule: Rule,
     *,
     k: int | None = None,
     reciprocal: bool = False,
-    ties: Ties = "conventional",
-    workers: Workers | None = None,
-    progress: Progress | None = None,
 ) -> csr_array:
     """Return the pairs that pass, as a sparse matrix, see `Aligner.neighbors`.
 
     Parameters
     ----------
-    engine : Engine
+    run : Runner
+        Who computes.
     queries, targets : Sequences
         Without targets the queries are compared with each other, each pair once if the scoring does
         not depend on the order of a pair.
@@ -58,18 +55,12 @@ def near_pairs(
         Only so many of each row.
     reciprocal : bool
         Only those that are also among so many of their column.
-    ties : str
-        As in `Engine.ends`, for identities.
-    workers : Workers, optional
-        Compute the pieces instead of this engine.
-    progress : callable, optional
-        As in `Engine.scan`.
     """
     sparse = scipy_sparse()
     others = queries if targets is None else targets
-    symmetric = targets is None and engine.scoring.symmetric
+    symmetric = targets is None and run.engine.scoring.symmetric
     kept = _Kept(rule, k, reciprocal, diagonal=targets is None)
-    for found in _found(engine, queries, others, rule, symmetric, ties, workers, progress):
+    for found in _found(run, queries, others, rule, symmetric):
         kept.add(found)
         if symmetric:
             off = found.query != found.target
@@ -95,19 +86,12 @@ def scipy_sparse() -> Any:
 
 
 def _found(
-    engine: Engine,
-    queries: Sequences,
-    targets: Sequences,
-    rule: Rule,
-    symmetric: bool,
-    ties: Ties,
-    workers: Workers | None,
-    progress: Progress | None,
+    run: Runner, queries: Sequences, targets: Sequences, rule: Rule, symmetric: bool
 ) -> Iterator[ScoredPairs]:
     """Yield the pairs that reach the bounds of a rule; of symmetric ones those of i <= j."""
-    every = list(pieces(queries, targets, engine.part, symmetric=symmetric))
-    if workers:
-        every = pieces_of_workers(every, queries, targets, workers)
+    every = list(pieces(queries, targets, run.engine.part, symmetric=symmetric))
+    if run.workers:
+        every = pieces_of_workers(every, queries, targets, run.workers)
     bounds, part = rule.bounds, Parts(targets)
     works = (
         _Work(
@@ -118,20 +102,17 @@ def _found(
             each.queries.start,
             each.targets.start,
             symmetric,
-            ties if rule.aligns else None,
+            run.ties if rule.aligns else None,
         )
         for each in every
     )
-    if not workers:
-        yield from _computed(engine, works, progress)
+    if not run.workers:
+        yield from _computed(run.engine, works, run.progress)
         return
-    numbered = enumerate(works)
-    answers = run_tasks(lambda worker: next(numbered, None), workers, engine, "pairs", len(every))
-    for k, worker, answer in answers:
-        worker.measured(cells_of(every[k], queries, targets), answer)
-        yield from answer.value
-        if progress:
-            progress(cells_of(every[k], queries, targets, symmetric=symmetric))
+    cells = [cells_of(each, queries, targets) for each in every]
+    for k, found in run.results(list(works), cells, "pairs"):
+        yield from found
+        run.report(cells_of(every[k], queries, targets, symmetric=symmetric))
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,16 @@ import threading
 import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
 from glsw.device.device import Device, devices
 from glsw.device.info import DeviceInfo
-from glsw.engines.base import AnyEngine
+from glsw.engines.base import AnyEngine, Progress, Ties
 from glsw.engines.spec import EngineSpec
-from glsw.run.workers import DeviceProcess, UserExecutor, Worker, Workers, info_of
+from glsw.run.tasks import in_order, run_tasks
+from glsw.run.workers import DeviceProcess, Task, UserExecutor, Worker, Workers, info_of
 from glsw.wings import registered
 
 if TYPE_CHECKING:
@@ -62,6 +64,52 @@ def specs_for(spec: SpecT, device: Devices) -> list[SpecT]:
     if not chosen:
         raise ValueError(f"device {device!r}: at least one expected")
     return [spec._replace(device=each) for each in chosen]
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Who carries out one call, and who is told.
+
+    Parameters
+    ----------
+    engine : Engine or Engine3
+        Of this process.
+    workers : Workers, optional
+        What computes instead of it.
+    ties : str
+        As in `Engine.ends`.
+    progress : callable, optional
+        Called now and then with the number of cells finished since the last call.
+    """
+
+    engine: Any
+    workers: Workers | None = None
+    ties: Ties = "conventional"
+    progress: Progress | None = None
+
+    def results(
+        self, tasks: Sequence[Task[Any]], cells: Sequence[int], whole: str
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield the number of each task and what workers return for it, in any order.
+
+        Parameters
+        ----------
+        tasks : sequence of Task
+        cells : sequence of int
+            The cells of each task, by which the rates of workers are measured.
+        whole : str
+            Name of the work, for messages.
+        """
+        assert self.workers
+        done = run_tasks(in_order(tasks), self.workers, self.engine, whole, len(tasks))
+        for k, worker, answer in done:
+            worker.measured(cells[k], answer)
+            yield k, answer.value
+
+    def report(self, cells: int) -> None:
+        """Tell that cells are finished."""
+        if self.progress:
+            self.progress(cells)
 
 
 class EnginePool:
@@ -135,6 +183,17 @@ class EnginePool:
             if process.failed:
                 process.restart()
         return Workers(self._processes)
+
+    @contextmanager
+    def running(
+        self,
+        progress: Progress | None = None,
+        executor: AnyExecutor | None = None,
+        ties: Ties = "conventional",
+    ) -> Iterator[Runner]:
+        """Give who carries out one call, while the engine has its turn; errors as of `workers`."""
+        with self.engine.turn:
+            yield Runner(self.engine, self.workers(executor), ties, progress)
 
 
 class SharedIterator(Iterator[ItemT]):

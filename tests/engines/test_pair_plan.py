@@ -16,6 +16,7 @@ from glsw.engines.lanes.geometries import Geometries, rows_of_strips
 from glsw.engines.lanes.geometry import INT32
 from glsw.engines.lanes.pair_plan import shares_of
 from glsw.pairs import many_pairs
+from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -135,11 +136,11 @@ def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
         return laid_out(*args)
 
     monkeypatch.setattr(pair_plan, "_kinds", kinds)
-    found = many_pairs.score_pairs(router, batch, None, None)
+    found = many_pairs.score_pairs(Runner(router), batch)
     assert found.tolist() == Cpu(BLOSUM62).scores(batch).tolist()
     assert threads == ["glsw-pairs_0"] * 3
     monkeypatch.setattr(pairs, "_MIN_PAIRS_PER_QUERY", 0)  # there is nothing to lay out
-    assert many_pairs.score_pairs(router, batch, None, None).tolist() == found.tolist()
+    assert many_pairs.score_pairs(Runner(router), batch).tolist() == found.tolist()
     assert len(threads) == 3
 
 

@@ -15,6 +15,7 @@ from glsw.engines.window_scan import scan_windows
 from glsw.pairs import many_pairs
 from glsw.pairs.all_pairs import score_matrix
 from glsw.pairs.many_pairs import align_pairs, score_pairs
+from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.encoded import Sequences
@@ -61,19 +62,22 @@ def calls(engine, batch):
     some = [batch.select(slice(start, start + 7)) for start in range(0, len(batch), 7)]
     yield batch.cells, lambda told: engine.scores(batch, progress=told)
     yield batch.cells, lambda told: list(engine.scores_each(some, progress=told))
-    yield batch.cells, lambda told: score_pairs(engine, batch, None, told)
+    yield batch.cells, lambda told: score_pairs(Runner(engine, progress=told), batch)
     yield every, lambda told: list(engine.scan(queries, first, progress=told))
     yield every, lambda told: list(scan_windows(engine, [(queries, targets)], progress=told))
     yield own.sum() ** 2, lambda told: list(engine.scan(queries, [queries], progress=told))
     yield 2 * every, lambda told: list(engine.passing([tile, tile], progress=told))
-    yield once, lambda told: score_matrix(engine, queries, progress=told)
+    yield once, lambda told: score_matrix(Runner(engine, progress=told), queries)
     if "ends" not in engine.capabilities.tasks:
         return
     yield batch.cells, lambda told: engine.ends(batch, progress=told)
-    yield batch.cells, lambda told: align_pairs(engine, batch, "conventional", None, told)
+    yield batch.cells, lambda told: align_pairs(Runner(engine, progress=told), batch)
     if engine.capabilities.masks and engine.scoring.local:
         masked = batch.masked(Mask.nothing(int(m)) for m in batch.query_lengths)
-        yield batch.cells, lambda told: align_pairs(engine, masked, "any", None, told)
+        yield (
+            batch.cells,
+            lambda told: align_pairs(Runner(engine, ties="any", progress=told), masked),
+        )
 
 
 @pytest.fixture

@@ -20,8 +20,7 @@ from glsw.engines.bit_parallel import BitParallel, Distances
 from glsw.engines.spec import EngineSpec
 from glsw.pairs.all_pairs import Piece, cells_of, pieces_of_workers, score_matrix
 from glsw.pairs.many_pairs import computed
-from glsw.run.pool import AnyExecutor, Devices, EnginePool
-from glsw.run.tasks import in_order, run_tasks
+from glsw.run.pool import AnyExecutor, Devices, EnginePool, Runner
 from glsw.scoring.unit_costs import is_infix, unit_costs
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.encoded import Sequences
@@ -90,13 +89,9 @@ class OnDevices:
 
     def distances(self, batch: Batch, *, progress: Progress | None = None) -> Distances:
         """Return the distances of N pairs, arrays of shape (N,)."""
-        engine = self.pool.engine
         found = Distances(*np.zeros((2, len(batch)), np.int32))
-        with engine.turn:
-            workers = self.pool.workers(self.executor)
-            for chunk, part in computed(
-                engine, batch, workers, progress, lambda pairs: partial(_of_pairs, pairs)
-            ):
+        with self.pool.running(progress, self.executor) as run:
+            for chunk, part in computed(run, batch, lambda pairs: partial(_of_pairs, pairs)):
                 found.distance[chunk], found.target_end[chunk] = part
         return found
 
@@ -104,24 +99,19 @@ class OnDevices:
         self, queries: Sequences, targets: Sequences, *, progress: Progress | None = None
     ) -> Distances:
         """Return those of M queries with each of N targets, arrays of shape (M, N)."""
-        engine, shape = self.pool.engine, (len(queries), len(targets))
-        with engine.turn:
-            workers = self.pool.workers(self.executor)
-            if not workers:
-                return _of_each(queries, targets, engine, progress)
+        shape = len(queries), len(targets)
+        with self.pool.running(progress, self.executor) as run:
+            if not run.workers:
+                return _of_each(queries, targets, run.engine, progress)
             found = Distances(*np.zeros((2, *shape), np.int32))
             whole = [Piece(slice(0, shape[0]), slice(0, shape[1]))]
-            every = pieces_of_workers(whole, queries, targets, workers) if all(shape) else []
+            every = pieces_of_workers(whole, queries, targets, run.workers) if all(shape) else []
             tasks = [partial(_of_each, queries.part(each.queries), targets) for each in every]
-            for k, worker, answer in run_tasks(
-                in_order(tasks), workers, engine, "distances", len(tasks)
-            ):
-                cells = cells_of(every[k], queries, targets)
-                worker.measured(cells, answer)
+            cells = [cells_of(each, queries, targets) for each in every]
+            for k, part in run.results(tasks, cells, "distances"):
                 rows = every[k].queries
-                found.distance[rows], found.target_end[rows] = answer.value
-                if progress:
-                    progress(cells)
+                found.distance[rows], found.target_end[rows] = part
+                run.report(cells[k])
         return found
 
 
@@ -139,7 +129,7 @@ def _of_each(
     """Return the distances of each query with each target, of one side each pair once."""
     long = int(queries.lengths.max(initial=0)) > _LONG
     if queries is targets and long and not is_infix(engine.scoring):
-        scores: npt.NDArray[np.int32] = score_matrix(engine, queries, progress=progress)
+        scores: npt.NDArray[np.int32] = score_matrix(Runner(engine, progress=progress), queries)
         ends = np.broadcast_to(targets.lengths.astype(np.int32), scores.shape)
         return Distances(np.negative(scores, out=scores), ends)
     each = _right(engine, (queries, targets)).distances_of_each

@@ -19,7 +19,6 @@ from glsw.engines.spec import EngineSpec
 from glsw.engines.three.base import Engine3
 from glsw.inputs import InputEncoder, OneSequence
 from glsw.run.pool import AnyExecutor, Devices, PoolUser, SharedIterator, task_count
-from glsw.run.tasks import in_order, run_tasks
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import chosen
 from glsw.scoring.three import Scoring3
@@ -379,22 +378,18 @@ class Aligner3(PoolUser):
         if not isinstance(triples, Batch):
             raise TypeError(f"triples must be a Batch, not {type(triples).__name__}")
         triples.check_codes(self.scoring.alphabet)
-        workers = self._pool.workers(executor)
-        slices = triples.parts(task_count(workers)) if workers else []
-        if len(slices) < 2:
-            with self.engine.turn:
-                return [(slice(None), getattr(self.engine, verb)(triples, progress=progress))]
-        shares = [triples.select(each) for each in slices]
-        tasks = [methodcaller(verb, share.compact()) for share in shares]
-        parts: list[tuple[slice, Any]] = [(chosen, None) for chosen in slices]
-        with self.engine.turn:
-            self.engine.check(triples)
-            done = run_tasks(in_order(tasks), workers, self.engine, "triples", len(tasks))
-            for k, worker, answer in done:
-                parts[k] = slices[k], answer.value
-                worker.measured(shares[k].cells, answer)
-                if progress:
-                    progress(shares[k].cells)
+        with self._pool.running(progress, executor) as run:
+            slices = triples.parts(task_count(run.workers)) if run.workers else []
+            if len(slices) < 2:
+                return [(slice(None), getattr(run.engine, verb)(triples, progress=progress))]
+            run.engine.check(triples)
+            shares = [triples.select(each) for each in slices]
+            tasks = [methodcaller(verb, share.compact()) for share in shares]
+            cells = [share.cells for share in shares]
+            parts: list[tuple[slice, Any]] = [(chosen, None) for chosen in slices]
+            for k, found in run.results(tasks, cells, "triples"):
+                parts[k] = slices[k], found
+                run.report(cells[k])
         return parts
 
 

@@ -21,8 +21,6 @@ from glsw.sequences.database import Database
 from glsw.sequences.records import Record, Records
 from glsw.words import did_you_mean
 
-_TSV = Format(tsv.write, tsv.HEADER)
-_SAM = sam.sam_format()
 _TABULAR = {"blast-tab": False, "blast-tab-comments": True}
 _NUMBERS = {"6": "blast-tab", "7": "blast-tab-comments"}
 _WITH_ALIGNMENTS: Mapping[str, Callable[..., None]] = {
@@ -33,9 +31,9 @@ _WITH_ALIGNMENTS: Mapping[str, Callable[..., None]] = {
 FORMATS: Mapping[str, Format] = {
     "pairwise": Format(pairwise.write),
     "table": Format(pairwise.write_list),
-    "tsv": _TSV,
+    "tsv": Format(tsv.write, tsv.HEADER),
     **{name: blast_tab.tabular_format(comments=comments) for name, comments in _TABULAR.items()},
-    "sam": _SAM,
+    "sam": sam.sam_format(),
     "paf": Format(paf.write),
     "jsonl": Format(jsonl.write),
     "html": html.page_format(),

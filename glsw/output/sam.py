@@ -220,10 +220,7 @@ def _stranger(table: HspTable) -> str:
 
 def _rows(table: HspTable) -> list[_Row]:
     width, letters = table.scoring.alphabet.width, compared(table, _stranger(table))
-    targets: dict[int, str] = {}
-    for k in table.target.tolist():
-        if k not in targets:
-            targets[k] = _target_name(table.targets[k].given.id)
+    names = {k: _target_name(table.targets[k].given.id) for k in set(table.target.tolist())}
     lengths = np.array([len(table.queries[k].record.codes) for k in table.query.tolist()])
     strands, frames, _ = table.query_contexts
     of_targets = table.target_contexts
@@ -232,47 +229,49 @@ def _rows(table: HspTable) -> list[_Row]:
     clips = table.runs.start[:, 0] * each, (lengths - table.ends[:, 0]) * each
     before, after = np.where(turned, clips[::-1], clips)
     first, last = table.query_places
+    on_query = np.stack([np.minimum(first, last), np.maximum(first, last)], axis=1)
     start = np.where(
         translated, np.minimum(*table.target_places), table.runs.start[:, 1] * each + 1
     )
     cigars = [
-        _in_nucleotides(cigar, turned=strand < 0) if frame else cigar
-        for cigar, strand, frame in zip(
-            letters.cigars, of_targets.strands.tolist(), of_targets.frames.tolist(), strict=True
+        _in_nucleotides(cigar, turned=minus) if frame else cigar
+        for cigar, minus, frame in zip(
+            letters.cigars, turned.tolist(), translated.tolist(), strict=True
         )
     ]
-    mapped = zip(
-        table.query.tolist(),
-        ((table.rank == 1) & (table.number == 1)).tolist(),
-        (np.where(translated, turned, (strands < 0) & (frames == 0))).tolist(),
-        translated.tolist(),
-        zip(np.minimum(first, last).tolist(), np.maximum(first, last).tolist(), strict=True),
-        strict=True,
-    )
-    places = zip(
-        [targets[k] for k in table.target.tolist()],
+    places = map(
+        "{}\t{}\t{}\t{}{}{}".format,
+        [names[k] for k in table.target.tolist()],
         start.tolist(),
+        mapping_qualities(table),
         map(_clip, before.tolist()),
         cigars,
         map(_clip, after.tolist()),
-        mapping_qualities(table),
-        strict=True,
     )
-    edits = np.array(letters.columns) - np.array(letters.equal)
-    compared_letters = zip(edits.tolist(), letters.mismatches, (~translated).tolist(), strict=True)
-    tags = zip(
-        [f"AS:i:{units}" for units in table.units.tolist()],
-        [f"\tNM:i:{count}\tMD:Z:{text}" * shown for count, text, shown in compared_letters],
+    edits = (np.array(letters.columns) - np.array(letters.equal)).tolist()
+    tags = map(
+        "AS:i:{}{}{}{}".format,
+        table.units.tolist(),
+        [
+            "" if frame else f"\tNM:i:{count}\tMD:Z:{text}"
+            for count, text, frame in zip(
+                edits, letters.mismatches, translated.tolist(), strict=True
+            )
+        ],
         significance(table),
-        [f"\tZS:i:{at}" * bool(f) for at, f in zip(first.tolist(), frames, strict=True)],
-        strict=True,
+        [f"\tZS:i:{at}" * bool(f) for at, f in zip(first.tolist(), frames.tolist(), strict=True)],
     )
-    return [
-        _Row(*of_query, f"{target}\t{at}\t{mapq}\t{clipped}{cigar}{behind}", "".join(tag), units)
-        for of_query, (target, at, clipped, cigar, behind, mapq), tag, units in zip(
-            mapped, places, tags, table.units.tolist(), strict=True
-        )
-    ]
+    columns = (
+        table.query.tolist(),
+        ((table.rank == 1) & (table.number == 1)).tolist(),
+        np.where(translated, turned, (strands < 0) & (frames == 0)).tolist(),
+        translated.tolist(),
+        map(tuple, on_query.tolist()),
+        places,
+        tags,
+        table.units.tolist(),
+    )
+    return [_Row(*cells) for cells in zip(*columns, strict=True)]
 
 
 def _in_nucleotides(cigar: str, *, turned: bool) -> str:

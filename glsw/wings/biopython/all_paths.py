@@ -3,6 +3,8 @@
 A path has three states: it ends in a pair of letters (M), in a gap along the row (E) or in one
 along the column (F). For each state of each cell the table keeps from which states of the cell
 before it the best paths come (Gotoh 1982; Altschul and Erickson 1986 on why three are needed).
+
+Biopython counts and lists them too, but README.md promises that glsw never uses its implementation.
 """
 
 from __future__ import annotations

@@ -236,10 +236,9 @@ def _check_figure(arguments: argparse.Namespace) -> None:
         return
     try:
         figure.check(arguments.figure)
-        check_output(arguments.figure, arguments.recording)
     except ValueError as error:
-        text = str(error).replace("--output", "--figure", 1)
-        raise ValueError(text if text.startswith("--") else f"--figure {text}") from None
+        raise ValueError(f"--figure {error}") from None
+    check_output(arguments.figure, arguments.recording, option="--figure")
     if (
         arguments.output != "-"
         and Path(arguments.output).resolve() == Path(arguments.figure).resolve()

@@ -70,7 +70,7 @@ def _series(axes: Axes, comparison: Comparison, motif: Motif | None) -> None:
         return
     names = recording.channels
     rows = [names.index(channel) for channel in motif.channels]
-    normal = sax.znormalize(recording.values[rows], missing="skip")
+    normal = comparison.words.normal[rows]
     means = sax.paa(normal, comparison.words.codes.shape[1], missing="skip")
     low, high = np.nanmin(normal, axis=1), np.nanmax(normal, axis=1)
     half = 0.55 * (high - low).max()

@@ -8,7 +8,7 @@ propose this for recordings of cerebral blood flow; they leave the traceback ope
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from math import comb
@@ -91,6 +91,8 @@ class Motif:
         Start and end of each segment, in s.
     rows : tuple of str
         The aligned letters of the segments, with ``-`` for gaps.
+    equal : int
+        The number of columns in which all letters are equal.
     """
 
     rank: int
@@ -99,16 +101,12 @@ class Motif:
     letters: npt.NDArray[np.int64]
     seconds: npt.NDArray[np.float64]
     rows: tuple[str, ...]
+    equal: int
 
     @property
     def columns(self) -> int:
         """The length of the alignment in letters, gaps included."""
         return len(self.rows[0])
-
-    @property
-    def equal(self) -> int:
-        """The number of columns in which all letters are equal."""
-        return sum(len(set(column)) == 1 for column in zip(*self.rows, strict=True))
 
 
 def scoring_of(
@@ -233,12 +231,11 @@ def compare(
         raise ValueError("pairs are compared in this process; an executor is for triples")
     channels, cells = len(words), cells_of(words, of)
     start = time.perf_counter()
-    sequences = Sequences.of(list(words.codes))
     similarity = np.full((channels, channels), -np.inf)
     best, scores = np.empty((0, of), np.int32), np.empty(0, np.int32)
     rest = combinations(range(channels), of)
     while (chosen := _next(rest, of)).size:
-        found = _scores(aligner, sequences, chosen, progress, executor)
+        found = _scores(aligner, words.sequences, chosen, progress, executor)
         for a, b in combinations(range(of), 2):
             np.maximum.at(similarity, (chosen[:, a], chosen[:, b]), found)
         enough = (found > 0) & (found >= min_score)
@@ -269,23 +266,21 @@ def trace(comparison: Comparison, aligner: Aligner3 | Aligner) -> Iterator[Motif
         The one of the comparison.
     """
     words = comparison.words
-    sequences = Sequences.of(list(words.codes))
-    alphabet, edges = sax.alphabet(words.letters), words.edges
+    edges = words.edges
+    letters = np.frombuffer(f"{sax.alphabet(words.letters).letters}-".encode(), np.uint8)
     for begin in range(0, len(comparison.best), _MAX_TRACED_TOGETHER):
         chosen = comparison.best[begin : begin + _MAX_TRACED_TOGETHER]
-        for k, at in enumerate(_coordinates(aligner, sequences, chosen)):
-            channels = chosen[k].tolist()
+        for k, at in enumerate(_coordinates(aligner, words.sequences, chosen)):
             ends = at[:, [0, -1]]
+            rows = _rows(words.codes[chosen[k]], at, words.letters)
             yield Motif(
                 begin + k + 1,
                 comparison.scores[begin + k].item(),
-                tuple(words.recording.channels[c] for c in channels),
+                tuple(words.recording.channels[c] for c in chosen[k].tolist()),
                 ends,
                 edges[ends],
-                tuple(
-                    _row(alphabet.decode(words.codes[c]), one, at)
-                    for c, one in zip(channels, at, strict=True)
-                ),
+                tuple(letters[row].tobytes().decode() for row in rows),
+                int((rows == rows[0]).all(axis=0).sum()),
             )
 
 
@@ -322,10 +317,13 @@ def _coordinates(
         yield runs.coordinates(p)[::-1]  # the query, which is the first channel, comes second there
 
 
-def _row(word: str, at: Sequence[int], all_at: npt.NDArray[np.int64]) -> str:
-    """Return the row of a word in an alignment, with ``-`` for gaps."""
-    columns = np.diff(all_at, axis=1).max(axis=0).tolist()
-    return "".join(
-        word[start:end] if end > start else "-" * count
-        for start, end, count in zip(at[:-1], at[1:], columns, strict=True)
-    )
+def _rows(
+    codes: npt.NDArray[np.uint8], at: npt.NDArray[np.int64], gap: int
+) -> npt.NDArray[np.uint8]:
+    """Return the codes of words in an alignment, shape (of, columns), with another for gaps."""
+    columns = np.diff(at, axis=1).max(axis=0)
+    rows = np.full((len(codes), columns.sum()), gap, np.uint8)
+    for row, word, places in zip(rows, codes, at, strict=True):
+        there = np.repeat(np.diff(places) > 0, columns)
+        row[there] = word[places[0] : places[-1]]
+    return rows

@@ -37,6 +37,25 @@ _BREAKPOINT_TOLERANCE = 1e-9  # in standard deviations
 _MIN_LETTERS, _MAX_LETTERS = 2, len(string.ascii_lowercase)
 
 
+class SeriesError(ValueError):
+    """A series cannot become a word; the reason, and the number of its channel, 1 if it is alone.
+
+    Parameters
+    ----------
+    channel : int
+        From 0.
+    shape : tuple of int
+        That of the array.
+    reason : str
+        What follows the name of the series.
+    """
+
+    def __init__(self, channel: int, shape: tuple[int, ...], reason: str) -> None:
+        self.channel, self.reason = channel, reason
+        name = "series" if len(shape) == 1 else f"channel {channel + 1}"
+        super().__init__(f"{name}{reason}")
+
+
 def alphabet(letters: int) -> Alphabet:
     """Return the alphabet of the first ``letters`` letters from a; a is the lowest interval.
 
@@ -125,7 +144,7 @@ def znormalize(
     limit = None if threshold is None else _threshold(threshold)
     there = ~np.isnan(channels)
     for k in np.flatnonzero(~there.any(axis=1)).tolist():
-        raise ValueError(f"{_name(k, shape)} is nan throughout")
+        raise SeriesError(k, shape, " is nan throughout")
     magnitude = np.max(np.abs(channels), axis=1, keepdims=True, where=there, initial=0)
     exponent = np.frexp(magnitude)[1]
     normal = np.ldexp(channels, -exponent)  # exact; squares stay in the range of floats
@@ -197,10 +216,8 @@ def paa(
     length = np.add.reduceat(there[:, starts // sample] * parts, first, axis=1)
     for channel, k in np.argwhere(length == 0).tolist():
         low, high = k * segment // sample + 1, -(-(k + 1) * segment // sample)
-        raise ValueError(
-            f"{_name(channel, shape)}: samples {low} to {high}, those of segment {k + 1}, "
-            "are all nan"
-        )
+        reason = f": samples {low} to {high}, those of segment {k + 1}, are all nan"
+        raise SeriesError(channel, shape, reason)
     return (total / length).reshape((*shape[:-1], count))
 
 
@@ -237,10 +254,15 @@ def sax_codes(
     array([[0, 1, 3],
            [2, 2, 2]], dtype=uint8)
     """
-    borders = breakpoints(letters)
+    breakpoints(letters)  # errors of letters come first
     normal = znormalize(series, threshold=threshold, missing=missing)
-    means = paa(normal, segments, missing=missing)
-    return np.searchsorted(borders - _BREAKPOINT_TOLERANCE, means, side="right").astype(np.uint8)
+    return codes_of(paa(normal, segments, missing=missing), letters)
+
+
+def codes_of(means: npt.NDArray[np.float64], letters: int) -> npt.NDArray[np.uint8]:
+    """Return the codes of means of z-normalised segments, see :func:`sax_codes`."""
+    borders = breakpoints(letters) - _BREAKPOINT_TOLERANCE
+    return np.searchsorted(borders, means, side="right").astype(np.uint8)
 
 
 def sax(
@@ -290,7 +312,7 @@ def sax(
     >>> sax([1, float("nan"), 2, 3], 2, 4)
     Traceback (most recent call last):
         ...
-    ValueError: series: sample 2 is nan; missing="skip" leaves nan out
+    glsw.wings.series.sax.SeriesError: series: sample 2 is nan; missing="skip" leaves nan out
     >>> sax([1, float("nan"), 2, 3], 2, 4, missing="skip")
     'ac'
     """
@@ -322,13 +344,8 @@ def _channels(
     for channel, sample in np.argwhere(refused).tolist():
         value = channels[channel, sample]
         hint = '; missing="skip" leaves nan out' if np.isnan(value) else ""
-        raise ValueError(f"{_name(channel, array.shape)}: sample {sample + 1} is {value}{hint}")
+        raise SeriesError(channel, array.shape, f": sample {sample + 1} is {value}{hint}")
     return channels, array.shape
-
-
-def _name(channel: int, shape: tuple[int, ...]) -> str:
-    """Return the name of a channel for errors, counted from 1."""
-    return "series" if len(shape) == 1 else f"channel {channel + 1}"
 
 
 def _threshold(threshold: float) -> float:

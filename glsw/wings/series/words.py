@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw.sequences.encoded import Sequences
 from glsw.wings.series import sax
 from glsw.wings.series.recording import Recording
 
@@ -31,6 +33,8 @@ class Words:
     ----------
     recording : Recording
         The channels that have words.
+    normal : ndarray of float64, shape (channels, samples)
+        Their series with mean 0 and standard deviation 1.
     codes : ndarray of uint8, shape (channels, segments)
         Codes of ``glsw.wings.series.sax.alphabet(letters)``.
     letters : int
@@ -40,9 +44,15 @@ class Words:
     """
 
     recording: Recording
+    normal: npt.NDArray[np.float64]
     codes: npt.NDArray[np.uint8]
     letters: int
     left_out: Mapping[str, str]
+
+    @cached_property
+    def sequences(self) -> Sequences:
+        """The words as sequences of codes."""
+        return Sequences.of(list(self.codes))
 
     @property
     def edges(self) -> npt.NDArray[np.float64]:
@@ -96,28 +106,29 @@ def words_of(
     whole, empty = recording.without_missing(missing)
     count = min(SEGMENTS, len(recording.times)) if segments is None else segments
     left_out = dict.fromkeys(empty, "all nan")
-    kept, codes = [], []
+    kept, normal, codes = [], [], []
     for k, (name, series) in enumerate(zip(whole.channels, whole.values, strict=True)):
         try:
-            word = sax.sax_codes(series, count, letters, missing=missing)
+            sax.breakpoints(letters)
+            each = sax.znormalize(series, missing=missing)
+            word = sax.codes_of(sax.paa(each, count, missing=missing), letters)
         except ValueError as error:
-            text = str(error)
-            if text.startswith("series"):
-                text = f"channel {name}{text.removeprefix('series')}"
+            text = f"channel {name}{error.reason}" if isinstance(error, sax.SeriesError) else error
             fitting = _fitting_segments(whole.values)
             advice = f"; segments={fitting} fits" if 1 <= fitting < count else ""
             raise ValueError(f"{recording.name}: {text}{advice}") from None
-        if not np.nanmax(np.abs(sax.znormalize(series, missing=missing))):
+        if not np.nanmax(np.abs(each)):
             left_out[name] = "constant"
         else:
             kept.append(k)
+            normal.append(each)
             codes.append(word)
     if not kept:
         raise ValueError(f"{recording.name}: all channels are constant")
     whole = replace(
         whole, channels=tuple(whole.channels[k] for k in kept), values=whole.values[kept]
     )
-    return Words(whole, np.array(codes), letters, left_out)
+    return Words(whole, np.array(normal), np.array(codes), letters, left_out)
 
 
 def _fitting_segments(values: npt.NDArray[np.float64]) -> int:

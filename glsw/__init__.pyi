@@ -7,8 +7,8 @@ from glsw.aligner import Aligner as Aligner, BestHits as BestHits
 from glsw.alignment.alignment import Alignment as Alignment
 from glsw.alignment.batch import Batch as Batch
 from glsw.alignment.hits import Hit as Hit, Hsp as Hsp, SearchResult as SearchResult
-from glsw.alignment.pair_alignments import PairAlignments as PairAlignments
 from glsw.alignment.paths import Ends as Ends
+from glsw.alignment.table import PairAlignments as PairAlignments
 from glsw.device.device import (
     Device as Device,
     DeviceError as DeviceError,

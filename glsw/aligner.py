@@ -14,8 +14,8 @@ import numpy.typing as npt
 from glsw.alignment.alignment import Alignment
 from glsw.alignment.batch import Batch
 from glsw.alignment.hits import SearchResult
-from glsw.alignment.pair_alignments import PairAlignments
 from glsw.alignment.paths import Ends
+from glsw.alignment.table import PairAlignments
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets

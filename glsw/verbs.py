@@ -16,7 +16,7 @@ import numpy.typing as npt
 from glsw.aligner import Aligner, BestHits, Scores
 from glsw.alignment.alignment import Alignment
 from glsw.alignment.hits import SearchResult
-from glsw.alignment.pair_alignments import PairAlignments
+from glsw.alignment.table import PairAlignments
 from glsw.engines.base import Progress
 from glsw.inputs import OneQuery, OneSequence, Queries, Targets
 from glsw.options import AlignerOptions, AlignerSearchOptions, apart, listing

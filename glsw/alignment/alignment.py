@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment import text
-from glsw.alignment.aligned_columns import AlignedColumns
-from glsw.alignment.operations import DELETED, INSERTED
+from glsw.alignment.operations import DELETED, INSERTED, AlignedColumns
 from glsw.alignment.paths import Runs
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import EncodedRecord, Record

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.hsp_table import HspTable
+from glsw.alignment.table import HitTable
 from glsw.words import in_a_line
 
-Values: TypeAlias = Callable[[HspTable], list[Any]]
+Values: TypeAlias = Callable[[HitTable], list[Any]]
 """``values(table)``: a value per row."""
 
 
@@ -41,7 +41,7 @@ class Column(NamedTuple):
     values: Values
     text: Callable[[Any], str] = str
 
-    def texts(self, table: HspTable) -> list[str]:
+    def texts(self, table: HitTable) -> list[str]:
         """Return the values as they are written, nothing for None; equal ones are made once."""
         return list(map(_Texts(self.text).__getitem__, self.values(table)))
 
@@ -90,7 +90,7 @@ def _end(side: str) -> Values:
     return lambda table: _places(table, side, plus=1).tolist()
 
 
-def _places(table: HspTable, side: str, plus: int) -> npt.NDArray[np.int64]:
+def _places(table: HitTable, side: str, plus: int) -> npt.NDArray[np.int64]:
     """Return the first (0) or the last (1) places on the plus strand."""
     if side == "query":
         places, minus = table.query_places, table.query_contexts.strands < 0
@@ -162,6 +162,6 @@ COLUMNS = tuple(TABLE)
 """Their names."""
 
 
-def columns_of(table: HspTable) -> list[list[Any]]:
+def columns_of(table: HitTable) -> list[list[Any]]:
     """Return the values of `COLUMNS`, each with a value per row of a table."""
     return [column.values(table) for column in TABLE.values()]

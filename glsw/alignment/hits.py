@@ -14,9 +14,8 @@ import numpy as np
 from glsw.alignment import text
 from glsw.alignment.alignment import Alignment, biopython_alignment
 from glsw.alignment.columns import COLUMNS, columns_of
-from glsw.alignment.hsp_table import HspTable
-from glsw.alignment.optional import package
 from glsw.alignment.paths import Runs
+from glsw.alignment.table import HitTable, package
 from glsw.sequences.nucleic import reversed_strand
 from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import EncodedRecord, Record
@@ -165,11 +164,11 @@ class Hits(Sequence[Hit]):
     ----------
     bounds : sequence of int
         Hit ``k`` is the rows from ``bounds[k]`` to ``bounds[k + 1]``.
-    table : HspTable, optional
+    table : HitTable, optional
         Not needed if there are no hits.
     """
 
-    def __init__(self, bounds: Sequence[int], table: HspTable | None) -> None:
+    def __init__(self, bounds: Sequence[int], table: HitTable | None) -> None:
         self._bounds, self._table = bounds, table
         self._made: dict[int, Hit] = {}
 
@@ -182,7 +181,7 @@ class Hits(Sequence[Hit]):
         return made
 
     @property
-    def table(self) -> HspTable:
+    def table(self) -> HitTable:
         """The table, in which those of other queries may be too."""
         assert self._table is not None
         return self._table
@@ -224,7 +223,7 @@ class Hits(Sequence[Hit]):
         return Hit(int(table.rank[rows[0]]), target, hsps)
 
 
-def table_hsp(table: HspTable, row: int) -> Hsp:
+def table_hsp(table: HitTable, row: int) -> Hsp:
     """Return the pair of a row of a table."""
     target = table.targets[int(table.target[row])].context
     known = float(table.bits[row]), float(table.evalues[row])
@@ -238,7 +237,7 @@ def table_hsp(table: HspTable, row: int) -> Hsp:
     )
 
 
-def _table(query: Record, hits: Sequence[Hit]) -> HspTable:
+def _table(query: Record, hits: Sequence[Hit]) -> HitTable:
     """Return the table of hits that are objects, of which there is at least one."""
     hsps = [hsp for hit in hits for hsp in hit.hsps]
     targets = [
@@ -248,7 +247,7 @@ def _table(query: Record, hits: Sequence[Hit]) -> HspTable:
     ]
     counts = [len(hit.hsps) for hit in hits]
     each = np.arange(len(hsps))
-    return HspTable(
+    return HitTable(
         hsps[0].alignment.scoring,
         [InContext(query, hsp.context, hsp.alignment.query) for hsp in hsps],
         dict(enumerate(targets)),

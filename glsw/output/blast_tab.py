@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from glsw.alignment.columns import TABLE, Column, Values, array, of_target
 from glsw.alignment.hits import SearchResult, table_hsp
-from glsw.alignment.hsp_table import HspTable
+from glsw.alignment.table import HitTable
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import Format, of_rows, program
 from glsw.output.tsv import lines_of
@@ -67,7 +67,7 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
     if not names:
         raise ValueError("blast-tab: no columns")
 
-    def lines(table: HspTable) -> list[str]:
+    def lines(table: HitTable) -> list[str]:
         rows = lines_of(map(COLUMNS.__getitem__, names), table)
         return [f"\\x23{row[1:]}" if row.startswith("#") else row for row in rows]
 
@@ -93,7 +93,7 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
     return Format(write_with_comments, footer=footer) if comments else Format(write)
 
 
-def _places(table: HspTable, end: int, *, of_query: bool) -> list[int]:
+def _places(table: HitTable, end: int, *, of_query: bool) -> list[int]:
     """Return the first (0) or the last (1) letters, the way round that BLAST shows them."""
     strands, frames, _ = table.query_contexts
     minus = (strands < 0) & (frames == 0)
@@ -108,7 +108,7 @@ def _places(table: HspTable, end: int, *, of_query: bool) -> list[int]:
     return numbers
 
 
-def _frames(table: HspTable) -> npt.NDArray[np.int64]:
+def _frames(table: HitTable) -> npt.NDArray[np.int64]:
     """Return the frames of queries and of targets: of what is a protein 0, if the other is not."""
     strands, frames, _ = table.query_contexts
     of_targets = table.target_contexts.frames
@@ -116,7 +116,7 @@ def _frames(table: HspTable) -> npt.NDArray[np.int64]:
     return np.where(nucleic, (np.ones_like(strands), strands), (frames, of_targets))
 
 
-def _strands(table: HspTable) -> list[str]:
+def _strands(table: HitTable) -> list[str]:
     if not is_nucleic(table.scoring.alphabet):
         return ["N/A"] * len(table)
     return ["plus" if strand > 0 else "minus" for strand in table.query_contexts.strands.tolist()]
@@ -136,7 +136,7 @@ def _btop(shown: Shown) -> str:
     return "".join(parts)
 
 
-def _coverages(table: HspTable, *, of_hits: bool) -> list[int]:
+def _coverages(table: HitTable, *, of_hits: bool) -> list[int]:
     """Return how much of the query each pair covers, or those of its hit together, in percent."""
     places = np.sort(table.query_places, axis=0).T.tolist()
     starts = np.flatnonzero(table.number == 1) if of_hits else np.arange(len(table))

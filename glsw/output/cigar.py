@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glsw.alignment.hsp_table import HspTable
+from glsw.alignment.table import HitTable
 
 _OPERATION = re.compile(r"\d+\D")
 
@@ -40,7 +40,7 @@ class Compared(NamedTuple):
     mismatches: list[str]
 
 
-def compared(table: HspTable, stranger: str = "N") -> Compared:
+def compared(table: HitTable, stranger: str = "N") -> Compared:
     """Compare the letters of alignments; ``stranger`` is shown for those that are none in MD."""
     found = Compared([], [], [], [])
     for rows in table.chunks():
@@ -59,7 +59,7 @@ def compared(table: HspTable, stranger: str = "N") -> Compared:
 _NOT_KNOWN, _BEST_QUALITY = 255, 60
 
 
-def mapping_qualities(table: HspTable) -> list[int]:
+def mapping_qualities(table: HitTable) -> list[int]:
     """Return of each row what is -10 log10 of the probability that its place is wrong.
 
     A query comes from a place with a probability proportional to 2 to the power of the bits of its
@@ -112,7 +112,7 @@ def mapping_qualities(table: HspTable) -> list[int]:
     return qualities.tolist()
 
 
-def significance(table: HspTable) -> list[str]:
+def significance(table: HitTable) -> list[str]:
     """Return the tags of E-value, its logarithm, bits and frames of each row, where known.
 
     BAM has 32 bits for a number, with which an E-value below 1e-45 is 0; its logarithm is not.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TextIO, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from glsw.alignment.hits import SearchResult
-from glsw.alignment.hsp_table import HspTable
+from glsw.alignment.table import HitTable
 
 ValueT = TypeVar("ValueT")
 
@@ -50,10 +50,10 @@ class Format(NamedTuple):
         return self.writer(done) if self.writer else self.write
 
 
-_MADE: WeakKeyDictionary[HspTable, dict[Callable[..., Any], list[Any]]] = WeakKeyDictionary()
+_MADE: WeakKeyDictionary[HitTable, dict[Callable[..., Any], list[Any]]] = WeakKeyDictionary()
 
 
-def of_rows(result: SearchResult, make: Callable[[HspTable], list[ValueT]]) -> list[ValueT]:
+def of_rows(result: SearchResult, make: Callable[[HitTable], list[ValueT]]) -> list[ValueT]:
     """Return what ``make`` returns for the high-scoring pairs of a result, a value each.
 
     It is called once for the table of a result, in which those of other queries may be too.

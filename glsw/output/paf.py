@@ -7,7 +7,7 @@ from typing import TextIO
 
 from glsw.alignment.columns import TABLE
 from glsw.alignment.hits import SearchResult
-from glsw.alignment.hsp_table import HspTable
+from glsw.alignment.table import HitTable
 from glsw.output import sam
 from glsw.output.cigar import compared, mapping_qualities, reversed_cigar, significance
 from glsw.output.format import of_rows, with_more
@@ -57,7 +57,7 @@ def write(result: SearchResult, stream: TextIO) -> None:
     stream.write("".join(with_more(of_rows(result, _lines), result)))
 
 
-def _lines(table: HspTable) -> list[str]:
+def _lines(table: HitTable) -> list[str]:
     width, found = table.scoring.alphabet.width, compared(table)
     strands = table.query_contexts.strands * table.target_contexts.strands
     edits = [count - equal for count, equal in zip(found.columns, found.equal, strict=True)]

@@ -11,7 +11,7 @@ from typing import NamedTuple, TextIO
 import numpy as np
 
 from glsw.alignment.hits import SearchResult
-from glsw.alignment.hsp_table import HspTable
+from glsw.alignment.table import HitTable
 from glsw.output.blast import is_nucleic
 from glsw.output.cigar import compared, mapping_qualities, significance
 from glsw.output.format import Format, of_rows, program, with_more
@@ -214,11 +214,11 @@ def _quality(query: Record, context: Context | None = None) -> str:
     return quality[::-1] if context and context.strand < 0 else quality
 
 
-def _stranger(table: HspTable) -> str:
+def _stranger(table: HitTable) -> str:
     return "N" if is_nucleic(table.scoring.alphabet) else "X"
 
 
-def _rows(table: HspTable) -> list[_Row]:
+def _rows(table: HitTable) -> list[_Row]:
     width, letters = table.scoring.alphabet.width, compared(table, _stranger(table))
     names = {k: _target_name(table.targets[k].given.id) for k in set(table.target.tolist())}
     lengths = np.array([len(table.queries[k].record.codes) for k in table.query.tolist()])

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from glsw.alignment.columns import COLUMNS, TABLE, Column
 from glsw.alignment.hits import SearchResult
-from glsw.alignment.hsp_table import HspTable
+from glsw.alignment.table import HitTable
 from glsw.output.format import of_rows
 
 HEADER = "\t".join(COLUMNS) + "\n"
@@ -29,11 +29,11 @@ def write(result: SearchResult, stream: TextIO) -> None:
     stream.write("".join(of_rows(result, _lines)))
 
 
-def lines_of(columns: Iterable[Column], table: HspTable) -> list[str]:
+def lines_of(columns: Iterable[Column], table: HitTable) -> list[str]:
     """Return a line of some columns for each row of a table."""
     texts = (column.texts(table) for column in columns)
     return ["\t".join(cells) + "\n" for cells in zip(*texts, strict=True)]
 
 
-def _lines(table: HspTable) -> list[str]:
+def _lines(table: HitTable) -> list[str]:
     return lines_of(TABLE.values(), table)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.hits import Hits, SearchResult, joined
-from glsw.alignment.hsp_table import HspTable
+from glsw.alignment.table import HitTable
 from glsw.device.device import DeviceError
 from glsw.engines import Engine
 from glsw.engines.base import Ties
@@ -81,7 +81,7 @@ def _results(
 
 def _table(
     engine: Engine, hit_lists: HitLists, database: Database, limits: Limits, ties: Ties
-) -> tuple[HspTable, list[int]]:
+) -> tuple[HitTable, list[int]]:
     """Return the alignments of the hits of queries, and the first row of each hit."""
     pairs = HitPairs.of(hit_lists, database)
     sizes = pairs.sizes(best_only=limits.max_hsps == 1)
@@ -94,7 +94,7 @@ def _table(
     first = np.searchsorted(found.hit, np.arange(len(hits) + 1))
     _check_scores(hit_lists, found.units[first[:-1]], database)
     hidden = _hidden_bits(hit_lists, found, database, limits)
-    table = HspTable(
+    table = HitTable(
         engine.scoring.shown,
         hit_lists.queries,
         _Shown(database),
@@ -128,7 +128,7 @@ def _check_scores(hit_lists: HitLists, units: npt.NDArray[np.integer], database:
 def _hidden_bits(
     hit_lists: HitLists, found: FoundAlignments, database: Database, limits: Limits
 ) -> npt.NDArray[np.float64] | None:
-    """Return the most bits of alignments that are not listed, see `HspTable`; None if unknown."""
+    """Return the most bits of alignments that are not listed, see `HitTable`; None if unknown."""
     if 1 in (limits.max_hsps, limits.ranking.top):
         return None
     hidden = np.full(len(found.hit), np.nan)
@@ -148,7 +148,7 @@ def _hidden_bits(
 def _bits_beyond(
     hit_lists: HitLists, found: FoundAlignments, first: npt.NDArray[np.int64], limits: Limits
 ) -> npt.NDArray[np.float64]:
-    """Return the most bits of alignments beyond the number that is listed, see `HspTable`.
+    """Return the most bits of alignments beyond the number that is listed, see `HitTable`.
 
     ``first`` has the first row of each hit, and the end.
     """

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
-from glsw.alignment.hsp_table import HspTable
 from glsw.alignment.paths import Runs
+from glsw.alignment.table import HitTable
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.pairs.align_pairs import aligned
@@ -67,7 +67,7 @@ class PairScores:
         """
         return aligned(engine, batch, ties)
 
-    def listed(self, table: HspTable) -> HspTable:
+    def listed(self, table: HitTable) -> HitTable:
         """Return alignments with scores in integer units of the scoring, as results list them."""
         return table
 

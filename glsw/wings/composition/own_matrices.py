@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.hsp_table import HspTable
 from glsw.alignment.paths import Runs
 from glsw.alignment.rows import best_end
+from glsw.alignment.table import HitTable
 from glsw.alignment.traceback import trace
 from glsw.engines import Engine
 from glsw.engines.base import Ties
@@ -141,7 +141,7 @@ class OwnScores(PairScores, ABC):
             traces.append(trace(*pair, own, *end, mask=mask)[0])
         return np.array(scores, np.int32), Runs.concatenated(traces)
 
-    def listed(self, table: HspTable) -> HspTable:
+    def listed(self, table: HitTable) -> HitTable:
         """Return alignments with rounded scores; what is not listed is not known in these."""
         units = rounded(table.units / self.scale)
         return replace(table, units=units, hidden=None, beyond=None)

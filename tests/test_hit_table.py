@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from glsw import Alignment, Hit, Hsp, Record, Scoring, SearchResult
-from glsw.alignment import aligned_columns
+from glsw.alignment import operations
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Ends, Paths, Runs
 from glsw.output.cigar import compared
 from glsw.sequences.query import Context
@@ -83,7 +83,7 @@ def test_statistics_are_those_of_each_alignment(name: str, chunk: int, data: st.
     hits = tuple(Hit(k, hsp.alignment.target, (hsp,)) for k, hsp in enumerate(each, start=1))
     result = SearchResult(Record("given", "", ""), hits, 1, 1.0, "reference", "CPU", 1, 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(aligned_columns, "_MAX_COLUMNS_TOGETHER", chunk)
+        patch.setattr(operations, "_MAX_COLUMNS_TOGETHER", chunk)
         table = result.listed.table
         found = [hsp.alignment for hsp in each]
         rows = [one.rows() for one in found]

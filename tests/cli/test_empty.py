@@ -83,3 +83,14 @@ def test_no_sequence_has_no_neighbors(run: Callable[..., SimpleNamespace]) -> No
         done = run(f"neighbors {words} --cutoff 10 --engine reference")
         assert (done.status, rows(done.out)) == (0, [])
         assert "there is nothing to compare" in done.err
+
+
+def test_places_on_a_sequence_without_letters(
+    run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    (files / "none.fasta").write_text(">none\n\n")
+    words = "align query.fasta none.fasta --mode global --engine reference --format"
+    paf = run(f"{words} paf").out.split("\t")
+    assert paf[:9] == ["q1", "10", "0", "10", "+", "none", "0", "0", "0"]
+    (tsv,) = rows(run(f"{words} tsv").out)
+    assert (tsv["target_start"], tsv["target_end"]) == ("0", "0")

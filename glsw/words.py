@@ -15,6 +15,25 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NOT_IN_XML = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
 
 
+class ParameterError(ValueError):
+    """A parameter has a value that it cannot have; ``text`` says why, behind its name.
+
+    The command line puts the option in the place of the name.
+
+    >>> raise ParameterError("strand", "'both': only nucleic acid has a minus strand")
+    Traceback (most recent call last):
+        ...
+    glsw.words.ParameterError: strand 'both': only nucleic acid has a minus strand
+    """
+
+    def __init__(self, parameter: str, text: str) -> None:
+        super().__init__(parameter, text)
+        self.parameter, self.text = parameter, text
+
+    def __str__(self) -> str:
+        return f"{self.parameter} {self.text}"
+
+
 def suggesting(call: CallT) -> CallT:
     """Let a function or method name the nearest parameter if it is called with one it lacks.
 

@@ -29,7 +29,7 @@ from glsw.cli.signals import STATUSES, Served, Terminated, end_is_said, interrup
 from glsw.cores import limited
 from glsw.device import egl
 from glsw.wings import registered
-from glsw.words import is_number
+from glsw.words import ParameterError, is_number
 
 ERROR, BROKEN_PIPE = 2, 141
 """Exit statuses; the last one is 128 and the number of the signal, as in a shell."""
@@ -61,6 +61,14 @@ _HOST_ENGINES = "cpu", "reference"
 _SCORINGS = "glsw.Scoring.blast()", "glsw.Scoring.nucleotide()"
 _ALPHABETS = "--alphabet protein", "--alphabet dna"
 """What errors of letters advise, and the options where --protein is none."""
+
+_OPTIONS = {
+    "existence": "gapopen",
+    "extension": "gapextend",
+    "strand": "--strand",
+    "cap": "--cap",
+}
+"""What errors of parameters call them on the command line."""
 
 _NAMES_OF_BLAST = {
     "outfmt": ("--format", "6 is blast-tab, 7 blast-tab-comments, 0 pairwise"),
@@ -348,8 +356,8 @@ def _one_line(error: Exception, arguments: argparse.Namespace) -> str:
         text = str(error).partition("\n")[0]  # the driver's log follows
     else:
         text = str(error)
-        for ours, theirs in (("existence", "gapopen"), ("extension", "gapextend")):
-            text = text.replace(f"{ours} must be", f"{theirs} must be")
+        if isinstance(error, ParameterError):
+            text = f"{_OPTIONS.get(error.parameter, error.parameter)} {error.text}"
         by_alphabet = "protein" not in arguments or getattr(arguments, "scheme", "") == "identity"
         options = _ALPHABETS if by_alphabet else ("--protein", "--dna")
         for ours, theirs in zip(_SCORINGS, options, strict=True):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.matrices import MAX_UNITS, checked_number
+from glsw.words import ParameterError
 
 Mode = Literal["local", "global", "semiglobal"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -218,7 +219,8 @@ def checked_cost(name: str, value: object) -> float:
     cost = checked_number(name, value)
     if not 0 <= cost <= MAX_UNITS:
         hint = "; costs are positive numbers" if cost < 0 else ""
-        raise ValueError(f"{name} must be between 0 and {MAX_UNITS}, got {value}{hint}")
+        text = f"must be between 0 and {MAX_UNITS}, got {value}{hint}"
+        raise ParameterError(name, text)
     return cost
 
 

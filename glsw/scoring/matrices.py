@@ -13,6 +13,7 @@ from Bio.Data.IUPACData import ambiguous_dna_values
 
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
 from glsw.sequences.lines import naming
+from glsw.words import ParameterError
 
 MAX_UNITS = 1_000_000
 """The largest matrix entry or gap cost, in integer units."""
@@ -203,7 +204,7 @@ def checked_number(name: str, value: object) -> float:
     ):
         raise TypeError(f"{name} must be a number, got {type(value).__name__}")
     if not math.isfinite(value):
-        raise ValueError(f"{name} must be finite, got {value}")
+        raise ParameterError(name, f"must be finite, got {value}")
     return float(str(value)) if isinstance(value, np.floating) else float(value)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Sequence
 
 from glsw.aligner import Aligner
 from glsw.cli.inputs import FILES, check_standard_input
@@ -17,7 +16,6 @@ from glsw.cli.words import add_rows, count, number
 from glsw.device.device import SoftwareRendererWarning
 from glsw.engines.score_map import VALUES
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import UnknownLetterError
 from glsw.sequences.query import STRANDS
 from glsw.sequences.records import Records, read_all
 from glsw.wings.dotplot.mapper import Cap, Settings
@@ -170,21 +168,7 @@ def prepared_of(
     """Return the dot plot of the options, to compute."""
     settings = Settings(arguments.value, arguments.cap, arguments.strand)
     tiles, side = getattr(arguments, "tiles", TILES), getattr(arguments, "side", None)
-    try:
-        return prepare(aligner, queries, targets, settings, tiles, side, arguments.memory)
-    except UnknownLetterError:
-        raise
-    except ValueError as error:
-        raise ValueError(_with_flags(str(error), ("strand", "cap"))) from None
-
-
-def _with_flags(text: str, names: Sequence[str]) -> str:
-    """Return a message of the library with its parameters as options of the command.
-
-    >>> _with_flags("strand 'both': only nucleic acid has a minus strand", ["strand"])
-    "--strand 'both': only nucleic acid has a minus strand"
-    """
-    return f"--{text}" if text.partition(" ")[0] in names else text
+    return prepare(aligner, queries, targets, settings, tiles, side, arguments.memory)
 
 
 def _summary(plot: DotPlot, prepared: Prepared, seconds: float, note: str) -> None:

@@ -21,6 +21,7 @@ from glsw.sequences.collections import Collection
 from glsw.sequences.nucleic import complement_of
 from glsw.sequences.query import Strand
 from glsw.wings.dotplot.axis import Axis, Segment
+from glsw.words import ParameterError
 
 Sign: TypeAlias = Literal["+", "-"]
 Cap: TypeAlias = "float | Literal['auto'] | None"
@@ -180,17 +181,17 @@ def _device_of(aligner: Aligner) -> Device:
 
 def _signs(alphabet: Alphabet, strand: Strand | None) -> tuple[Sign, ...]:
     if strand not in (None, "plus", "minus", "both"):
-        raise ValueError(f"strand {strand!r}: 'plus', 'minus' or 'both' expected")
+        raise ParameterError("strand", f"{strand!r}: 'plus', 'minus' or 'both' expected")
     if not alphabet.nucleotides:
         if strand in ("minus", "both"):
-            raise ValueError(f"strand {strand!r}: only nucleic acid has a minus strand")
+            raise ParameterError("strand", f"{strand!r}: only nucleic acid has a minus strand")
         return ("+",)
     return {"plus": ("+",), "minus": ("-",)}.get(strand or "both", ("+", "-"))  # type: ignore[return-value]
 
 
 def _check_cap(cap: Cap) -> None:
     if cap is not None and cap != "auto" and not (isinstance(cap, int | float) and cap > 0):
-        raise ValueError(f"cap {cap!r}: a score above 0, 'auto' or None expected")
+        raise ParameterError("cap", f"{cap!r}: a score above 0, 'auto' or None expected")
 
 
 def complement(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.NDArray[np.uint8]:

@@ -2,8 +2,13 @@
 
 import gc
 import inspect
+import os
 import re
+import shutil
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +18,7 @@ from glsw import Aligner, Scoring
 from glsw.options import AlignerOptions, SearchOptions, defaults_of
 from glsw.scoring.gaps import MODES
 
+ROOT = Path(__file__).parents[1]
 DNA = Scoring.match_mismatch(2, -3, 5, 2)
 PAIR = "HEAGAWGHEE", "PAWHEAE"
 
@@ -132,6 +138,49 @@ def test_signatures_list_all_options():
         assert listed == options
     text = inspect.getdoc(glsw.search) or ""
     assert {*of_search} <= {*re.findall(r"^(\w+) : ", text, re.MULTILINE)}
+
+
+def test_a_new_option_of_a_search_is_declared_in_three_places(tmp_path):
+    shutil.copytree(ROOT / "glsw", tmp_path / "glsw", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "shaders", tmp_path / "shaders")
+    for name, place, added in (
+        (
+            "options.py",
+            "    composition: Annotated[Composition, 0]\n",
+            "    fewest: Annotated[int, 0]\n",
+        ),
+        (
+            "search/limits.py",
+            '    _check_number("min_score", min_score)\n',
+            '    if settings["fewest"] > 9:\n        raise ValueError("fewest: too many")\n',
+        ),
+        ("cli/search.py", "_HITS = {\n", '    ("--fewest", count, None, "N"): "a new option",\n'),
+    ):
+        path = tmp_path / "glsw" / name
+        text = path.read_text(encoding="utf-8")
+        assert text.count(place) == 1
+        path.write_text(text.replace(place, place + added), encoding="utf-8")
+    (tmp_path / "q.fasta").write_text(">q\nHEAGAWGHEE\n", encoding="utf-8")
+    code = """
+import glsw, inspect
+from glsw.cli import main
+assert inspect.signature(glsw.search).parameters["fewest"].default == 0
+for call in (glsw.search, glsw.Aligner(engine="reference").search):
+    try:
+        call("MKV", ["MKV"], fewest=10)
+    except ValueError as error:
+        print(error)
+words = ["search", "q.fasta", "q.fasta", "--engine", "reference", "--fewest"]
+print(main([*words, "10"]), main([*words, "9", "--output", "found"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines() == ["fewest: too many"] * 2 + ["2 0"], done.stderr
 
 
 # Closing.

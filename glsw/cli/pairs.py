@@ -15,6 +15,7 @@ from glsw.cli.outputs import Destination, check_output, destination, write
 from glsw.cli.scoring import check_kinds, scoring_for, scoring_of, seg_of
 from glsw.cli.summary import check_summary, counted, summary_of
 from glsw.cli.tracks import check_targets, check_tracks, read_queries
+from glsw.options import AlignerOptions, defaults_of
 from glsw.output.result_file import ResultFile
 from glsw.scoring.scoring import Scoring
 from glsw.search.fingerprint import BYTES_PER_SECOND, Fingerprint, fingerprint
@@ -119,19 +120,10 @@ def read_inputs(
 
 def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
     """Return the aligner of the options."""
-    return Aligner(
-        scoring,
-        mode=arguments.mode,
-        engine=arguments.engine,
-        device=arguments.device,
-        ties=arguments.ties,
-        unknown=arguments.unknown,
-        memory=arguments.memory,
-        lower_case_mask=arguments.lower_case_mask,
-        mask_low_complexity=arguments.mask_low_complexity,
-        seg=seg_of(arguments),
-        threads=arguments.threads,
-    )
+    given = {
+        name: getattr(arguments, name) for name in defaults_of(AlignerOptions) if name in arguments
+    }
+    return Aligner(**{**given, "scoring": scoring, "seg": seg_of(arguments)})
 
 
 def _destination(

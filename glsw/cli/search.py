@@ -26,7 +26,7 @@ from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import SUMMARY
 from glsw.cli.tracks import add_tracks
 from glsw.cli.words import Rows, add_rows, count, evalue, format_in, name, number
-from glsw.options import ORDERS
+from glsw.options import ORDERS, HitOptions, defaults_of
 from glsw.output import FORMATS, format_of
 from glsw.output.pairwise import ALIGNMENTS
 from glsw.run.pool import AnyExecutor
@@ -36,28 +36,9 @@ from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.statistics import METHODS
 
-_SETTINGS = (
-    "mode",
-    "ties",
-    "unknown",
-    "lower_case_mask",
-    "mask_low_complexity",
-    "seg",
-    "top",
-    "min_score",
-    "evalue",
-    "max_hsps",
-    "strand",
-    "translated",
-    "genetic_code",
-    "translated_target",
-    "target_strand",
-    "target_genetic_code",
-    "statistics",
-    "order",
-)
-"""The options that decide what is written, beside those of the scoring and of wings."""
-
+_DEFAULTS = defaults_of(HitOptions)
+_OF_ALIGNER = "mode", "ties", "unknown", "lower_case_mask", "mask_low_complexity", "seg"
+"""Options of the aligner that decide what is written, beside the scoring."""
 _ARGUMENTS = {
     ("query", None, None, "QUERY"): f"one or more queries: {FILES}",
     ("target", None, None, "DB"): f"sequences to search: {FILES}; or a database of makedb",
@@ -66,20 +47,20 @@ _HITS = {
     ("--top", count, None, "N"): (
         f"list the N best hits, 0 for all ({DEFAULT_TOP}, but all if --evalue is given)"
     ),
-    ("--min-score", number, 1, "S"): "hits of at least this score (1)",
+    ("--min-score", number, _DEFAULTS["min_score"], "S"): "hits of at least this score (1)",
     ("--evalue", evalue, None, "E"): (
         f"list hits with at most this E-value, inf for any ({DEFAULT_EVALUE:g}; where there "
         "are no E-values, --top alone limits the list)"
     ),
-    ("--max-hsps", count, 1, "K"): (
+    ("--max-hsps", count, _DEFAULTS["max_hsps"], "K"): (
         "the K best alignments per hit that share no aligned pair of residues, 0 for all; 2 "
         "or more for MAPQ of sam and paf (1)"
     ),
-    ("--statistics", METHODS, METHODS[0]): (
+    ("--statistics", METHODS, _DEFAULTS["statistics"]): (
         "the method of E-values: published constants, a fit to all scores of a query, or "
         "constants if the scoring has some, else a fit (auto)"
     ),
-    ("--order", ORDERS, ORDERS[0]): (
+    ("--order", ORDERS, _DEFAULTS["order"]): (
         "sort hits by score, or by E-value, then score, as in BLAST; equal hits are in the "
         "order of the database (score)"
     ),
@@ -151,12 +132,15 @@ def _add_strands(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Search for each query; write its result before the next one."""
     check(arguments)
+    wings = getattr(arguments, "wings", ())
     deciding = [
-        name for wing in getattr(arguments, "wings", ()) for name in getattr(wing, "DECIDES", ())
+        *(*_OF_ALIGNER, *_DEFAULTS, "translated", "translated_target"),
+        *(name for wing in wings for name in getattr(wing, "DECIDES", ())),
     ]
+    settings = [name for name in deciding if name in arguments]
     with executor_of(arguments, arguments.target) as executor:
         task = partial(_ranked, executor=executor)
-        compare(arguments, task, preparation, settings=[*_SETTINGS, *deciding])
+        compare(arguments, task, preparation, settings=settings)
 
 
 def check(arguments: argparse.Namespace) -> None:
@@ -176,7 +160,7 @@ def choose_format(arguments: argparse.Namespace) -> None:
 
 def prepare(aligner: Aligner, given: Inputs, arguments: argparse.Namespace) -> PreparedSearch:
     """Return the search of the options, which has not begun."""
-    return aligner.prepare(given.queries, given.targets, **_hits(arguments))
+    return aligner.prepare(given.queries, given.targets, **_options(arguments))
 
 
 def preparation(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparation:
@@ -208,7 +192,7 @@ def _ranked(
     bar: Bar,
     executor: AnyExecutor | None,
 ) -> Iterator[SearchResult]:
-    options = {"progress": bar.update, "executor": executor, **_hits(arguments)}
+    options = {"progress": bar.update, "executor": executor, **_options(arguments)}
     if "results" in arguments:
         yield from arguments.results(aligner, given, arguments, bar, options)
         return
@@ -218,18 +202,12 @@ def _ranked(
         yield result
 
 
-def _hits(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the `SearchSettings` of the options."""
-    return {
-        "top": "auto" if arguments.top is None else arguments.top or None,
-        "min_score": arguments.min_score,
-        "evalue": "auto" if arguments.evalue is None else arguments.evalue,
-        "max_hsps": arguments.max_hsps or None,
-        "strand": arguments.strand,
-        "genetic_code": _genetic_code(arguments),
-        "target_strand": arguments.target_strand,
-        "target_genetic_code": _genetic_code(arguments, "target"),
-        "statistics": arguments.statistics,
-        "order": arguments.order,
-        **({"composition": arguments.composition} if "composition" in arguments else {}),
-    }
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of `glsw.search` that are given."""
+    named = ((name, getattr(arguments, name, None)) for name in _DEFAULTS)
+    options = {name: value for name, value in named if value is not None}
+    for most in ("top", "max_hsps"):
+        if options.get(most) == 0:
+            options[most] = None  # for all
+    codes = _genetic_code(arguments), _genetic_code(arguments, "target")
+    return options | {"genetic_code": codes[0], "target_genetic_code": codes[1]}

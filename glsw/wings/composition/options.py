@@ -7,9 +7,6 @@ import argparse
 from glsw.cli.words import add_rows
 from glsw.options import COMPOSITIONS
 
-DECIDES = ("composition",)
-
-
 _ADD = {
     ("--composition", COMPOSITIONS, 0): (
         "score proteins with matrices for their compositions, as blastp's -comp_based_stats: "

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from glsw.alignment.paths import Runs
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.encoded import Sequences, _check_array, run_or_all
+from glsw.sequences.encoded import Sequences, _check_array, offsets_of, run_or_all
+from glsw.sequences.tiles import even
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,11 +370,8 @@ class Batch:
         >>> Batch.combinations(words, 3).parts(3)  # of 16, 32, 64 and 64 cells
         [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
         """
-        cells = self.lengths.prod(axis=1)
-        before = np.cumsum(cells) - cells / 2
-        wanted = self.cells * np.arange(1, count) / max(1, count)
-        borders = np.unique([0, *np.searchsorted(before, wanted), len(self)]).tolist()
-        return [slice(first, last) for first, last in pairwise(borders)]
+        bounds = even(offsets_of(self.lengths.prod(axis=1)), [1] * max(1, count))
+        return [slice(first, last) for first, last in pairwise(bounds) if first < last]
 
     def check_codes(self, alphabet: Alphabet) -> None:
         """Raise ValueError if a sequence has a code that is none of the alphabet."""

@@ -17,7 +17,7 @@ from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_scores
-from glsw.engines.tiles import Passing, Tile
+from glsw.engines.tiles import BoundedTile, Passing
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
@@ -325,7 +325,7 @@ class Engine(AnyEngine):
             yield found
 
     def passing(
-        self, tiles: Iterable[Tile], *, progress: Progress | None = None
+        self, tiles: Iterable[BoundedTile], *, progress: Progress | None = None
     ) -> Iterator[Passing]:
         """Yield the pairs of each tile that score enough, tile by tile.
 
@@ -333,7 +333,7 @@ class Engine(AnyEngine):
         and then selects; engines on a device may keep there what does not pass. Otherwise as
         `scan_each`.
         """
-        begun: deque[Tile] = deque()
+        begun: deque[BoundedTile] = deque()
 
         def tasks() -> Iterator[tuple[Sequences, Sequences]]:
             for tile in tiles:

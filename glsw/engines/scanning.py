@@ -14,14 +14,14 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Engine, Progress
 from glsw.engines.proof import ProofTask, UnprovedError
-from glsw.engines.tiles import Passing, Tile
+from glsw.engines.tiles import BoundedTile, Passing
 from glsw.sequences.encoded import Sequences
 
 MANY, SOFTWARE_MANY = 2048, 8
 """Pairs of a scan from which they fill the lanes of a device."""
 _LANES = "lanes"
 TaskT = TypeVar("TaskT")
-ScanT = TypeVar("ScanT", bound="tuple[Sequences, Sequences] | Tile")
+ScanT = TypeVar("ScanT", bound="tuple[Sequences, Sequences] | BoundedTile")
 FoundT = TypeVar("FoundT")
 
 
@@ -195,12 +195,14 @@ class ScanningRouter(Engine):
         """Get ready to align what a scan finds, if `get_ready` was called before."""
 
     def passing(
-        self, tiles: Iterable[Tile], *, progress: Progress | None = None
+        self, tiles: Iterable[BoundedTile], *, progress: Progress | None = None
     ) -> Iterator[Passing]:
         """Yield the pairs of each tile that pass, see `Engine.passing`."""
         return self._computed(tiles, partial(self._passing, progress=progress))
 
-    def _passing(self, tiles: Iterable[Tile], progress: Progress | None) -> Iterator[Passing]:
+    def _passing(
+        self, tiles: Iterable[BoundedTile], progress: Progress | None
+    ) -> Iterator[Passing]:
         scanner, tiles = self._scanning(tiles)
         if scanner is None:
             yield from super().passing(tiles, progress=progress)

@@ -15,7 +15,7 @@ ALWAYS, NEVER = -(2**31) + 1, 2**31 - 1
 """Bounds that every score reaches, and none."""
 
 
-class Tile(NamedTuple):
+class BoundedTile(NamedTuple):
     """Some queries and targets, each with each; a pair passes if it reaches the lesser bound.
 
     Parameters
@@ -48,14 +48,15 @@ class Passing(NamedTuple):
     score: _Int32
 
     @classmethod
-    def of(cls, tile: Tile, scores: _Int32) -> Passing:
+    def of(cls, tile: BoundedTile, scores: _Int32) -> Passing:
         """Return those that pass of all scores of a tile, shape (queries, targets).
 
         Examples
         --------
         >>> nothing = Sequences.of([])
         >>> bounds = np.array([5, 3], np.int32), np.array([9, 4, 9], np.int32)
-        >>> found = Passing.of(Tile(nothing, nothing, *bounds), np.array([[5, 4, 4], [3, 3, 2]]))
+        >>> tile = BoundedTile(nothing, nothing, *bounds)
+        >>> found = Passing.of(tile, np.array([[5, 4, 4], [3, 3, 2]]))
         >>> [values.tolist() for values in found]
         [[0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 3]]
         """

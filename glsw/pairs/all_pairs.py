@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from glsw.engines.proportion import Proportion
 from glsw.run.pool import Runner, task_count
 from glsw.run.workers import Workers
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.tiles import Tile, even
 
 _MIN_STEPS, _MAX_STEPS, _CELLS_OF_STEP = 6, 16, 2**37
 """Steps of the diagonal of a symmetric table: each meets itself and what follows it."""
@@ -26,28 +27,6 @@ _PIECES_OF_WORKER = 16
 _Scores = npt.NDArray[np.int32]
 
 
-class Piece(NamedTuple):
-    """A rectangle of the table of all pairs: some queries and the targets that they meet."""
-
-    queries: slice
-    targets: slice
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of queries and targets."""
-        return self.queries.stop - self.queries.start, self.targets.stop - self.targets.start
-
-    def cut(self, queries: int) -> Iterator[Piece]:
-        """Yield the same in pieces of at most so many queries."""
-        start, stop = self.queries.start, self.queries.stop
-        for first in range(start, stop, queries):
-            yield Piece(slice(first, min(first + queries, stop)), self.targets)
-
-    def tiles(self, scores: int = _MAX_SCORES) -> Iterator[Piece]:
-        """Yield the same in pieces of a bounded number of scores."""
-        return self.cut(max(1, scores // max(1, self.shape[1])))
-
-
 def pieces(
     queries: Sequences,
     targets: Sequences,
@@ -55,7 +34,7 @@ def pieces(
     *,
     symmetric: bool,
     halves: bool = False,
-) -> Iterator[Piece]:
+) -> Iterator[Tile]:
     """Yield pieces that have every pair, of symmetric ones every pair in one order at least.
 
     Parameters
@@ -84,15 +63,21 @@ def pieces(
         for start in range(part.start, part.stop, step):
             some = slice(start, min(start + step, part.stop))
             if not symmetric:
-                yield Piece(every, some)
+                yield Tile(every, some)
                 continue
             if start:
-                yield Piece(slice(0, start), some)
+                yield Tile(slice(0, start), some)
             if halves:
-                yield Piece(some, some)
+                yield Tile(some, some)
                 continue
-            for first, stop in pairwise(_equal_cuts(targets, some, _steps(targets, some))):
-                yield Piece(slice(first, stop), slice(first, some.stop))
+            steps = even(targets.offsets, [1] * _steps(targets, some), some)
+            for first, stop in pairwise(sorted({*steps})):
+                yield Tile(slice(first, stop), slice(first, some.stop))
+
+
+def tiles_of(piece: Tile, scores: int = _MAX_SCORES) -> Iterator[Tile]:
+    """Yield the same in tiles of a bounded number of scores."""
+    return piece.cut(max(1, scores // max(1, piece.shape[1])))
 
 
 def _equal_step(count: int, most: int) -> int:
@@ -110,17 +95,9 @@ def _steps(sequences: Sequences, part: slice) -> int:
     return min(_MAX_STEPS, max(_MIN_STEPS, residues**2 // _CELLS_OF_STEP))
 
 
-def _equal_cuts(sequences: Sequences, part: slice, count: int) -> list[int]:
-    """Return where to cut a part, its ends included, into at most so many of equal residues."""
-    bounds = sequences.offsets[part.start : part.stop + 1]
-    shares = bounds[0] + (bounds[-1] - bounds[0]) * np.arange(1, count) / count
-    cuts = part.start + np.searchsorted(bounds, shares)
-    return sorted({part.start, *cuts.tolist(), part.stop})
-
-
 def pieces_of_workers(
-    every: list[Piece], queries: Sequences, targets: Sequences, workers: Workers
-) -> list[Piece]:
+    every: list[Tile], queries: Sequences, targets: Sequences, workers: Workers
+) -> list[Tile]:
     """Return the same in more pieces: several for each worker, of about equal cells."""
     cells = [cells_of(each, queries, targets) for each in every]
     most = sum(cells) / (_PIECES_OF_WORKER * task_count(workers))
@@ -132,15 +109,13 @@ def pieces_of_workers(
 
 
 def cells_of(
-    piece: Piece, queries: Sequences, targets: Sequences, *, symmetric: bool = False
+    piece: Tile, queries: Sequences, targets: Sequences, *, symmetric: bool = False
 ) -> int:
     """Return the cells of the tables of a piece; of symmetric ones see `cells_in_order`."""
     if symmetric:
         first = piece.queries.start - piece.targets.start
         return cells_in_order(queries.part(piece.queries), targets.part(piece.targets), first)
-    sides = ((queries, piece.queries), (targets, piece.targets))
-    rows, columns = (int(one.offsets[of.stop] - one.offsets[of.start]) for one, of in sides)
-    return rows * columns
+    return piece.cells(queries.offsets, targets.offsets)
 
 
 def cells_in_order(queries: Sequences, targets: Sequences, first: int) -> int:
@@ -202,7 +177,7 @@ def score_matrix(
     every = list(pieces(queries, others, engine.part, symmetric=symmetric, halves=halves))
     if run.workers:
         every = pieces_of_workers(every, queries, others, run.workers)
-    tiles = [tile for each in every for tile in each.tiles()]
+    tiles = [tile for each in every for tile in tiles_of(each)]
     cells = [cells_of(tile, queries, others, symmetric=symmetric) for tile in tiles]
     for tile, scores in _scores_of(run, tiles, cells, queries, others):
         values = engine.scoring.in_matrix_units(scores)
@@ -216,8 +191,8 @@ def score_matrix(
 
 
 def _scores_of(
-    run: Runner, tiles: list[Piece], cells: list[int], queries: Sequences, targets: Sequences
-) -> Iterator[tuple[Piece, _Scores]]:
+    run: Runner, tiles: list[Tile], cells: list[int], queries: Sequences, targets: Sequences
+) -> Iterator[tuple[Tile, _Scores]]:
     """Yield each tile and its scores, in any order if there are workers.
 
     ``cells`` are to be reported of each tile.

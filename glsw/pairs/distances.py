@@ -44,7 +44,7 @@ class Rule:
     Parameters
     ----------
     bounds : two arrays of int32
-        The least scores of queries and of targets, see `Tile`; no pair that passes is below.
+        The least scores of queries and of targets, see `BoundedTile`; no pair that passes is below.
     values : callable
         Returns the values of pairs that reach the bounds, shape (N,).
     least, most : float

@@ -13,12 +13,20 @@ from glsw.alignment.batch import Batch
 from glsw.alignment.paths import DIAGONAL, Runs
 from glsw.engines.base import Engine, Progress, Ties, ignore
 from glsw.engines.proportion import Proportion
-from glsw.engines.tiles import Passing, Tile
+from glsw.engines.tiles import BoundedTile, Passing
 from glsw.pairs.align_pairs import aligned
-from glsw.pairs.all_pairs import Parts, Piece, cells_in_order, cells_of, pieces, pieces_of_workers
+from glsw.pairs.all_pairs import (
+    Parts,
+    cells_in_order,
+    cells_of,
+    pieces,
+    pieces_of_workers,
+    tiles_of,
+)
 from glsw.pairs.distances import Rule, ScoredPairs, Values
 from glsw.run.pool import Runner
 from glsw.sequences.encoded import Sequences, ranges
+from glsw.sequences.tiles import Tile
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -123,7 +131,7 @@ class _Work:
     ----------
     queries, targets : Sequences
     query_bounds, target_bounds : ndarray of int32
-        See `Tile`.
+        See `BoundedTile`.
     first_query, first_target : int
         Their numbers in the table.
     symmetric : bool
@@ -144,14 +152,14 @@ class _Work:
     def __call__(self, engine: Any) -> list[ScoredPairs]:
         return list(_computed(engine, [self], None))
 
-    def tiles(self) -> Iterator[tuple[Tile, int]]:
+    def tiles(self) -> Iterator[tuple[BoundedTile, int]]:
         """Yield tiles of a bounded number of pairs, and the number of their first query."""
-        whole = Piece(slice(0, len(self.queries)), slice(0, len(self.targets)))
-        for each in whole.tiles(_MAX_SCORES):
+        whole = Tile(slice(0, len(self.queries)), slice(0, len(self.targets)))
+        for each in tiles_of(whole, _MAX_SCORES):
             some, of = self.queries.part(each.queries), self.query_bounds[each.queries]
-            yield Tile(some, self.targets, of, self.target_bounds), each.queries.start
+            yield BoundedTile(some, self.targets, of, self.target_bounds), each.queries.start
 
-    def cells(self, tile: Tile, start: int) -> tuple[int, int]:
+    def cells(self, tile: BoundedTile, start: int) -> tuple[int, int]:
         """Return the cells of a tile, and those of pairs that count."""
         every = len(tile.queries.residues) * len(tile.targets.residues)
         if not self.symmetric:
@@ -159,7 +167,7 @@ class _Work:
         first = self.first_query + start - self.first_target
         return every, cells_in_order(tile.queries, tile.targets, first)
 
-    def found(self, engine: Engine, tile: Tile, start: int, passing: Passing) -> ScoredPairs:
+    def found(self, engine: Engine, tile: BoundedTile, start: int, passing: Passing) -> ScoredPairs:
         """Return the pairs of a tile that pass, by their numbers in the table."""
         query, target, score = passing
         query = query + np.int32(self.first_query + start)
@@ -177,10 +185,10 @@ class _Work:
 def _computed(
     engine: Engine, works: Iterator[_Work] | list[_Work], progress: Progress | None
 ) -> Iterator[ScoredPairs]:
-    begun: list[tuple[_Work, Tile, int]] = []
+    begun: list[tuple[_Work, BoundedTile, int]] = []
     report = Proportion(progress or ignore)
 
-    def tiles() -> Iterator[Tile]:
+    def tiles() -> Iterator[BoundedTile]:
         for work in works:
             for tile, start in work.tiles():
                 begun.append((work, tile, start))

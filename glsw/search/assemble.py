@@ -20,8 +20,9 @@ from glsw.search.ranking import scores_of, target_numbers
 from glsw.search.rounds import FoundAlignments, align_hits
 from glsw.search.selection import HitLists, together
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import grouped
+from glsw.sequences.encoded import offsets_of
 from glsw.sequences.query import InContext
+from glsw.sequences.tiles import cut
 
 _MAX_PAIRS_PER_BATCH = 2**14
 _MAX_RESIDUES_PER_BATCH = 2**25  # of pairs, so that there is room for their masks
@@ -41,7 +42,7 @@ def search_results(
     pairs = np.diff(hit_lists.offsets)
     if limits.max_hsps != 1:
         pairs *= np.diff(hit_lists.queries.offsets)
-    for chosen in grouped([pairs], [_MAX_PAIRS_PER_BATCH]):
+    for chosen in cut([offsets_of(pairs)], [_MAX_PAIRS_PER_BATCH]):
         yield _results(engine, hit_lists.part(chosen), database, limits, ties)
 
 
@@ -87,7 +88,10 @@ def _table(
     sizes = pairs.sizes(best_only=limits.max_hsps == 1)
     bounds = _MAX_PAIRS_PER_BATCH, _MAX_RESIDUES_PER_BATCH
     found = FoundAlignments.concatenated(
-        [align_hits(engine, pairs, chosen, limits, ties) for chosen in grouped(sizes, bounds)]
+        [
+            align_hits(engine, pairs, chosen, limits, ties)
+            for chosen in cut(list(map(offsets_of, sizes)), bounds)
+        ]
     )
     hits = np.arange(len(hit_lists.hits))
     rank = hits - np.repeat(hit_lists.offsets[:-1], np.diff(hit_lists.offsets)) + 1

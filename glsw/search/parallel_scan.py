@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from glsw.search.scan import (
 )
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.tiles import Tile
 from glsw.statistics import ScoreHistogram
 
 _ALL = slice(None)
@@ -119,13 +120,6 @@ def scan_database(
     return _scan_by(cut, workers, engine, queries, database, ranking, within, progress)
 
 
-class _Piece(NamedTuple):
-    """A slice of the queries and a slice of the database, which a task compares."""
-
-    queries: slice
-    targets: slice
-
-
 class _Pieces:
     """Cuts pieces of the size that the rates of the workers ask for.
 
@@ -155,7 +149,7 @@ class _Pieces:
         self._together = _FEW_RESIDUES_TOGETHER if engine.keeps_targets else _RESIDUES_TOGETHER
         self._some, self._target = slice(0, 0), within.stop  # what is cut, and the next target
 
-    def __call__(self, worker: Worker) -> _Piece | None:
+    def __call__(self, worker: Worker) -> Tile | None:
         """Return the next piece for a worker; None if there is no more."""
         offsets, targets, last = self._queries.offsets, self._targets, self._within.stop
         if self._target == last and self._some.stop == len(self._queries):
@@ -173,7 +167,7 @@ class _Pieces:
                     fitting = max(fitting, first + 1)
                 if fitting > first:
                     self._some = slice(first, min(fitting, first + self._pending_whole))
-                    return _Piece(self._some, self._within)
+                    return Tile(self._some, self._within)
                 few = int(np.searchsorted(offsets, offsets[first] + self._together))
                 stop = min(stop, few)
             self._some = slice(first, stop)
@@ -182,7 +176,7 @@ class _Pieces:
         size = min(self._most, cells // max(1, self._residues_of(self._some)))
         stop = int(np.searchsorted(targets, targets[start] + size, "right")) - 1
         self._target = min(max(stop, start + 1), last)
-        return _Piece(self._some, slice(start, self._target))
+        return Tile(self._some, slice(start, self._target))
 
     def _residues_of(self, queries: slice) -> int:
         offsets = self._queries.offsets
@@ -190,7 +184,7 @@ class _Pieces:
 
 
 def _scan_by(
-    cut: Callable[[Worker], _Piece | None],
+    cut: Callable[[Worker], Tile | None],
     workers: Workers,
     engine: Engine,
     queries: Sequences,
@@ -202,7 +196,7 @@ def _scan_by(
     total = int(database.offsets[-1])
     loads_all = engine.keeps_targets and bool(database.path) and total <= engine.part
 
-    def task(worker: Worker) -> tuple[_Piece, _ScanTask] | None:
+    def task(worker: Worker) -> tuple[Tile, _ScanTask] | None:
         if (piece := cut(worker)) is None:
             return None
         part = _TaskPart(database, piece.targets, loads_all)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from glsw.sequences import database_writer as writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database_file import DatabaseFile, FileTitles, Substituted, masks
-from glsw.sequences.encoded import Sequences, bounds_of, part_of, parts_of
+from glsw.sequences.encoded import Sequences, bounds_of, part_of
 from glsw.sequences.fasta import Block, blocks
 from glsw.sequences.lines import located, naming
 from glsw.sequences.nucleic import LETTERS_TO_TELL, Kind, judge, kind_of, warn
@@ -28,6 +28,7 @@ from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import Codes, EncodedRecord, Record, Records, codes_of
 from glsw.sequences.sections import BLOCK, DatabaseError, Path
 from glsw.sequences.seg import Seg, check_seg
+from glsw.sequences.tiles import cut
 from glsw.sequences.titles import offsets_of
 from glsw.sequences.tracks import paired_blocks
 from glsw.words import suggesting
@@ -280,7 +281,7 @@ class Database:
 
     def parts(self, residues: int, within: slice = _ALL) -> Iterator[slice]:
         """Yield slices for `part` that are ``within`` a slice, see `Sequences.parts`."""
-        return parts_of(self.offsets, residues, within)
+        return cut([self.offsets], [residues], within)
 
     def select(self, places: Iterable[int]) -> Sequences:
         """Return copies of some sequences by their places among the sorted."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from glsw.sequences.tiles import cut
+
 if TYPE_CHECKING:
     from glsw.sequences.alphabet import Alphabet
 
@@ -135,7 +137,9 @@ class Sequences:
         >>> [(part.start, part.stop) for part in sequences.parts(10)]
         [(0, 1), (1, 2), (2, 5)]
         """
-        return parts_of(self.offsets, residues)
+        if residues < 1:
+            raise ValueError(f"a part has at least 1 residue, got {residues}")
+        return cut([self.offsets], [residues])
 
     def select(self, order: npt.ArrayLike) -> Sequences:
         """Return copies of these sequences, in this order."""
@@ -182,21 +186,6 @@ def bounds_of(offsets: npt.NDArray[np.int64], part: slice) -> npt.NDArray[np.int
     if step != 1:
         raise ValueError(f"sequences of a part follow one another, got a step of {step}")
     return offsets[start : max(start, stop) + 1]
-
-
-def parts_of(
-    offsets: npt.NDArray[np.int64], residues: int, within: slice = slice(None)
-) -> Iterator[slice]:
-    """Yield `Sequences.parts` of sequences that have these offsets, or of a slice of them."""
-    if residues < 1:
-        raise ValueError(f"a part has at least 1 residue, got {residues}")
-    start, last, _ = within.indices(len(offsets) - 1)
-    while start < last:
-        end = offsets[start] + residues
-        stop = max(int(np.searchsorted(offsets, end, "right")) - 1, start + 1)
-        stop = min(stop, last)
-        yield slice(start, stop)
-        start = stop
 
 
 def padded(
@@ -255,20 +244,3 @@ def _check_array(name: str, array: object, *dtypes: type[np.generic]) -> None:
         raise TypeError(f"{name} must be an array of {np.dtype(dtypes[0])}, got {kind}")
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {array.shape}")
-
-
-def grouped(sizes: Sequence[npt.NDArray[np.int64]], bounds: Sequence[int]) -> Iterator[slice]:
-    """Yield slices of items while the sums of their sizes are within the bounds, or of one item.
-
-    >>> list(grouped([np.array([3, 1, 2, 9, 1])], [4]))
-    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None), slice(4, 5, None)]
-    """
-    start, count = 0, len(sizes[0])
-    ends = [np.cumsum(each) for each in sizes]
-    while start < count:
-        stop = min(
-            int(np.searchsorted(end, end[start] - each[start] + bound, "right"))
-            for end, each, bound in zip(ends, sizes, bounds, strict=True)
-        )
-        yield slice(start, stop := max(stop, start + 1))
-        start = stop

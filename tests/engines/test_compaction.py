@@ -12,7 +12,7 @@ from glsw.engines.lanes import (
     targets as targets_module,
 )
 from glsw.engines.lanes.jobs import Job
-from glsw.engines.tiles import ALWAYS, NEVER, Tile
+from glsw.engines.tiles import ALWAYS, NEVER, BoundedTile
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -30,7 +30,7 @@ def tile(queries, targets, bound, seed=5):
     bounds = [
         random.integers(bound - 8, bound + 8, len(s), dtype=np.int32) for s in (queries, targets)
     ]
-    return Tile(queries, targets, *bounds)
+    return BoundedTile(queries, targets, *bounds)
 
 
 def tiles():

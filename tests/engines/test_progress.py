@@ -10,7 +10,7 @@ from glsw.alignment.batch import Batch, Mask
 from glsw.engines import ENGINES, bit_planes, cpu, engine_of
 from glsw.engines.lanes import engine as lanes_engine, targets as lanes_targets
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.tiles import Tile
+from glsw.engines.tiles import BoundedTile
 from glsw.engines.window_scan import scan_windows
 from glsw.pairs import many_pairs
 from glsw.pairs.all_pairs import score_matrix
@@ -54,7 +54,9 @@ def pairs(rng, scoring):
 def calls(engine, batch):
     """Yield calls that take what hears of progress, and the cells of each."""
     queries, targets = batch.sequences
-    tile = Tile(queries, targets, *(np.full(len(each), 20, np.int32) for each in batch.sequences))
+    tile = BoundedTile(
+        queries, targets, *(np.full(len(each), 20, np.int32) for each in batch.sequences)
+    )
     every = int(queries.lengths.sum() * targets.lengths.sum())
     own = queries.lengths
     once = int(own.sum() ** 2 + (own**2).sum()) // 2 if engine.scoring.symmetric else own.sum() ** 2

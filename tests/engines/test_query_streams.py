@@ -13,7 +13,7 @@ from glsw.engines.lanes.geometries import Geometries
 from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometry
 from glsw.engines.lanes.streams import every, joins, lane_infos, taken
 from glsw.engines.reference import Reference
-from glsw.engines.tiles import Tile
+from glsw.engines.tiles import BoundedTile
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -156,7 +156,7 @@ def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
         assert found.tolist() == want.tolist()
         assert any(joins(group) for groups in ran for group in groups)
     bounds = np.full(60, 25, np.int32)
-    (found,) = engine.passing([Tile(own, own, bounds, bounds)])
+    (found,) = engine.passing([BoundedTile(own, own, bounds, bounds)])
     query, target = np.nonzero(want >= 25)
     assert found.query.tolist() == query.tolist()
     assert found.target.tolist() == target.tolist()

@@ -29,7 +29,7 @@ from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.gl import Programs
 from glsw.engines.score_map import VALUES, ScoreMap, Value
 from glsw.engines.three.base import Engine3
-from glsw.engines.tiles import Tile
+from glsw.engines.tiles import BoundedTile
 from glsw.engines.windowed import Windowed
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
@@ -189,7 +189,7 @@ def check_scan(engine: Engine) -> None:
 def check_passing(engine: Engine) -> None:
     queries, targets = PAIRS.queries, PAIRS.targets
     bounds = (np.full(len(each), bound, np.int32) for each, bound in ((queries, 20), (targets, 9)))
-    [passing] = engine.passing([Tile(queries, targets, *bounds)])
+    [passing] = engine.passing([BoundedTile(queries, targets, *bounds)])
     for numbers, sequences in ((passing.query, queries), (passing.target, targets)):
         assert len(numbers) == len(passing.score)
         assert numbers.max(initial=0) < len(sequences)

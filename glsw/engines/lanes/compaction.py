@@ -19,7 +19,7 @@ from glsw.engines.lanes.geometry import INT32, LIMIT
 from glsw.engines.lanes.pipeline import Pipeline, Work
 from glsw.engines.lanes.streams import Streams, every
 from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, PackedTargets
-from glsw.engines.tiles import NEVER, Passing, Tile
+from glsw.engines.tiles import NEVER, BoundedTile, Passing
 from glsw.sequences.encoded import Sequences, offsets_of
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ _Int64 = npt.NDArray[np.int64]
 class Selecting(Pipeline["Selected", Passing]):
     """Computes tiles one after the other, and keeps the pairs that pass."""
 
-    def __init__(self, engine: Lanes, tiles: Iterable[Tile], progress: Progress) -> None:
-        self._tiles: deque[Tile] = deque()
+    def __init__(self, engine: Lanes, tiles: Iterable[BoundedTile], progress: Progress) -> None:
+        self._tiles: deque[BoundedTile] = deque()
         super().__init__(engine, self._tasks(tiles), progress)
 
-    def _tasks(self, tiles: Iterable[Tile]) -> Iterator[tuple[Sequences, Sequences]]:
+    def _tasks(self, tiles: Iterable[BoundedTile]) -> Iterator[tuple[Sequences, Sequences]]:
         for tile in tiles:
             self._tiles.append(tile)
             yield tile.queries, tile.targets
@@ -71,12 +71,12 @@ class Selected:
 
     Parameters
     ----------
-    tile : Tile
+    tile : BoundedTile
     progress : callable
         As in `Engine.best`.
     """
 
-    def __init__(self, tile: Tile, progress: Progress) -> None:
+    def __init__(self, tile: BoundedTile, progress: Progress) -> None:
         self._tile, self._progress = tile, progress
         self._parts: list[Passing] = []
         self._beyond = np.empty(0, np.intp)
@@ -120,7 +120,7 @@ class Selected:
 class _Layout:
     """Which query and target each score of a round has, in the order of the jobs."""
 
-    def __init__(self, tile: Tile, groups: Sequence[Streams[int]], done: Round) -> None:
+    def __init__(self, tile: BoundedTile, groups: Sequence[Streams[int]], done: Round) -> None:
         jobs = done.jobs
         self.targets = np.array([job.packed.scores(job.geometry) for job in jobs], np.int64)
         counts = np.array([job.queries for job in jobs], np.int64)
@@ -209,7 +209,7 @@ def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
         program.run(min(along, _MAX_WORKGROUPS), job.queries)
 
 
-def _of_empty(tile: Tile) -> Iterator[Passing]:
+def _of_empty(tile: BoundedTile) -> Iterator[Passing]:
     """Yield the pairs with a sequence without residues that pass: they score 0."""
     queries, targets = (each.lengths == 0 for each in (tile.queries, tile.targets))
     every = np.flatnonzero(targets), np.arange(len(targets))
@@ -221,7 +221,7 @@ def _of_empty(tile: Tile) -> Iterator[Passing]:
 
 
 def _of_long(
-    engine: Lanes, tile: Tile, beyond: npt.NDArray[np.intp], progress: Progress
+    engine: Lanes, tile: BoundedTile, beyond: npt.NDArray[np.intp], progress: Progress
 ) -> Passing:
     """Return the pairs with targets that are too long for lanes that pass."""
     some = np.flatnonzero(tile.queries.lengths)
@@ -235,7 +235,7 @@ def _of_long(
 
 def _exact(
     engine: Lanes,
-    tile: Tile,
+    tile: BoundedTile,
     query: npt.NDArray[np.integer],
     target: npt.NDArray[np.integer],
     progress: Progress = ignore,

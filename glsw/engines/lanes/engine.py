@@ -44,7 +44,7 @@ from glsw.engines.lanes.targets import (
 from glsw.engines.lanes.trial import passes, trial_of
 from glsw.engines.proof import family_of
 from glsw.engines.throttle import Throttle
-from glsw.engines.tiles import Passing, Tile
+from glsw.engines.tiles import BoundedTile, Passing
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of
 
@@ -254,7 +254,7 @@ class Lanes(PackingEngine):
         return Matrices(self, tasks, progress or ignore).run()
 
     def passing(
-        self, tiles: Iterable[Tile], *, progress: Progress | None = None
+        self, tiles: Iterable[BoundedTile], *, progress: Progress | None = None
     ) -> Iterator[Passing]:
         """Yield the pairs of each tile that pass, see `Engine.passing`; others stay there."""
         if self.proofs:

@@ -14,7 +14,7 @@ from glsw.engines.lanes.pair_plan import shares_of
 from glsw.engines.lanes.pairs import OwnQueries
 from glsw.engines.lanes.streams import Streams
 from glsw.engines.proof import Proofs, best_of_prefixes, work_for
-from glsw.engines.tiles import Passing, Tile
+from glsw.engines.tiles import BoundedTile, Passing
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def passes(proofs: Proofs, engine: Lanes) -> bool:
     targets = Sequences.of(work.targets)
     for more in (0, 1):  # once with the bounds of one query exchanged with those of the other
         bounds = np.roll(middle, more), np.full(len(targets), int(scores.max()), np.int32)
-        tile = Tile(queries, targets, *bounds)
+        tile = BoundedTile(queries, targets, *bounds)
         (found,) = prover.passing([tile])
         expected = Passing.of(tile, scores)
         if not all(map(np.array_equal, found, expected)):

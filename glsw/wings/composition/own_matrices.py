@@ -30,7 +30,8 @@ from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.stages import PairScores
-from glsw.sequences.encoded import Sequences, grouped
+from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.tiles import cut
 from glsw.wings.composition.adjustment import rounded, scaled_profiles
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class OwnScores(PairScores, ABC):
         """Yield pairs with an engine for them: each row of each pair's matrix is a position."""
         scaled = self._scaled(engine.scoring.letters)
         heights = np.array([self.height(engine.scoring, query) for query in queries], np.int64)
-        for some in grouped([heights], [MAX_POSITIONS]):
+        for some in cut([offsets_of(heights)], [MAX_POSITIONS]):
             pairs = [
                 self.of(engine.scoring, queries[p], numbers[p : p + 1])
                 for p in range(some.start, some.stop)

@@ -18,12 +18,13 @@ from glsw.engines.base import Progress
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_parallel import BitParallel, Distances
 from glsw.engines.spec import EngineSpec
-from glsw.pairs.all_pairs import Piece, cells_of, pieces_of_workers, score_matrix
+from glsw.pairs.all_pairs import cells_of, pieces_of_workers, score_matrix
 from glsw.pairs.many_pairs import computed
 from glsw.run.pool import AnyExecutor, Devices, EnginePool, Runner
 from glsw.scoring.unit_costs import is_infix, unit_costs
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.tiles import Tile
 
 EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
 
@@ -104,7 +105,7 @@ class OnDevices:
             if not run.workers:
                 return _of_each(queries, targets, run.engine, progress)
             found = Distances(*np.zeros((2, *shape), np.int32))
-            whole = [Piece(slice(0, shape[0]), slice(0, shape[1]))]
+            whole = [Tile(slice(0, shape[0]), slice(0, shape[1]))]
             every = pieces_of_workers(whole, queries, targets, run.workers) if all(shape) else []
             tasks = [partial(_of_each, queries.part(each.queries), targets) for each in every]
             cells = [cells_of(each, queries, targets) for each in every]

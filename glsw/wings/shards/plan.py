@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.tiles import Tile, even
 
 MAX_SHARDS = 2**16
 """The most shards of a search."""
@@ -27,9 +28,7 @@ class Shard(NamedTuple):
 
     def cells(self, contexts: Sequences, database: Database) -> int:
         """Return the cells of all pairs."""
-        sides = (contexts.offsets, self.contexts), (database.offsets, self.targets)
-        rows, columns = (int(offsets[part.stop] - offsets[part.start]) for offsets, part in sides)
-        return rows * columns
+        return Tile(self.contexts, self.targets).cells(contexts.offsets, database.offsets)
 
 
 def plan(contexts: Sequences, database: Database, count: int) -> list[Shard]:
@@ -98,10 +97,8 @@ class _Grid(NamedTuple):
     def of(cls, contexts: _Int64, targets: _Int64, count: int, parts: int) -> _Grid:
         """Cut sequences of these offsets."""
         sizes = np.diff(count * np.arange(parts + 1) // parts)
-        groups = {
-            size: _even_bounds(contexts, np.ones(size, np.int64)) for size in set(sizes.tolist())
-        }
-        return cls(sizes, _even_bounds(targets, sizes), groups)
+        groups = {size: np.array(even(contexts, [1] * size)) for size in set(sizes.tolist())}
+        return cls(sizes, np.array(even(targets, sizes)), groups)
 
     def most(self, contexts: _Int64, targets: _Int64) -> int:
         """Return the cells of the largest shard."""
@@ -117,17 +114,3 @@ class _Grid(NamedTuple):
         for size, part in zip(self.sizes.tolist(), pairwise(self.targets.tolist()), strict=True):
             for group in pairwise(self.contexts[size].tolist()):
                 yield Shard(next(numbers), slice(*group), slice(*part))
-
-
-def _even_bounds(offsets: _Int64, weights: _Int64) -> _Int64:
-    """Return bounds of slices of sequences whose residues are about in proportion to the weights.
-
-    >>> _even_bounds(np.array([0, 5, 9, 12, 14]), np.array([1, 1])).tolist()
-    [0, 2, 4]
-    """
-    total, sums = int(offsets[-1]), np.cumsum(weights).tolist()
-    wanted = np.array([total * each // sums[-1] for each in sums[:-1]], np.int64)
-    after = np.searchsorted(offsets, wanted)
-    before = np.maximum(after - 1, 0)
-    nearer = np.where(wanted - offsets[before] < offsets[after] - wanted, before, after)
-    return np.concatenate([[0], nearer, [len(offsets) - 1]])

@@ -24,7 +24,8 @@ from glsw.scoring.two_tracks import TwoTrackScoring as TwoTrackScoring
 from glsw.sequences.alphabet import DNA as DNA, PROTEIN as PROTEIN, Alphabet as Alphabet
 from glsw.sequences.database import Database as Database, makedb as makedb
 from glsw.sequences.encoded import Sequences as Sequences
-from glsw.sequences.records import Record as Record, read as read
+from glsw.sequences.fasta import read as read
+from glsw.sequences.records import Record as Record
 from glsw.sequences.tracks import interleaved as interleaved, read_tracks as read_tracks
 from glsw.verbs import (
     align as align,

@@ -28,10 +28,10 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.database_search import PreparedSearch, search_database
 from glsw.search.limits import limits_for
-from glsw.sequences.collections import Collection, ManySequences
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.records import Record, Single, Source, is_single
+from glsw.sequences.named import ManySequences, NamedSequences, Single, Source, is_single
+from glsw.sequences.records import Record
 from glsw.sequences.seg import Masked
 from glsw.words import suggesting
 
@@ -671,7 +671,7 @@ class Aligner(PoolUser):
 
     def _many(
         self, queries: ManySequences, targets: ManySequences | None, pairs: Index | None
-    ) -> tuple[tuple[Collection, Collection], Batch]:
+    ) -> tuple[tuple[NamedSequences, NamedSequences], Batch]:
         from glsw.pairs.many_pairs import index_of
 
         sides = self._inputs.collections(queries, targets)

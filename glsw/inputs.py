@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.options import HitOptions
@@ -17,23 +16,23 @@ from glsw.scoring.kinds import checked
 from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
-from glsw.sequences.collections import Collection, ManySequences, collect
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.lines import located
-from glsw.sequences.query import QueryPreparation, QuerySet, Strand
-from glsw.sequences.records import (
-    EncodedRecord,
-    ProfileRecord,
-    Record,
-    Records,
+from glsw.sequences.named import (
+    ManySequences,
+    NamedSequences,
     Single,
     Source,
     as_records,
+    codes_of,
+    collect,
     is_single,
-    read_all,
+    records_or_codes,
 )
+from glsw.sequences.query import QueryPreparation, QuerySet, Strand
+from glsw.sequences.records import EncodedRecord, ProfileRecord, Record, Records
 from glsw.sequences.seg import MASKED, Masked, Seg, check_seg
 from glsw.sequences.translated import TranslatedDatabase
 
@@ -107,7 +106,7 @@ class InputEncoder:
         with self._counted(query, target) as found:
             queries = self._preparation.query_set([self.one(query, "query")], found)
             record = self.one(target, "target")
-            batch = Batch.pairwise(queries.sequences, [self._encode(record, found)])
+            batch = Batch.pairwise(queries.sequences, self._encode([record], found))
         return batch, (queries[0].record, EncodedRecord.of(record, self._alphabet, self._unknown))
 
     def triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
@@ -115,7 +114,7 @@ class InputEncoder:
         a, b, c = self._checked(a=a, b=b, c=c)
         records = [self.one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
         with self._counted(a, b, c) as found:
-            return Batch.of([[self._encode(each, found) for each in records]]), records
+            return Batch.of([self._encode(records, found)]), records
 
     def batch(self, queries: Source | Batch, targets: Source | None) -> Batch:
         """Return the pairs of one query and each target, or of as many queries as targets."""
@@ -128,14 +127,14 @@ class InputEncoder:
         with self._counted(*given) as found:
             records = self._records(given[0], "query")
             query_codes = self._preparation.query_set(records, found).sequences
-            target_codes = [self._encode(each, found) for each in self._records(given[1], "target")]
+            target_codes = self._encode(self._records(given[1], "target"), found)
         if is_single(queries):
             return Batch.one_to_many(query_codes, target_codes)
         return Batch.pairwise(query_codes, target_codes)
 
     def collections(
         self, queries: ManySequences, targets: ManySequences | None
-    ) -> tuple[Collection, Collection]:
+    ) -> tuple[NamedSequences, NamedSequences]:
         """Return many queries and targets; without targets those of the queries."""
         queries, targets = self._checked(query=queries, target=targets)
         with self._counted(queries, targets) as found:
@@ -145,23 +144,26 @@ class InputEncoder:
             second = queries if targets is None else targets
             return first, self._collection(second, "target", found)
 
-    def _collection(self, source: ManySequences, what: str, found: Counter[str]) -> Collection:
+    def _collection(self, source: ManySequences, what: str, found: Counter[str]) -> NamedSequences:
         profiles = [source] if isinstance(source, ProfileRecord) else source
         if isinstance(profiles, list) and profiles and isinstance(profiles[0], ProfileRecord):
             positions = self._preparation.query_set(profiles).sequences
-            return Collection(positions, profiles, None, what, self._alphabet)
-        if isinstance(source, Sequences) or not self._masks_any[what]:
-            return collect(
-                source, self._alphabet, what=what, unknown=self._unknown, substituted=found
-            )
-        given = collect(source, self._alphabet, what=what, unknown=self._unknown)
-        records: list[Record] = [given.record(k) for k in range(len(given))]
+            return NamedSequences(positions, self._alphabet, Records.of(profiles), what)
+        if not self._masks_any[what]:
+            unknown = self._unknown
+            return collect(source, self._alphabet, what=what, unknown=unknown, substituted=found)
+        given = records_or_codes(source, self._alphabet, what=what)
+        if isinstance(given, Sequences):
+            named = collect(given, self._alphabet, what=what)
+            if given is source:
+                return named
+            given = Records.of(named.record(k) for k in range(len(named)))
         if what == "target":
-            codes = Sequences.of([self._encode(each, found) for each in records])
+            codes = self._encode(given, found)
         else:
-            queries = self._preparation.query_set(records, found)
-            records, codes = [each.record for each in queries], queries.sequences
-        return Collection(codes, records, None, what, self._alphabet)
+            queries = self._preparation.query_set(given, found)
+            given, codes = Records.of(each.record for each in queries), queries.sequences
+        return NamedSequences(codes, self._alphabet, given, what)
 
     def search(
         self, query: Source, database: Targets, settings: HitOptions
@@ -239,7 +241,7 @@ class InputEncoder:
                 raise
         return TranslatedDatabase(found, preparation)
 
-    def _records(self, source: Source, what: str) -> list[Record]:
+    def _records(self, source: Source, what: str) -> Records:
         return as_records(source, what=what, alphabet=self._alphabet)
 
     def one(self, source: OneSequence, what: str) -> Record:
@@ -252,13 +254,12 @@ class InputEncoder:
             raise ValueError(f"{named}: one sequence expected, {len(records)} found")
         return records[0]
 
-    def _encode(self, target: Record, found: Counter[str]) -> npt.NDArray[np.uint8]:
-        letters = self._lowered([target])[0].letters
-        return self._masked_alphabet.encode(
-            letters, name=target.id, unknown=self._unknown, substituted=found
-        )
+    def _encode(self, targets: Iterable[Record], found: Counter[str]) -> Sequences:
+        """Return the codes of targets, masked as the settings say."""
+        lowered = self._lowered(Records.of(targets))
+        return codes_of(lowered, self._masked_alphabet, self._unknown, found)
 
-    def _lowered(self, targets: Sequence[Record] | Records) -> Sequence[Record] | Records:
+    def _lowered(self, targets: Records) -> Records:
         """Return targets with the segments that SEG masks in lower case."""
         if not self._seg_of_targets:
             return targets
@@ -285,10 +286,10 @@ def _takes_nucleotides(scoring: Scoring) -> bool:
     return bool((scores == np.where(np.eye(4), scores[0, 0], scores[0, 1])).all())
 
 
-def _opened(source: Targets, alphabet: Alphabet) -> Sequence[Record] | Records | Database:
+def _opened(source: Targets, alphabet: Alphabet) -> Records | Database:
     """Return the targets of a search, read but not encoded; those of a file if it is indexed."""
-    if isinstance(source, os.PathLike):
-        return Database.open(source) if is_database(source) else read_all(source)
-    if isinstance(source, Records | Database):
+    if isinstance(source, os.PathLike) and is_database(source):
+        return Database.open(source)
+    if isinstance(source, Database):
         return source
     return as_records(source, what="target", alphabet=alphabet)

@@ -25,8 +25,7 @@ from glsw.pairs.many_pairs import Index
 from glsw.run.pool import AnyExecutor, SharedIterator
 from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import PositionalQuery
-from glsw.sequences.collections import ManySequences
-from glsw.sequences.records import Single, Source
+from glsw.sequences.named import ManySequences, Single, Source
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -13,7 +13,7 @@ from Bio.Seq import MutableSeq, Seq
 from Bio.SeqRecord import SeqRecord
 
 import glsw
-from glsw.sequences.records import read_all
+from glsw.sequences.fasta import read_all
 
 A, B = "HEAGAWGHEE", "PAWHEAEMKV"
 CODES = glsw.PROTEIN.encode(A), glsw.PROTEIN.encode(B)

@@ -13,7 +13,7 @@ from subtests import with_subtests
 from wing import of_wing, wing
 
 import glsw
-from glsw.sequences.records import is_single
+from glsw.sequences.named import is_single
 
 TARGET = "PAWHEAE"
 OPTIONS: dict[str, Any] = {"engine": "reference"}

@@ -19,8 +19,8 @@ from wing import of_wing, wing
 
 import glsw
 from glsw.scoring.kinds import seen
+from glsw.sequences.fasta import read_all
 from glsw.sequences.nucleic import Kind, KindWarning, kind_of
-from glsw.sequences.records import read_all
 
 PROTEIN = "MKVLAWHEAGAWGHEEPLQNRSTV"
 DNA = "ACGTTGCATGCAAGCTTACGGATC"

@@ -16,8 +16,8 @@ from glsw.pairs import many_pairs
 from glsw.pairs.many_pairs import chunks, index_of
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN
-from glsw.sequences.collections import collect
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.named import collect
 
 WORDS = ["HEAGAWGHEE", "PAWHEAE", "", "HEAE", "WWWW"]
 LETTERS = "ARNDCQEGHILKMFPSTWYV"

@@ -30,6 +30,7 @@ ORDER = [
     "caller",
     "cores",
     "words",
+    "arrays",
     "wings",
     "sequences",
     "scoring",

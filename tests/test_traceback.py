@@ -22,7 +22,7 @@ from glsw.alignment.traceback import (
 from glsw.engines.reference import best_cell, fill
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
-from glsw.sequences.records import read
+from glsw.sequences.fasta import read
 
 TOY = custom("ABC")
 MEMORY = [0, 20, 60, 2**20]  # bytes: from one row at a time to the whole table

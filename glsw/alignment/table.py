@@ -16,8 +16,8 @@ from glsw.alignment.alignment import Alignment
 from glsw.alignment.operations import AlignedColumns, Operations
 from glsw.alignment.paths import Runs
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.collections import Collection
 from glsw.sequences.encoded import ranges
+from glsw.sequences.named import NamedSequences
 from glsw.sequences.query import Context, Shown
 from glsw.sequences.records import EncodedRecord
 
@@ -204,7 +204,7 @@ class PairAlignments(AlignedColumns):
     Parameters
     ----------
     scoring : Scoring
-    queries, targets : Collection
+    queries, targets : NamedSequences
         The sequences that were given.
     index : ndarray of int32, shape (N, 2)
         The query and the target of each pair.
@@ -226,8 +226,8 @@ class PairAlignments(AlignedColumns):
     def __init__(
         self,
         scoring: Scoring,
-        queries: Collection,
-        targets: Collection,
+        queries: NamedSequences,
+        targets: NamedSequences,
         index: npt.NDArray[np.int32],
         units: npt.NDArray[np.int32],
         runs: Runs,

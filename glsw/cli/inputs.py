@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 FILES = "FASTA or FASTQ, plain or gzip; - is standard input"
 """Kinds of files, for help on arguments."""
 
-Targets: TypeAlias = "list[Record] | Records | Database"
+Targets: TypeAlias = "Records | Database"
 """The sequences that queries are compared with."""
 
 
-def or_nothing(read: Callable[[], list[Record] | Records]) -> list[Record] | Records:
+def or_nothing(read: Callable[[], Records]) -> Records:
     """Return the sequences that are read; of an empty file none, which is said in a line."""
     try:
         return read()
     except EmptyFileError as error:
         say(f"{error}: there is nothing to compare")
-        return []
+        return Records.of([])
 
 
 def check_standard_input(*paths: str) -> None:
@@ -45,9 +45,8 @@ def only(path: str, records: Targets) -> Record:
 
 def residues(side: Targets, scoring: Scoring) -> int:
     """Return how many letters of the alphabet of a scoring all sequences have together."""
-    if isinstance(side, list | Records):
-        letters = len(side.letters) if isinstance(side, Records) else sum(map(len, side))
-        return letters // scoring.alphabet.width
+    if isinstance(side, Records):
+        return int(side.offsets[-1]) // scoring.alphabet.width
     return side.residues
 
 

@@ -6,7 +6,6 @@ import argparse
 import math
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -23,10 +22,8 @@ from glsw.pairs.distances import ASCENDING, DISTANCES
 from glsw.pairs.near_pairs import listed, scipy_sparse
 from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.records import Record, Records, as_records, read_all
-
-_Records = list[Record] | Records
-
+from glsw.sequences.fasta import read_all
+from glsw.sequences.records import Records
 
 _ARGUMENTS = {
     ("sequences", None, None, "FASTA"): f"the rows: {FILES}",
@@ -159,21 +156,13 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
         )
 
 
-def _read(path: str) -> _Records:
-    def read() -> _Records:
-        return as_records(Path(path), what="sequence") if path == "-" else read_all(path)
-
-    return or_nothing(read)
+def _read(path: str) -> Records:
+    return or_nothing(lambda: read_all(path))
 
 
-def _lengths(side: _Records, scoring: Scoring) -> Iterator[int]:
-    lengths = (
-        (n for _, n in side.names_and_lengths()) if isinstance(side, Records) else map(len, side)
-    )
-    return (n // scoring.alphabet.width for n in lengths)
+def _lengths(side: Records, scoring: Scoring) -> Iterator[int]:
+    return (n // scoring.alphabet.width for _, n in side.names_and_lengths())
 
 
-def _names(side: _Records) -> Sequence[str]:
-    return (
-        [title for title, _ in side.titles] if isinstance(side, Records) else [r.id for r in side]
-    )
+def _names(side: Records) -> Sequence[str]:
+    return [name for name, _ in side.titles]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from glsw.aligner import Aligner
@@ -21,8 +20,9 @@ from glsw.scoring.scoring import Scoring
 from glsw.search.fingerprint import BYTES_PER_SECOND, Fingerprint, fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
+from glsw.sequences.fasta import read_all
 from glsw.sequences.query import QueryPreparation
-from glsw.sequences.records import Record, Records, as_records, read_all
+from glsw.sequences.records import Records
 
 
 def compare(
@@ -62,7 +62,7 @@ def compare(
 class Inputs(NamedTuple):
     """What a command compares: sequences, their scoring with a note on it, cells of each query."""
 
-    queries: list[Record]
+    queries: Records
     targets: Targets
     scoring: Scoring
     note: str
@@ -114,7 +114,7 @@ def read_inputs(
     each_residue = residues(targets, scoring) * getattr(arguments, "rounds", 1)
     if getattr(arguments, "translated_target", False):  # three frames, each a third
         each_residue *= 2 if arguments.target_strand in (None, "both") else 1
-    cells = [read.residues(len(each) // width) * each_residue for each in queries]
+    cells = [read.residues(n // width) * each_residue for _, n in queries.names_and_lengths()]
     return Inputs(queries, targets, scoring, note, cells)
 
 
@@ -129,7 +129,7 @@ def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
 def _destination(
     arguments: argparse.Namespace,
     settings: Sequence[str],
-    queries: list[Record],
+    queries: Records,
     targets: Targets,
     scoring: Scoring,
 ) -> tuple[Destination, int]:
@@ -156,14 +156,11 @@ def _destination(
 
 def _targets(path: str, one_each: bool) -> Targets:
     if one_each:
-        return as_records(Path(path), what="target")
+        return read_all(path)
     if is_database(path):
         return Database.open(path)
     return or_nothing(lambda: read_all(path))
 
 
-def _queries(path: str, one_each: bool) -> list[Record]:
-    def read() -> list[Record]:
-        return as_records(Path(path), what="query")
-
-    return read() if one_each else list(or_nothing(read))
+def _queries(path: str, one_each: bool) -> Records:
+    return read_all(path) if one_each else or_nothing(lambda: read_all(path))

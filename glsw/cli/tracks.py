@@ -12,7 +12,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.database import Database
 from glsw.sequences.paired_alphabet import PairedAlphabet
-from glsw.sequences.records import Record
+from glsw.sequences.records import Records
 from glsw.sequences.tracks import read_tracks
 
 _TWO_TRACKS = {
@@ -65,12 +65,13 @@ def check_tracks(arguments: argparse.Namespace) -> bool:
     return True
 
 
-def read_queries(arguments: argparse.Namespace) -> tuple[Scoring, list[Record]]:
+def read_queries(arguments: argparse.Namespace) -> tuple[Scoring, Records]:
     """Return the scoring of both tracks, and the queries."""
     weight = 1 if arguments.weight is None else arguments.weight
     second = matrix_of(arguments.second_matrix)
     scoring = TwoTrackScoring.of(scoring_of(arguments), second, weight)
-    return scoring, list(read_tracks(Path(arguments.query), Path(arguments.second_track)))
+    tracks = read_tracks(Path(arguments.query), Path(arguments.second_track))
+    return scoring, Records.of(tracks)
 
 
 def check_targets(path: str, targets: Targets, two_tracks: bool) -> None:

@@ -12,8 +12,8 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN, Alphabet
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
-from glsw.sequences.fasta import blocks
-from glsw.sequences.file_names import check_no_file
+from glsw.sequences.fasta import blocks, read_all
+from glsw.sequences.named import check_no_file, is_single
 from glsw.sequences.nucleic import (
     FEWEST_LETTERS,
     LETTERS_TO_TELL,
@@ -23,14 +23,7 @@ from glsw.sequences.nucleic import (
     kind_of,
     warn,
 )
-from glsw.sequences.records import (
-    EncodedRecord,
-    ProfileRecord,
-    Record,
-    Records,
-    is_single,
-    read_all,
-)
+from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 
 
 def seen(source: Any) -> tuple[Kind, Any]:
@@ -88,8 +81,6 @@ def _texts(source: Any) -> Iterator[str | bytes | bytearray]:
         yield source.part(0, LETTERS_TO_TELL)
     elif isinstance(source, Record):
         yield source.letters
-    elif isinstance(source, Records):
-        yield source.letters[:LETTERS_TO_TELL].tobytes()
     elif isinstance(source, os.PathLike):
         if not os.path.isfile(source):
             raise _KnownError

@@ -21,8 +21,8 @@ BYTES_PER_SECOND = 2.5e8
 
 
 def fingerprint(
-    queries: Records | Iterable[Record],
-    targets: Database | Records | Iterable[Record],
+    queries: Iterable[Record],
+    targets: Database | Iterable[Record],
     scoring: Scoring,
     **settings: object,
 ) -> dict[str, str]:
@@ -95,21 +95,18 @@ def differences(left: object, wanted: Fingerprint) -> str:
     )
 
 
-def _of_sequences(sequences: Database | Records | Iterable[Record]) -> str:
+def _of_sequences(sequences: Database | Iterable[Record]) -> str:
     if isinstance(sequences, Database):
         sequences = sequences.given
         if sequences.stamp is not None:
             return f"{len(sequences)} sequences {sequences.stamp:08x}"
         sequences = sequences.records or ()
-    if isinstance(sequences, Records):
-        titles = sequences.titles
-        arrays = titles.text, titles.offsets, sequences.letters, sequences.offsets
-        digest = _digest(*(np.ascontiguousarray(each).data for each in arrays))
-        return f"{len(sequences)} sequences {digest}"
-    records = list(sequences)
-    parts = [part for one in records for part in (one.id, one.description, one.letters)]
-    qualities = [one.quality for one in records if one.quality]
-    return f"{len(records)} sequences {_digest(*parts, *qualities)}"
+    records = Records.of(sequences)
+    titles, known = records.titles, records.qualities
+    arrays = [titles.text, titles.offsets, records.letters, records.offsets]
+    arrays += [] if known is None else [known]
+    digest = _digest(*(np.ascontiguousarray(each).data for each in arrays))
+    return f"{len(records)} sequences {digest}"
 
 
 def _digest(*parts: object) -> str:

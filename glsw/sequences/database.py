@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
 from pathlib import Path as FilePath
@@ -16,20 +17,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Codes
 from glsw.sequences import database_writer as writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
-from glsw.sequences.database_file import DatabaseFile, FileTitles, Substituted, masks
-from glsw.sequences.encoded import Sequences, bounds_of, part_of
-from glsw.sequences.fasta import Block, blocks
+from glsw.sequences.database_file import DatabaseFile, Substituted, masks
+from glsw.sequences.encoded import Sequences, bounds_of, offsets_of, part_of
+from glsw.sequences.fasta import blocks
 from glsw.sequences.lines import located, naming
+from glsw.sequences.named import codes_of
 from glsw.sequences.nucleic import LETTERS_TO_TELL, Kind, judge, kind_of, warn
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet, second_alphabet
 from glsw.sequences.query import Context, InContext
-from glsw.sequences.records import Codes, EncodedRecord, Record, Records, codes_of
+from glsw.sequences.records import EncodedRecord, Record, Records
 from glsw.sequences.sections import BLOCK, DatabaseError, Path
 from glsw.sequences.seg import Seg, check_seg
 from glsw.sequences.tiles import cut
-from glsw.sequences.titles import offsets_of
 from glsw.sequences.tracks import paired_blocks
 from glsw.words import suggesting
 
@@ -70,11 +72,11 @@ class Database:
         alphabet: Alphabet,
         count: int,
         residues: int,
-        titles: FileTitles | tuple[Record, ...] | Records,
+        records: Records | None,
         file: DatabaseFile | None = None,
     ) -> None:
         self.alphabet, self.residues = alphabet, residues
-        self._count, self._titles, self._file = count, titles, file
+        self._count, self._records, self._file = count, records, file
         self._unknown: str | None = None
         self._exceptions = file.substituted() if file else Substituted()
         self.substituted = self._exceptions.counted()
@@ -96,11 +98,11 @@ class Database:
             Whatever reads further parts of the file raises it too.
         """
         file = DatabaseFile(path)
-        return cls(file.alphabet, file.count, file.residues.length, file.titles, file)
+        return cls(file.alphabet, file.count, file.residues.length, None, file)
 
     @classmethod
     def of(
-        cls, records: Iterable[Record] | Records, alphabet: Alphabet, unknown: str | None = None
+        cls, records: Iterable[Record], alphabet: Alphabet, unknown: str | None = None
     ) -> Database:
         """Return a database in memory, which gives its records back as they are.
 
@@ -109,9 +111,9 @@ class Database:
         ValueError
             As `Alphabet.encode`, naming the record.
         """
-        if not isinstance(records, Records):
-            records = tuple(records)
-        codes, lengths, found = codes_of(records, alphabet, unknown)
+        records, found = Records.of(records), Counter[str]()
+        encoded = codes_of(records, alphabet, unknown, found)
+        codes, lengths = encoded.residues, encoded.lengths
         order, rank = writer.sorted_by_length(lengths)
         offsets = offsets_of(lengths[order])
         residues, at = np.empty_like(codes), 0
@@ -164,9 +166,9 @@ class Database:
         return self._file.stamp if self._file else None
 
     @property
-    def records(self) -> tuple[Record, ...] | Records | None:
+    def records(self) -> Records | None:
         """The records as they were given, or None if there is a file."""
-        return None if isinstance(self._titles, FileTitles) else self._titles
+        return self._records
 
     @property
     def version(self) -> int | None:
@@ -226,10 +228,11 @@ class Database:
         if not -self._count <= k < self._count:
             raise IndexError(f"sequence {k} of {self._count}")
         k, letters = k % self._count, None
-        if isinstance(self._titles, FileTitles):
-            name, description = self._titles[k]
+        if self._file:
+            name, description = self._file.titles[k]
         else:
-            record = self._titles[k]
+            assert self._records is not None
+            record = self._records[k]
             if unmasked := self.alphabet.unmasked:
                 return EncodedRecord.of(record, unmasked, self._unknown)
             name, description, letters = record.id, record.description, record.letters
@@ -257,9 +260,10 @@ class Database:
         [('a', 3), ('b', 5)]
         """
         lengths = self.lengths[self.rank] * self.alphabet.shown.width
-        titles: Any = self._titles.titles if isinstance(self._titles, Records) else self._titles
-        for each, length in zip(titles, lengths.tolist(), strict=True):
-            yield each.id if isinstance(each, Record) else each[0], length
+        named: Any = self._file.titles if self._file else self._records
+        names = named if self._file else named.names_and_lengths()
+        for (name, _), length in zip(names, lengths.tolist(), strict=True):
+            yield name, length
 
     def __iter__(self) -> Iterator[EncodedRecord]:
         """Yield the records in the original order."""
@@ -408,12 +412,12 @@ def makedb(
         alphabet = checked(alphabet)
     writer.check_sources(inputs)
     writer.check_out(out, inputs, force)
-    parts: Iterator[Iterator[Block]] = (read(path, progress=progress) for path in paths)
+    parts: Iterator[Iterator[Records]] = (read(path, progress=progress) for path in paths)
     if alphabet is None:
         alphabet, parts = _alphabet_of(parts, paths, width)
         alphabet = checked(alphabet)
     out = os.path.realpath(out)
-    records = (Records(block) for each in parts for block in each)
+    records = (block for each in parts for block in each)
     if seg:
         records = (Seg().lowered(each, keep_lower=lower_case_mask) for each in records)
     with (
@@ -444,15 +448,15 @@ def _reopen(path: str, stamp: int) -> Database:
 
 
 def _alphabet_of(
-    files: Iterator[Iterator[Block]], paths: list[str], width: int
-) -> tuple[Alphabet, Iterator[Iterator[Block]]]:
+    files: Iterator[Iterator[Records]], paths: list[str], width: int
+) -> tuple[Alphabet, Iterator[Iterator[Records]]]:
     """Return DNA if the letters of the first file are nucleic acid, else PROTEIN; and all files.
 
     The others are looked at when they are read: they have to be alike.
     """
     kind, first = _ahead(next(files), width)
 
-    def alike() -> Iterator[Iterator[Block]]:
+    def alike() -> Iterator[Iterator[Records]]:
         yield first
         for path, each in zip(paths[1:], files, strict=True):
             other, blocks = _ahead(each, width)
@@ -471,15 +475,15 @@ def _alphabet_of(
     return DNA if kind.nucleic else PROTEIN, alike()
 
 
-def _ahead(blocks: Iterator[Block], width: int) -> tuple[Kind, Iterator[Block]]:
+def _ahead(blocks: Iterator[Records], width: int) -> tuple[Kind, Iterator[Records]]:
     """Return what the first letters of a file are, and all its blocks."""
-    read: list[Block] = []
+    read: list[Records] = []
     while sum(len(each.letters) for each in read) < width * LETTERS_TO_TELL:
         if (block := next(blocks, None)) is None:
             break
         read.append(block)
 
-    def every() -> Iterator[Block]:
+    def every() -> Iterator[Records]:
         while read:  # the memory of what is written is free
             yield read.pop(0)
         yield from blocks

@@ -78,12 +78,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Codes
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.lines import naming
 from glsw.sequences.paired_alphabet import PairedAlphabet
-from glsw.sequences.records import Codes
+from glsw.sequences.records import Titles
 from glsw.sequences.sections import BLOCK, DatabaseError, OpenFile, Path, Section
-from glsw.sequences.titles import Titles
 
 MAGIC = b"\x89GLSW\r\n\x1a"
 VERSION, ONE_TRACK_VERSION = 4, 3

@@ -9,6 +9,7 @@ import os
 import stat
 import time
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
@@ -25,10 +26,11 @@ from glsw.sequences.database_file import (
     is_database,
     preface,
 )
+from glsw.sequences.encoded import joined_offsets, offsets_of
+from glsw.sequences.named import codes_of
 from glsw.sequences.paired_alphabet import PairedAlphabet
-from glsw.sequences.records import Records, codes_of
+from glsw.sequences.records import Records
 from glsw.sequences.sections import BlockChecksums
-from glsw.sequences.titles import joined_offsets, offsets_of
 
 _LONGEST_NAME = 255  # bytes, on Linux, macOS and Windows
 
@@ -229,14 +231,15 @@ class _Spool:
         """Yield the text of the titles while the rest of the records goes where it belongs."""
         total = 0
         for records in parts:
-            codes, lengths, found = codes_of(records, self._alphabet, self._unknown)
-            self._file.write(codes.data)
+            found = Counter[str]()
+            codes = codes_of(records, self._alphabet, self._unknown, found)
+            self._file.write(codes.residues.data)
             if found:
                 for at, letter in self._alphabet.substituted(records.letters.tobytes()):
                     self._places.append(total + at)
                     self._letters.append(letter)
-            total += len(codes)
-            self._lengths.append(lengths)
+            total += len(codes.residues)
+            self._lengths.append(codes.lengths)
             self._title_offsets.append(records.titles.offsets)
             yield records.titles.text
         self._file.flush()

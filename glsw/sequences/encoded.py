@@ -172,6 +172,15 @@ def offsets_of(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return offsets
 
 
+def joined_offsets(parts: Iterable[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Return the offsets of several arrays one after the other.
+
+    >>> joined_offsets([np.array([0, 3, 5]), np.array([0, 4])]).tolist()
+    [0, 3, 5, 9]
+    """
+    return offsets_of(np.concatenate([np.diff(part) for part in parts]))
+
+
 def part_of(
     residues: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], part: slice
 ) -> Sequences:

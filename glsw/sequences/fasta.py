@@ -12,15 +12,16 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw.sequences.encoded import offsets_of
 from glsw.sequences.lines import naming
-from glsw.sequences.titles import WHITE, Titles, joined_offsets, offsets_of
+from glsw.sequences.records import WHITE, Record, Records, Titles
 
 _BLOCK = 1 << 18  # bytes of FASTA that are cut into records at once
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -35,39 +36,44 @@ class EmptyFileError(ValueError):
     """A file of sequences has none, not even the beginning of one."""
 
 
-class Block(NamedTuple):
-    """Consecutive records of a file.
+def read(path: str | os.PathLike[str]) -> Iterator[Record]:
+    r"""Yield the records of a FASTA or FASTQ file, plain or gzip (told by its content).
 
     Parameters
     ----------
-    titles : Titles
-    letters : ndarray of uint8
-        The letters of all records, ASCII without white space.
-    offsets : ndarray of int64, shape (records + 1,)
-        Where the letters of each record begin, and the end of the last.
-    qualities : ndarray of uint8, optional
-        Of FASTQ, the character of each letter; a space for one that is not ASCII.
+    path : str or path
+        The file; ``"-"`` is standard input.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    ValueError
+        If it is empty, neither FASTA nor FASTQ, truncated or corrupt; one line naming the path.
+
+    Notes
+    -----
+    A record without a name gets the id ``record N``, counted from 1. The file is read in blocks
+    while its records are asked for: an error further on may come after the first records.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "two.fasta")
+    ...     _ = path.write_text(">a first one\nACGT\nAC\n>\nTT\n")
+    ...     for record in read(path):
+    ...         print(record)
+    Record(id='a', description='first one', letters='ACGTAC')
+    Record(id='record 2', description='', letters='TT')
     """
+    for block in blocks(path):
+        yield from block
 
-    titles: Titles
-    letters: npt.NDArray[np.uint8]
-    offsets: npt.NDArray[np.int64]
-    qualities: npt.NDArray[np.uint8] | None = None
 
-    @staticmethod
-    def joined(blocks: Sequence[Block]) -> Block:
-        """Return one block of the records of several."""
-        titles, letters, offsets, qualities = zip(*blocks, strict=True)
-        known = None if any(each is None for each in qualities) else np.concatenate(qualities)
-        return Block(Titles.joined(titles), np.concatenate(letters), joined_offsets(offsets), known)
-
-    def part(self, chosen: slice) -> Block:
-        """Return a slice of the records, of step 1."""
-        start, stop, _ = chosen.indices(len(self.titles))
-        first, end = self.offsets[[start, stop]].tolist()
-        offsets = self.offsets[start : stop + 1] - first
-        qualities = None if self.qualities is None else self.qualities[first:end]
-        return Block(self.titles.part(start, stop), self.letters[first:end], offsets, qualities)
+def read_all(path: str | os.PathLike[str]) -> Records:
+    """Return the records of a file; parameters and errors as `read`."""
+    return Records.joined(list(blocks(path)))
 
 
 def blocks(
@@ -75,7 +81,7 @@ def blocks(
     *,
     progress: Callable[[int], object] | None = None,
     whole: bool = True,
-) -> Iterator[Block]:
+) -> Iterator[Records]:
     r"""Yield the records of a FASTA or FASTQ file, plain or gzip, many at a time.
 
     Parameters
@@ -122,7 +128,8 @@ def blocks(
             for text, qualities in _texts(stream, file, empty, whole):
                 block, stranger = _cut(text, number)
                 if qualities is not None:
-                    block = block._replace(qualities=_qualities(qualities, block, stranger, file))
+                    qualities_of = _qualities(qualities, block, stranger, file)
+                    block = Records(block.titles, block.letters, block.offsets, qualities_of)
                 yield block
                 number += len(block.titles)
                 if stranger:
@@ -237,14 +244,14 @@ def _fastq(stream: io.BufferedReader, file: str) -> Iterator[tuple[bytes, bytes]
     raise ValueError(f"{file}: truncated or malformed FASTQ: {reason}")
 
 
-def _qualities(given: bytes, block: Block, stranger: str, file: str) -> npt.NDArray[np.uint8]:
+def _qualities(given: bytes, block: Records, stranger: str, file: str) -> npt.NDArray[np.uint8]:
     """Return the qualities of a block, which ends early if there is a ``stranger``."""
     if len(given) != len(block.letters) and not stranger:
         raise ValueError(f"{file}: malformed FASTQ: white space between letters")
     return np.frombuffer(given, np.uint8)[: len(block.letters)]
 
 
-def _cut(text: bytes, before: int) -> tuple[Block, str]:
+def _cut(text: bytes, before: int) -> tuple[Records, str]:
     """Return the records of a text, and the first character that is no letter and its place.
 
     The block ends before the record of this character. The text ends with a line feed.
@@ -271,7 +278,7 @@ def _cut(text: bytes, before: int) -> tuple[Block, str]:
         parts = [part.translate(None, WHITE) for part in parts]
         letters = np.frombuffer(b"".join(parts), np.uint8)
         lengths = np.array([len(part) for part in parts], np.int64)
-    return Block(titles, letters, offsets_of(lengths)), stranger
+    return Records(titles, letters, offsets_of(lengths)), stranger
 
 
 def _without_foreign_space(parts: list[bytes], titles: Titles) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, get_args
@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw import caller
+from glsw.arrays import Codes
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.nucleic import is_rna, reversed_strand
-from glsw.sequences.records import Codes, EncodedRecord, ProfileRecord, Record, Records
+from glsw.sequences.records import EncodedRecord, ProfileRecord, Record, Records
 from glsw.sequences.seg import Seg, check_seg
 from glsw.sequences.translation import (
     FRAMES,
@@ -104,7 +105,7 @@ class QuerySet:
 
     Parameters
     ----------
-    given : sequence of Record
+    given : Records
         The queries as results show them.
     offsets : ndarray of int64, shape (queries + 1,)
         The contexts of query ``q`` are those from ``offsets[q]`` to ``offsets[q + 1]``; it has none
@@ -133,7 +134,7 @@ class QuerySet:
     ['AC', 'GT']
     """
 
-    given: Sequence[Record] | Records
+    given: Records
     offsets: npt.NDArray[np.int64]
     sequences: Sequences
     shown: Sequences
@@ -311,7 +312,7 @@ class QueryPreparation:
 
     def query_set(
         self,
-        records: Sequence[Record] | Records,
+        records: Iterable[Record],
         substituted: Counter[str] | None = None,
         *,
         lenient: bool = False,
@@ -324,7 +325,7 @@ class QueryPreparation:
 
         Parameters
         ----------
-        records : sequence of Record
+        records : iterable of Record
         substituted : Counter of str, optional
             Counts letters of the queries as for `Alphabet.encode`.
         lenient : bool
@@ -337,26 +338,26 @@ class QueryPreparation:
             For letters outside the alphabet, and, `MaskedError`, if all of them are masked, naming
             the query.
         """
+        given, alphabet = Records.of(records), self.alphabet.shown
         made: list[_Made] = []
         ends = [0]
-        for record in records:
+        for record in given:
             try:
                 made += self._made(record, substituted)
             except MaskedError as error:
-                if not lenient or len(records) == 1:
+                if not lenient or len(given) == 1:
                     raise
                 caller.warn(f"{error}; it has no hits", RuntimeWarning)
             ends.append(len(made))
-        alphabet = self.alphabet.shown
         if alphabet is not self.alphabet:
-            records = [Record(one.id, one.description, one.letters[::2]) for one in records]
-        elif len(records) and isinstance(first := records[0], ProfileRecord):
+            given = Records.of(Record(one.id, one.description, one.letters[::2]) for one in given)
+        elif len(given) and isinstance(first := given[0], ProfileRecord):
             alphabet = first.alphabet
         contexts = [each.context for each in made]
         codes = Sequences.of(each.codes for each in made)
         as_shown = all(each.shown is each.codes for each in made)
         return QuerySet(
-            records,
+            given,
             np.array(ends, np.int64),
             codes,
             codes if as_shown else Sequences.of(each.shown for each in made),

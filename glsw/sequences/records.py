@@ -1,34 +1,26 @@
-"""Sequences from files, strings and Biopython's objects, all as records of letters."""
+"""Named letters: records of sequences, one by one and many in arrays."""
 
 from __future__ import annotations
 
-import gc
-import os
-import sys
-from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.fasta import Block, blocks
-from glsw.sequences.file_names import check_no_file
-from glsw.sequences.titles import Titles
+from glsw.arrays import Codes, Int64, UInt8
+from glsw.sequences.alphabet import Alphabet, single_bytes
+from glsw.sequences.encoded import joined_offsets, offsets_of
 
-if TYPE_CHECKING:
-    from Bio.Seq import MutableSeq, Seq
-    from Bio.SeqRecord import SeqRecord
-
-Codes: TypeAlias = npt.NDArray[np.uint8]
-
+WHITE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f "
+"""The white space of ASCII, as of `str.split`."""
+PIECE = 1 << 20
+"""Letters that are encoded at once."""
+_IS_WHITE = bytes(character in WHITE for character in range(256))
 _SHOWN = 40  # letters in one line
-_PIECE = 1 << 20  # letters that are encoded at once
+_TOGETHER = 1 << 12  # records that are made of the same text
 
 
 @dataclass(frozen=True)
@@ -172,21 +164,169 @@ class ProfileRecord(EncodedRecord):
         return made
 
 
-class Records:
-    """The records of a file in arrays; each is made when it is asked for.
+class Titles:
+    r"""Ids and descriptions by the number of the sequence.
 
     Parameters
     ----------
-    block : Block
-        Their titles and letters.
+    text : ndarray of uint8
+        Id and description of each sequence in turn, UTF-8, nothing between them.
+    offsets : ndarray of int64, shape (2 * sequences + 1,)
+        Where each of these begins, and the end of the last.
+
+    Examples
+    --------
+    >>> titles = Titles.of(b"a first one\n\n", np.array([12, 1]), before=0)
+    >>> list(titles), titles.text.tobytes(), titles.offsets.tolist()
+    ([('a', 'first one'), ('record 2', '')], b'afirst onerecord 2', [0, 1, 10, 18, 18])
     """
 
-    def __init__(self, block: Block) -> None:
-        self.titles: Titles = block.titles
-        self.letters, self.offsets, self.qualities = block.letters, block.offsets, block.qualities
+    def __init__(self, text: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:
+        self.text, self.offsets = text, offsets
+
+    @staticmethod
+    def of(lines: bytes, sizes: npt.NDArray[np.int64], before: int) -> Titles:
+        """Return the titles of FASTA: the id is the first word, without one the record's number.
+
+        Parameters
+        ----------
+        lines : bytes
+            The titles, a line feed after each.
+        sizes : ndarray of int64, shape (sequences,)
+            Bytes of each, its line feed included.
+        before : int
+            Records before these, to number them.
+        """
+        white = lines.translate(_IS_WHITE)
+        is_white = np.frombuffer(white, np.bool_)
+        places = np.flatnonzero(is_white)
+        ends = np.cumsum(sizes) - 1
+        starts = ends - sizes + 1
+        middles = places[np.searchsorted(places, starts)]
+        # Elsewhere white space is at the start or end, twice between words, or not of ASCII.
+        plain = (middles > starts) & ~is_white[ends - 1]
+        plain &= (middles == ends) | ~is_white[np.minimum(middles + 1, ends)]
+        if not plain.all() or not lines.isascii():
+            return _split(lines, before)
+        text = np.frombuffer(lines, np.uint8).copy()
+        text[middles] = text[ends]
+        bounds = np.stack([middles - starts, np.maximum(ends - middles - 1, 0)], axis=1)
+        kept = text.tobytes().replace(b"\n", b"")
+        return Titles(np.frombuffer(kept, np.uint8), offsets_of(bounds.ravel()))
+
+    @staticmethod
+    def joined(parts: Sequence[Titles]) -> Titles:
+        """Return the titles of several parts."""
+        text = np.concatenate([part.text for part in parts])
+        return Titles(text, joined_offsets([part.offsets for part in parts]))
+
+    def first(self, count: int) -> Titles:
+        """Return the first titles."""
+        return self.part(0, count)
+
+    def part(self, start: int, stop: int) -> Titles:
+        """Return the titles of sequences ``start`` to ``stop``, half-open."""
+        offsets = self.offsets[2 * start : 2 * stop + 1]
+        return Titles(self.text[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def __len__(self) -> int:
-        return len(self.titles)
+        return len(self.offsets) // 2
+
+    def __getitem__(self, k: int) -> tuple[str, str]:
+        start, middle, end = self.offsets[2 * k : 2 * k + 3].tolist()
+        title = self.text[start:end].tobytes()
+        name, description = title[: middle - start], title[middle - start :]
+        return name.decode("utf-8", "replace"), description.decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        text, bounds = self.text.tobytes(), self.offsets.tolist()
+        for start, middle, end in zip(bounds[:-1:2], bounds[1::2], bounds[2::2], strict=True):
+            name, description = text[start:middle], text[middle:end]
+            yield name.decode("utf-8", "replace"), description.decode("utf-8", "replace")
+
+
+def _split(lines: bytes, before: int) -> Titles:
+    """Return the titles of lines one by one."""
+    parts: list[bytes] = []
+    for number, line in enumerate(lines.split(b"\n")[:-1], start=before + 1):
+        words = line.decode("utf-8", "replace").split(None, 1) or [f"record {number}"]
+        description = words[1].rstrip() if len(words) > 1 else ""
+        parts += words[0].encode("utf-8"), description.encode("utf-8")
+    lengths = np.array([len(part) for part in parts], np.int64)
+    return Titles(np.frombuffer(b"".join(parts), np.uint8), offsets_of(lengths))
+
+
+class Records(Sequence[Record]):
+    """Named letters of many sequences in arrays; each record is made when it is asked for.
+
+    Parameters
+    ----------
+    titles : Titles
+    letters : ndarray of uint8
+        The letters of all records, one byte each, without white space.
+    offsets : ndarray of int64, shape (records + 1,)
+        Where the letters of each record begin, and the end of the last.
+    qualities : ndarray of uint8, optional
+        Of FASTQ, the character of each letter; a space for one that is not ASCII.
+
+    Examples
+    --------
+    >>> records = Records.of([Record("a", "", "MKV"), Record("b", "", "MKVLA")])
+    >>> len(records), records[1].id, records.offsets.tolist(), records.letters.tobytes()
+    (2, 'b', [0, 3, 8], b'MKVMKVLA')
+    """
+
+    def __init__(
+        self,
+        titles: Titles,
+        letters: UInt8,
+        offsets: Int64,
+        qualities: UInt8 | None = None,
+    ) -> None:
+        self._titles, self._letters, self._offsets = titles, letters, offsets
+        self._qualities = qualities
+
+    @staticmethod
+    def of(records: Iterable[Record]) -> Records:
+        """Return records that are objects, as they are; their arrays are made when asked for."""
+        return records if isinstance(records, Records) else _Given(records)
+
+    @staticmethod
+    def joined(parts: Sequence[Records]) -> Records:
+        """Return the records of several parts."""
+        known = [each.qualities for each in parts if each.qualities is not None]
+        return Records(
+            Titles.joined([each.titles for each in parts]),
+            np.concatenate([each.letters for each in parts]),
+            joined_offsets([each.offsets for each in parts]),
+            np.concatenate(known) if len(known) == len(parts) else None,
+        )
+
+    @property
+    def titles(self) -> Titles:
+        """Ids and descriptions."""
+        return self._titles
+
+    @property
+    def letters(self) -> UInt8:
+        """The letters of all records; 0 for one that is not ASCII."""
+        return self._letters
+
+    @property
+    def offsets(self) -> Int64:
+        """Where the letters of each record begin, and the end of the last."""
+        return self._offsets
+
+    @property
+    def qualities(self) -> UInt8 | None:
+        """The quality of each letter, if all records have qualities."""
+        return self._qualities
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} records>"
 
     @overload
     def __getitem__(self, k: int) -> Record: ...
@@ -197,29 +337,40 @@ class Records:
     def __getitem__(self, k: int | slice) -> Record | Records:
         """Return a record, or the records of a slice of step 1."""
         if isinstance(k, slice):
-            return Records(Block(self.titles, self.letters, self.offsets, self.qualities).part(k))
+            return self._part(*k.indices(len(self)))
         k = range(len(self))[k]
-        start, end = self.offsets[k : k + 2].tolist()
-        both = (self.letters, self.qualities) if self.qualities is not None else (self.letters,)
-        return Record(
-            *self.titles[k], *(each[start:end].tobytes().decode("ascii") for each in both)
-        )
+        start, end = self._offsets[k : k + 2].tolist()
+        both = [each for each in (self._letters, self._qualities) if each is not None]
+        texts = (each[start:end].tobytes().decode("latin-1") for each in both)
+        return Record(*self.titles[k], *texts)
+
+    def _part(self, start: int, stop: int, step: int) -> Records:
+        if step != 1:
+            raise ValueError(f"records of a part follow one another, got a step of {step}")
+        stop = max(start, stop)
+        first, end = self._offsets[[start, stop]].tolist()
+        qualities = None if self._qualities is None else self._qualities[first:end]
+        offsets = self._offsets[start : stop + 1] - first
+        return Records(self.titles.part(start, stop), self._letters[first:end], offsets, qualities)
 
     def __iter__(self) -> Iterator[Record]:
-        text, bounds = self.letters.tobytes().decode("ascii"), self.offsets.tolist()
-        places = zip(self.titles, bounds, bounds[1:], strict=False)
-        if self.qualities is None:
+        for at in range(0, len(self), _TOGETHER):
+            some = self[at : at + _TOGETHER] if len(self) > _TOGETHER else self
+            text, bounds = some._letters.tobytes().decode("latin-1"), some._offsets.tolist()
+            places = zip(some.titles, bounds, bounds[1:], strict=False)
+            if some._qualities is None:
+                for (name, description), start, end in places:
+                    yield Record(name, description, text[start:end])
+                continue
+            qualities = some._qualities.tobytes().decode("latin-1")
             for (name, description), start, end in places:
-                yield Record(name, description, text[start:end])
-            return
-        qualities = self.qualities.tobytes().decode("ascii")
-        for (name, description), start, end in places:
-            yield Record(name, description, text[start:end], qualities[start:end])
+                yield Record(name, description, text[start:end], qualities[start:end])
 
     def pieces(self) -> Iterator[bytes]:
         """Yield all letters in turn, many at a time."""
-        for at in range(0, len(self.letters), _PIECE):
-            yield self.letters[at : at + _PIECE].tobytes()
+        letters = self.letters
+        for at in range(0, len(letters), PIECE):
+            yield letters[at : at + PIECE].tobytes()
 
     def names_and_lengths(self) -> Iterator[tuple[str, int]]:
         """Yield the id and the number of letters of each record."""
@@ -227,249 +378,49 @@ class Records:
             yield name, length
 
 
-Single: TypeAlias = (
-    "str | bytes | bytearray | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]"
-    " | tuple[int, ...]"
-)
-Source: TypeAlias = "Single | os.PathLike[str] | Iterable[Single | os.PathLike[str]]"
+class _Given(Records):
+    """Records that are objects; the arrays are made when they are asked for."""
 
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._records = tuple(records)
 
-def read(path: str | os.PathLike[str]) -> Iterator[Record]:
-    r"""Yield the records of a FASTA or FASTQ file, plain or gzip (told by its content).
+    @cached_property
+    def titles(self) -> Titles:
+        """Ids and descriptions."""
+        parts = [
+            part.encode("utf-8", "backslashreplace")
+            for each in self._records
+            for part in (each.id, each.description)
+        ]
+        return Titles(np.frombuffer(b"".join(parts), np.uint8), offsets_of([*map(len, parts)]))
 
-    Parameters
-    ----------
-    path : str or path
-        The file; ``"-"`` is standard input.
+    @property
+    def letters(self) -> UInt8:
+        """The letters of all records, made anew; 0 for one that is not ASCII."""
+        return np.frombuffer(single_bytes("".join([one.letters for one in self])), np.uint8)
 
-    Raises
-    ------
-    OSError
-        If the file cannot be opened.
-    ValueError
-        If it is empty, neither FASTA nor FASTQ, truncated or corrupt; one line naming the path.
+    @cached_property
+    def offsets(self) -> Int64:
+        """Where the letters of each record begin, and the end of the last."""
+        return offsets_of([len(each) for each in self._records])
 
-    Notes
-    -----
-    A record without a name gets the id ``record N``, counted from 1. The file is read in blocks
-    while its records are asked for: an error further on may come after the first records.
+    @property
+    def qualities(self) -> UInt8 | None:
+        """The quality of each letter, if all records have qualities."""
+        known = [each.quality for each in self._records if each.quality is not None]
+        if not known or len(known) < len(self):
+            return None
+        return np.frombuffer("".join(known).encode("ascii", "replace"), np.uint8)
 
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "two.fasta")
-    ...     _ = path.write_text(">a first one\nACGT\nAC\n>\nTT\n")
-    ...     for record in read(path):
-    ...         print(record)
-    Record(id='a', description='first one', letters='ACGTAC')
-    Record(id='record 2', description='', letters='TT')
-    """
-    for block in blocks(path):
-        yield from Records(block)
+    def __len__(self) -> int:
+        return len(self._records)
 
+    def __getitem__(self, k: Any) -> Any:
+        return _Given(self._records[k]) if isinstance(k, slice) else self._records[k]
 
-def read_all(path: str | os.PathLike[str]) -> Records:
-    """Return the records of a file; parameters and errors as `read`."""
-    return Records(Block.joined(list(blocks(path))))
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
 
-
-def codes_of(
-    records: Sequence[Record] | Records, alphabet: Alphabet, unknown: str | None
-) -> tuple[Codes, npt.NDArray[np.int64], Counter[str]]:
-    """Return the codes of all records in one array, their lengths, and letters counted as others.
-
-    All letters are encoded at once, or else, for the name in an error, record by record.
-    """
-    found: Counter[str] = Counter()
-    if _PIECE % alphabet.width == 0:
-        pieces: Iterable[str | bytes]
-        if isinstance(records, Records):
-            pieces, lengths = records.pieces(), np.diff(records.offsets)
-        else:
-            letters = [each.letters for each in records]
-            pieces = ["".join(letters)]
-            lengths = np.array([len(each) for each in letters], np.int64)
-        lengths, rests = np.divmod(lengths, alphabet.width)
-        codes = np.empty(lengths.sum(), alphabet.code_type)
-        at = 0
-        with suppress(ValueError):
-            for piece in () if rests.any() else pieces:
-                part = alphabet.encode(piece, unknown=unknown, substituted=found)
-                codes[at : at + len(part)] = part
-                at += len(part)
-            if not rests.any():
-                return codes, lengths, found
-    found.clear()
-    encoded = [
-        alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=found)
-        for each in records
-    ]
-    lengths = np.array([len(each) for each in encoded], np.int64)
-    return np.concatenate([np.empty(0, alphabet.code_type), *encoded]), lengths, found
-
-
-def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -> list[Record]:
-    """Return the sequences in ``source`` as records.
-
-    Parameters
-    ----------
-    source : str, Seq, SeqRecord, Record, ndarray, path, or iterable of those
-        See `is_single` for what is one sequence. A str is letters and a path object a file; see
-        `check_no_file` for a str that was meant as a file. Integers are codes.
-    what : str
-        Name of the sequences in error messages, and id of those without, for example "query".
-    alphabet : Alphabet, optional
-        The letters of codes.
-
-    Raises
-    ------
-    TypeError
-        If ``source``, or one of its items, is of another kind.
-    ValueError
-        From :func:`read`, if a str is the name of a file, or if an array has no alphabet or holds
-        other numbers than codes.
-
-    Examples
-    --------
-    >>> as_records("MKV", what="query")
-    [Record(id='query', description='', letters='MKV')]
-    >>> [record.id for record in as_records(["MKV", Record("x", "", "MK")], what="target")]
-    ['target 1', 'x']
-    """
-    if is_single(source):
-        return [_record(source, what, alphabet, alone=True)]
-    if isinstance(source, os.PathLike):
-        with _no_collection():
-            return list(read(source))
-    if isinstance(source, Mapping) or not isinstance(source, Iterable):
-        raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
-    if isinstance(source, np.ndarray) and source.ndim == 0:
-        raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
-    records: list[Record] = []
-    for number, item in enumerate(source, start=1):
-        name = f"{what} {number}"
-        if hasattr(item, "as_py"):  # of Arrow
-            letters = item.as_py()
-            item = np.array(letters, np.int64) if isinstance(letters, list) else letters
-        if is_single(item):
-            records.append(_record(item, name, alphabet))
-        elif isinstance(item, os.PathLike):
-            records.extend(read(item))
-        elif isinstance(item, int | np.integer):
-            raise TypeError(f"{name}: {_EXPECTED}, got {_kind(item)}; {NUMBERS}")
-        else:
-            raise TypeError(f"{name}: {_EXPECTED}, got {_kind(item)}")
-    return records
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Suspend the collection of garbage, which takes long while many objects are made."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def is_single(source: object, *, any_letters: bool = False) -> bool:
-    """Return whether ``source`` is one sequence, not several or a file.
-
-    One sequence is text (str, bytes, bytearray), a `Seq`, `MutableSeq`, `SeqRecord` or `Record`, an
-    array of integers of one dimension, or a tuple of numbers; all else that can be iterated over is
-    several, a list always, and a tuple of sequences too. ``docs/INPUTS.md`` is the page of this
-    rule.
-
-    Parameters
-    ----------
-    source : object
-    any_letters : bool
-        Whether letters are any objects, as in edit distances: then a tuple of words or of other
-        objects that are no sequences is one sequence.
-
-    Examples
-    --------
-    >>> is_single("ACGT"), is_single(["ACGT"]), is_single(("ACGT", "AC")), is_single((1, 2, 3))
-    (True, False, False, True)
-    >>> is_single(("the", "cat"), any_letters=True), is_single(["the", "cat"], any_letters=True)
-    (True, False)
-    """
-    if isinstance(source, str | bytes | bytearray | Record):
-        return True
-    if isinstance(source, np.ndarray):
-        return source.ndim == 1 and source.dtype.kind in "iu"
-    if isinstance(source, tuple):
-        letters: tuple[type, ...] = (int, np.integer)
-        if not any_letters:
-            return bool(source) and all(isinstance(each, letters) for each in source)
-        return not any(_is_sequence(each) for each in source)
-    if isinstance(source, array | memoryview):
-        return is_single(np.asarray(source))
-    return isinstance(source, (*_seq_types(), *_seq_record_type()))
-
-
-def _is_sequence(item: object) -> bool:
-    """Return whether an item is rather a sequence than a letter; words are letters."""
-    if isinstance(item, str | bytes):
-        return False
-    return isinstance(item, Iterable | os.PathLike) or is_single(item)
-
-
-def _seq_types() -> tuple[type[Seq], ...]:
-    """Return the types of Biopython's sequences, which nothing has until Bio.Seq is imported."""
-    module = sys.modules.get("Bio.Seq")
-    return (module.Seq, module.MutableSeq) if module else ()
-
-
-def _seq_record_type() -> tuple[type[SeqRecord], ...]:
-    module = sys.modules.get("Bio.SeqRecord")
-    return (module.SeqRecord,) if module else ()
-
-
-NUMBERS = "a list is several sequences, a tuple or an array of numbers is one"
-_EXPECTED = "expected letters, Seq, SeqRecord, Record, an array of codes or a path"
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f"an array of {value.dtype} of shape {value.shape}"
-    return type(value).__name__
-
-
-def _record(item: object, name: str, alphabet: Alphabet | None, *, alone: bool = False) -> Record:
-    """Return one sequence as a record."""
-    if isinstance(item, Record):
-        return item
-    if isinstance(item, str):
-        check_no_file(item, name, alphabet, alone=alone)
-        return Record(name, "", str(item))
-    if isinstance(item, bytes | bytearray):
-        return Record(name, "", item.decode("latin-1"))
-    if isinstance(item, np.ndarray | tuple | array | memoryview):
-        if alphabet is None:
-            raise ValueError(f"{name}: an array of codes needs an alphabet")
-        return Record(name, "", alphabet.decode(np.asarray(item), name=name))
-    if isinstance(item, _seq_record_type()):
-        nameless = item.id in (None, "", "<unknown id>")
-        name = name if nameless else str(item.id)
-        title = "" if item.description == "<unknown description>" else item.description or ""
-        first, _, rest = title.partition(" ")
-        phred = item.letter_annotations.get("phred_quality")
-        quality = (
-            None if phred is None else "".join(chr(33 + min(max(int(q), 0), 93)) for q in phred)
-        )
-        title = rest.strip() if first == item.id else title
-        return Record(name, title, _letters(item.seq, name), quality)
-    return Record(name, "", _letters(item, name))
-
-
-def _letters(seq: object, name: str) -> str:
-    if not isinstance(seq, _seq_types()):
-        raise TypeError(f"{name}: expected a Seq, got {type(seq).__name__}")
-    try:
-        return str(seq)
-    except ValueError:  # UndefinedSequenceError
-        raise ValueError(f"{name}: its letters are undefined, only its length is known") from None
+    def names_and_lengths(self) -> Iterator[tuple[str, int]]:
+        """Yield the id and the number of letters of each record."""
+        return ((each.id, len(each)) for each in self._records)

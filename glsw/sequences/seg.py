@@ -12,16 +12,14 @@ there are searched again.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from copy import copy
-from itertools import pairwise
-from typing import Literal, NamedTuple, get_args, overload
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.encoded import offsets_of, ranges
+from glsw.sequences.encoded import ranges
 from glsw.sequences.records import Record, Records
 
 _BYTES = bytes(range(256))
@@ -93,13 +91,7 @@ class Seg(NamedTuple):
         last = np.append(first[1:], True)[: len(begin)]
         return begin[first], reached[last]
 
-    @overload
-    def lowered(self, records: Records, *, keep_lower: bool = ...) -> Records: ...
-    @overload
-    def lowered(self, records: Sequence[Record], *, keep_lower: bool = ...) -> list[Record]: ...
-    def lowered(
-        self, records: Sequence[Record] | Records, *, keep_lower: bool = False
-    ) -> list[Record] | Records:
+    def lowered(self, records: Iterable[Record], *, keep_lower: bool = False) -> Records:
         """Return records with segments of low complexity in lower case, all else in upper case.
 
         With ``keep_lower`` what is in lower case stays so.
@@ -108,20 +100,13 @@ class Seg(NamedTuple):
         >>> Seg().lowered([Record("a", "", letters)])[0].letters
         'MKTAYIAKQRQISFVKSHFSRQpapapappapaapapLEERLGLIEVQAPIL'
         """
-        if isinstance(records, Records):
-            made = copy(records)
-            made.letters = self._lowered(records.letters, records.offsets, keep_lower)
+        given = Records.of(records)
+        letters = self._lowered(given.letters, given.offsets, keep_lower)
+        made = Records(given.titles, letters, given.offsets, given.qualities)
+        if letters.all():
             return made
-        offsets = offsets_of([len(each.letters) for each in records])
-        joined = "".join(each.letters for each in records).encode("ascii", "replace")
-        text = self._lowered(np.frombuffer(joined, np.uint8), offsets, keep_lower).tobytes()
-        pieces = pairwise(offsets.tolist())
-        return [
-            each
-            if not each.letters.isascii()  # an error, which its encoding raises
-            else Record(each.id, each.description, text[start:end].decode("ascii"))
-            for each, (start, end) in zip(records, pieces, strict=True)
-        ]
+        each = zip(given, made, strict=True)  # what is not ASCII is an error, which encoding raises
+        return Records.of(new if old.letters.isascii() else old for old, new in each)
 
     def _lowered(
         self, letters: npt.NDArray[np.uint8], offsets: _Int64, keep_lower: bool

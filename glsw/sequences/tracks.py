@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from glsw.sequences.fasta import Block, blocks
+from glsw.sequences.fasta import blocks
 from glsw.sequences.records import Record, Records
 
 
@@ -58,7 +58,7 @@ def read_tracks(path: str | os.PathLike[str], second: str | os.PathLike[str]) ->
     [Record(id='a', description='', letters='MDKVVP')]
     """
     for block in paired_blocks(path, second):
-        yield from Records(block)
+        yield from block
 
 
 def paired_blocks(
@@ -66,7 +66,7 @@ def paired_blocks(
     second: str | os.PathLike[str],
     *,
     progress: Callable[[int], object] | None = None,
-) -> Iterator[Block]:
+) -> Iterator[Records]:
     """Yield the records of a file, as `blocks`, with the letters of another file by turns.
 
     Raises
@@ -75,18 +75,18 @@ def paired_blocks(
         As `blocks`; if the files differ in the names of records, their number or their lengths.
     """
     others = blocks(second, progress=progress)
-    rest: Block | None = None
+    rest: Records | None = None
     for block in blocks(path, progress=progress):
         count = 0
-        while count < len(block.titles):
+        while count < len(block):
             rest = rest if rest is not None else next(others, None)
             if rest is None:
                 name = block.titles[count][0]
                 raise ValueError(f"{second}: {name}, which {path} has, is missing at the end")
-            some = min(len(rest.titles), len(block.titles) - count)
-            pieces = block.part(slice(count, count + some)), rest.part(slice(some))
+            some = min(len(rest), len(block) - count)
+            pieces = block[count : count + some], rest[:some]
             yield _paired(*pieces, (path, second))
-            rest = rest.part(slice(some, None)) if some < len(rest.titles) else None
+            rest = rest[some:] if some < len(rest) else None
             count += some
     if rest is None:
         rest = next(others, None)
@@ -94,7 +94,7 @@ def paired_blocks(
         raise ValueError(f"{second}: {rest.titles[0][0]} is not in {path}")
 
 
-def _paired(block: Block, other: Block, paths: tuple[object, object]) -> Block:
+def _paired(block: Records, other: Records, paths: tuple[object, object]) -> Records:
     """Return the records of a block with the letters of another by turns."""
     for (name, _), (another, _) in zip(block.titles, other.titles, strict=True):
         if name != another:
@@ -107,4 +107,4 @@ def _paired(block: Block, other: Block, paths: tuple[object, object]) -> Block:
             f"{paths[0]}"
         )
     letters = np.stack([block.letters, other.letters], axis=1).ravel()
-    return Block(block.titles, letters, 2 * block.offsets)
+    return Records(block.titles, letters, 2 * block.offsets)

@@ -80,7 +80,7 @@ class TranslatedDatabase(Database):
         lengths = np.maximum(0, lengths).ravel() // 3
         order, rank = writer.sorted_by_length(lengths)
         offsets = offsets_of(lengths[order])
-        super().__init__(alphabet, len(order), int(offsets[-1]), ())
+        super().__init__(alphabet, len(order), int(offsets[-1]), None)
 
         def gathered(
             values: tuple[npt.NDArray[Any], npt.NDArray[Any]],

@@ -22,7 +22,7 @@ from glsw.alignment.batch import Batch
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.records import read
+from glsw.sequences.fasta import read
 
 pytestmark = pytest.mark.realdata
 

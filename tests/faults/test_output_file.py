@@ -24,7 +24,7 @@ from glsw.output import FORMATS, result_file
 from glsw.output.part_file import PartFile
 from glsw.output.result_file import ResultFile, is_replaced
 from glsw.sequences.database import Database
-from glsw.sequences.records import read_all
+from glsw.sequences.fasta import read_all
 
 LETTERS = "ARNDCQEGHILKMFPSTVWY"
 SEARCH = "search queries.fasta db.fasta --engine reference --output out"

@@ -19,7 +19,7 @@ from glsw import Aligner, Record, Scoring, SearchResult, read
 from glsw.alignment.hits import Hsp
 from glsw.cli import main
 from glsw.output import format_of, sam, write
-from glsw.sequences.records import read_all
+from glsw.sequences.fasta import read_all
 
 ALIGNER = Aligner(Scoring.nucleotide(), engine="reference")
 GENOME = "".join(random.Random(7).choices("ACGT", k=300))

@@ -34,7 +34,8 @@ from glsw.sequences import database_file as module, database_writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import Database, makedb
 from glsw.sequences.database_file import is_database
-from glsw.sequences.records import Record, read
+from glsw.sequences.fasta import read
+from glsw.sequences.records import Record
 from glsw.sequences.sections import DatabaseError
 
 CODONS = Alphabet("codons", ("AAA", "CCC", "GGG"), {"GGT": "GGG"})

@@ -3,7 +3,6 @@ import io
 import sys
 import zlib
 
-import numpy as np
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
 from Bio.SeqIO.QualityIO import FastqGeneralIterator
@@ -13,8 +12,8 @@ from subtests import with_subtests
 from glsw.sequences import fasta
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import Database, makedb
-from glsw.sequences.fasta import blocks
-from glsw.sequences.records import Records, codes_of, read, read_all
+from glsw.sequences.fasta import blocks, read, read_all
+from glsw.sequences.named import codes_of
 
 CODONS = Alphabet("codons", ("AAA", "CCC", "GGG"))
 FASTA = b">a first one\nACGT\nAC\n>b\nTT\n"
@@ -97,13 +96,11 @@ def decoded(path, alphabet, unknown=None):
 
 def encoded(path, alphabet, unknown=None):
     """Yield id, description, codes and substituted letters of each record, encoded in blocks."""
-    for block in blocks(path):
-        records = Records(block)
-        codes, lengths, _ = codes_of(records, alphabet, unknown)
-        ends = np.cumsum(lengths)
-        for k, (record, end) in enumerate(zip(records, ends, strict=True)):
+    for records in blocks(path):
+        codes = codes_of(records, alphabet, unknown)
+        for k, record in enumerate(records):
             assert records[k] == record
-            part = codes[end - lengths[k] : end].tobytes()
+            part = codes[k].tobytes()
             yield record.id, record.description, part, alphabet.substituted(record.letters)
 
 

@@ -11,7 +11,9 @@ from Bio.SeqRecord import SeqRecord
 from hypothesis import given, strategies as st
 
 from glsw.sequences.alphabet import DNA, PROTEIN
-from glsw.sequences.records import Record, as_records, is_single, read
+from glsw.sequences.fasta import read
+from glsw.sequences.named import as_records, is_single
+from glsw.sequences.records import Record
 
 FASTA = b">a first one\nACGT\nAC\n>b\nTT\n"
 FASTQ = b"@r1 left\nACGT\n+\n@III\n@r2\nTT\n+r2\n+@\n"
@@ -181,7 +183,7 @@ def test_a_path_is_not_a_number():
 )
 def test_one_nameless_sequence(source):
     assert is_single(source)
-    assert as_records(source, what="query", alphabet=PROTEIN) == [Record("query", "", "MKV")]
+    assert list(as_records(source, what="query", alphabet=PROTEIN)) == [Record("query", "", "MKV")]
 
 
 def test_a_str_is_letters_and_a_path_a_file(write):
@@ -198,11 +200,11 @@ def test_records_of_biopython(write):
     path = write(FASTA)
     with path.open() as handle:
         parsed = list(SeqIO.parse(handle, "fasta"))
-    assert as_records(parsed, what="target") == list(read(path))
-    assert as_records(parsed[0], what="target") == [Record("a", "first one", "ACGTAC")]
-    assert as_records(SeqRecord(Seq("AC")), what="target") == [Record("target", "", "AC")]
+    assert list(as_records(parsed, what="target")) == list(read(path))
+    assert list(as_records(parsed[0], what="target")) == [Record("a", "first one", "ACGTAC")]
+    assert list(as_records(SeqRecord(Seq("AC")), what="target")) == [Record("target", "", "AC")]
     titled = SeqRecord(Seq("AC"), id="x", description="made by hand")
-    assert as_records(titled, what="target") == [Record("x", "made by hand", "AC")]
+    assert list(as_records(titled, what="target")) == [Record("x", "made by hand", "AC")]
 
 
 def test_a_collection_of_all_kinds(write):
@@ -231,8 +233,8 @@ def test_an_array_of_str_is_a_collection():
 
 
 def test_empty_collections_and_sequences():
-    assert as_records([], what="target") == []
-    assert as_records("", what="query") == [Record("query", "", "")]
+    assert list(as_records([], what="target")) == []
+    assert list(as_records("", what="query")) == [Record("query", "", "")]
     assert as_records(np.array([], np.uint8), what="query", alphabet=DNA)[0].letters == ""
 
 
@@ -279,7 +281,7 @@ def test_real_files_read_as_biopython_reads_them(data, name, kind, alphabet):
     records = list(read(path))
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as handle:
         expected = as_records(SeqIO.parse(handle, kind), what=name)
-    assert records == expected
+    assert records == list(expected)
     for record in records:
         text = record.letters.upper()
         codes = alphabet.encode(text, name=record.id, unknown="X" if alphabet is PROTEIN else "N")

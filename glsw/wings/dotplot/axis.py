@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.sequences.collections import Collection
+from glsw.sequences.named import NamedSequences
 
 _Codes = npt.NDArray[np.uint8]
 _Int64 = npt.NDArray[np.int64]
@@ -100,13 +100,13 @@ class Axis:
         return Place(k, min(max(position, at.start), at.end - 1))
 
     def codes(
-        self, collection: Collection, padding: int, between: int
+        self, collection: NamedSequences, padding: int, between: int
     ) -> tuple[_Codes, npt.NDArray[np.intp]]:
         """Return the codes, and which of their tiles are those of the axis.
 
         Parameters
         ----------
-        collection : Collection
+        collection : NamedSequences
             The sequences of the segments.
         padding : int
             The code that fills tiles up.
@@ -126,7 +126,9 @@ class Axis:
         return np.concatenate([nothing[0], *parts]), np.concatenate([nothing[1], *kept])
 
 
-def segments_of(collection: Collection, start: int = 0, end: int | None = None) -> list[Segment]:
+def segments_of(
+    collection: NamedSequences, start: int = 0, end: int | None = None
+) -> list[Segment]:
     """Return the sequences from residue ``start`` up to before ``end`` of all, taken as one."""
     found: list[Segment] = []
     offsets = collection.sequences.offsets

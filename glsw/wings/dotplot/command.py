@@ -16,8 +16,9 @@ from glsw.cli.words import add_rows, count, number
 from glsw.device.device import SoftwareRendererWarning
 from glsw.engines.score_map import VALUES
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.fasta import read_all
 from glsw.sequences.query import STRANDS
-from glsw.sequences.records import Records, read_all
+from glsw.sequences.records import Records
 from glsw.wings.dotplot.mapper import Cap, Settings
 from glsw.wings.dotplot.plot import SUFFIXES, TILES, DotPlot, Prepared, check_path, prepare
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from glsw.aligner import Aligner
 from glsw.alignment.alignment import Alignment
 from glsw.engines.base import Progress, ignore
-from glsw.sequences.collections import Collection
+from glsw.sequences.named import NamedSequences
 from glsw.sequences.nucleic import is_rna, reversed_strand
 from glsw.sequences.records import Record
 from glsw.wings.dotplot.axis import Axis
@@ -44,8 +44,8 @@ class Line:
 
 def best_lines(
     aligner: Aligner,
-    queries: Collection,
-    targets: Collection,
+    queries: NamedSequences,
+    targets: NamedSequences,
     axes: tuple[Axis, Axis],
     maps: Maps,
     most: int,
@@ -58,7 +58,7 @@ def best_lines(
     ----------
     aligner : Aligner
         Of local alignments.
-    queries, targets : Collection
+    queries, targets : NamedSequences
     axes : (Axis, Axis)
     maps : dict
         Those of `Mapper.maps`.

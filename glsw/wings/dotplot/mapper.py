@@ -17,7 +17,7 @@ from glsw.engines.score_map_proof import prove_map
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.collections import Collection
+from glsw.sequences.named import NamedSequences
 from glsw.sequences.nucleic import complement_of
 from glsw.sequences.query import Strand
 from glsw.wings.dotplot.axis import Axis, Segment
@@ -55,7 +55,7 @@ class Mapper:
     ----------
     aligner : Aligner
         Its scoring and its device are used.
-    queries, targets : Collection
+    queries, targets : NamedSequences
     settings : Settings
     memory : int, optional
         Bytes of device memory, see `ScoreMap`.
@@ -64,8 +64,8 @@ class Mapper:
     def __init__(
         self,
         aligner: Aligner,
-        queries: Collection,
-        targets: Collection,
+        queries: NamedSequences,
+        targets: NamedSequences,
         settings: Settings,
         memory: int | None = None,
     ) -> None:

@@ -16,8 +16,8 @@ from glsw.engines.score_map import UNCAPPED, Value
 from glsw.options import AlignerOptions
 from glsw.scoring.kinds import chosen
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.collections import ManySequences
 from glsw.sequences.database_writer import beside
+from glsw.sequences.named import ManySequences
 from glsw.sequences.query import Strand
 from glsw.wings.dotplot.axis import Axis, segments_of
 from glsw.wings.dotplot.lines import Line, best_lines

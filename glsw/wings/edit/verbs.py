@@ -14,9 +14,10 @@ from glsw.engines.base import Progress
 from glsw.engines.bit_parallel import Distances
 from glsw.run.pool import AnyExecutor, Devices
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.file_names import check_no_file
+from glsw.sequences.fasta import read_all
 from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
-from glsw.sequences.records import NUMBERS, Record, Single, Source, is_single, read_all
+from glsw.sequences.named import NUMBERS, Single, Source, check_no_file, is_single
+from glsw.sequences.records import Record
 from glsw.wings.edit.engines import EditEngine, distance_engine
 from glsw.words import suggesting
 
@@ -82,7 +83,7 @@ def edit_distance(
         One query and one target, one query and many targets, or as many queries as targets. A
         sequence is text of any letters, bytes, an array of integers, a tuple of words, numbers or
         other objects, a `Record` or one of Biopython's; letters are equal or not, upper and lower
-        case differ. A list is several sequences: `glsw.sequences.records.is_single` has the rule.
+        case differ. A list is several sequences: `glsw.sequences.named.is_single` has the rule.
         A path is that of a FASTA or FASTQ file.
     mode : {"global", "infix"}
         "global": of whole sequences. "infix": of the whole query and that part of the target which

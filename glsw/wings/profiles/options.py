@@ -17,7 +17,7 @@ from glsw.cli.words import add_rows, count, name, number
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.query import MaskedError
-from glsw.sequences.records import Record
+from glsw.sequences.records import Record, Records
 from glsw.statistics import Unavailable
 from glsw.wings.profiles.background import Gaps
 from glsw.wings.profiles.files import FORMATS
@@ -146,14 +146,14 @@ def iterated(
         yield result
 
 
-def read_profile(arguments: argparse.Namespace) -> tuple[Scoring, list[Record]]:
+def read_profile(arguments: argparse.Namespace) -> tuple[Scoring, Records]:
     """Return the scoring by position of the profile in the file of the query, and its record."""
     gaps = arguments.gapopen is not None or arguments.gapextend is not None
     given = scoring_of(arguments) if asked_for(arguments) or gaps else None
     profile = Profile.read(Path(arguments.query), given, gaps=_gaps(arguments))
     masks = arguments.lower_case_mask, arguments.mask_low_complexity
     scoring, records = Profile.by_position([profile], *masks, seg_of(arguments))
-    return scoring, list(records)
+    return scoring, Records.of(records)
 
 
 def _gaps(arguments: argparse.Namespace) -> Gaps:

@@ -15,9 +15,10 @@ from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.matrices import MAX_UNITS
 from glsw.scoring.positional import PositionalQuery, PositionalScoring
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.named import Single, as_records
 from glsw.sequences.nucleic import complement_of
 from glsw.sequences.query import QueryPreparation
-from glsw.sequences.records import ProfileRecord, Record, Single, as_records
+from glsw.sequences.records import ProfileRecord, Record
 from glsw.sequences.seg import Masked
 from glsw.wings.profiles import text
 from glsw.wings.profiles.alignment import rows_of, scores_of_alignment

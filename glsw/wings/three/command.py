@@ -6,7 +6,6 @@ import argparse
 import math
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from glsw.cli.inputs import FILES, Targets, check_standard_input, lengths, only
 from glsw.cli.messages import Bar, progress_bar, tables
@@ -18,7 +17,8 @@ from glsw.engines.three import ENGINES3
 from glsw.scoring.gaps import MODES
 from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import DNA
-from glsw.sequences.records import Record, as_records
+from glsw.sequences.fasta import read_all
+from glsw.sequences.records import Record
 from glsw.wings.three.aligner import Aligner3, disjoint
 from glsw.wings.three.formats import FORMATS3, Result3
 from glsw.wings.three.results import Alignment3
@@ -82,8 +82,9 @@ def run(arguments: argparse.Namespace) -> None:
     paths = arguments.a, arguments.b, arguments.c
     check_output(arguments.output, *paths)
     check_standard_input(*paths)
-    a, b, c = (only(path, as_records(Path(path), what="sequence")) for path in paths)
-    sides = (paths[0], [a]), (paths[1], [b]), (paths[2], [c])
+    records = [read_all(path) for path in paths]
+    a, b, c = map(only, paths, records)
+    sides = zip(paths, records, strict=True)
     scoring, note = _scoring_of(arguments, *sides)
     scoring = scoring.in_mode(arguments.mode)
     with (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glsw.sequences.collections import Collection
+from glsw.sequences.named import NamedSequences
 from glsw.wings.dotplot.colours import COLOURS, NAMES
 from glsw.wings.view import font
 from glsw.wings.view.canvas import BLACK, WHITE, Canvas, Colour
@@ -165,7 +165,7 @@ def _axes(canvas: Canvas, viewer: Viewer) -> None:
 
 
 def _parts(
-    collection: Collection, start: int, end: int
+    collection: NamedSequences, start: int, end: int
 ) -> Iterator[tuple[int, str, int, int, int]]:
     """Yield number, name, first residue of all, and the range of each sequence that is shown."""
     offsets = collection.sequences.offsets.tolist()
@@ -294,7 +294,7 @@ def tile_at(viewer: Viewer, i: int, j: int) -> tuple[int, int] | None:
     return (places[0], places[1]) if len(places) == 2 else None
 
 
-def _position(collection: Collection, at: int) -> str:
+def _position(collection: NamedSequences, at: int) -> str:
     offsets = collection.sequences.offsets
     k = int(offsets.searchsorted(at, "right")) - 1
     return f"{collection.name(k)[:24]} {at - int(offsets[k]) + 1:,}"

@@ -31,7 +31,7 @@ from glsw.device.device import DeviceError
 from glsw.output import FORMATS
 from glsw.run import tasks
 from glsw.run.workers import Answer
-from glsw.sequences.records import read_all
+from glsw.sequences.fasta import read_all
 from glsw.wings.cluster import local_dask
 from glsw.wings.cluster.addresses import cluster as cluster_of
 from glsw.wings.cluster.dask_workers import DaskWorker

@@ -168,7 +168,7 @@ if not kept.exists() or not kept.read_text().startswith("".join(texts)):
     from bench.work.search_base import BLOSUM
     from glsw.alignment.batch import Batch
     from glsw.engines import Reference
-    from glsw.sequences.records import read
+    from glsw.sequences.fasta import read
     queries, targets = (list(read(name)) for name in ("q.fa", "db.fa"))
     encode = BLOSUM.alphabet.encode
     codes = [encode(each.letters) for each in targets]

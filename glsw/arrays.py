@@ -1,0 +1,17 @@
+"""Types of arrays, by their elements; the shapes stand where they are used."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Bool: TypeAlias = npt.NDArray[np.bool_]
+Int8: TypeAlias = npt.NDArray[np.int8]
+Int32: TypeAlias = npt.NDArray[np.int32]
+Int64: TypeAlias = npt.NDArray[np.int64]
+UInt8: TypeAlias = npt.NDArray[np.uint8]
+Float64: TypeAlias = npt.NDArray[np.float64]
+Codes: TypeAlias = npt.NDArray[np.uint8]
+"""Letters of an alphabet; of positions of profiles and of two tracks they are uint16."""

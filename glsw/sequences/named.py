@@ -1,0 +1,455 @@
+"""Named codes: sequences of any kind that a user may pass, as records and encoded.
+
+Text, files, arrays of NumPy and of Arrow, and Biopython's objects; docs/INPUTS.md has the rule.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.arrays import Int64
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.fasta import read, read_all
+from glsw.sequences.records import PIECE, EncodedRecord, Record, Records, Titles
+
+if TYPE_CHECKING:
+    from Bio.Seq import MutableSeq, Seq
+    from Bio.SeqRecord import SeqRecord
+
+Single: TypeAlias = (
+    "str | bytes | bytearray | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]"
+    " | tuple[int, ...]"
+)
+Source: TypeAlias = "Single | os.PathLike[str] | Iterable[Single | os.PathLike[str]]"
+ManySequences: TypeAlias = "Source | Sequences | Any"
+"""One sequence or many; `Sequences` are codes; the others are arrays of Arrow."""
+
+_LIKE_A_FILE = re.compile(
+    r"/|\.(fasta|fastq|fas?|fq|fna|faa|ffn|frn|fsa|a2m|a3m|txt|gz|bgz|bz2|xz|zip|zst|glsw)$",
+    re.IGNORECASE,
+)
+_LONGEST = 4096  # characters of a path
+
+
+@dataclass(frozen=True, eq=False)
+class NamedSequences:
+    """What is compared: codes, and what their user calls them.
+
+    Parameters
+    ----------
+    sequences : Sequences
+    alphabet : Alphabet
+    records : Records, optional
+        None if only codes were given.
+    what : str
+        The name of sequences without records, with their number.
+    """
+
+    sequences: Sequences
+    alphabet: Alphabet
+    records: Records | None = None
+    what: str = "sequence"
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    def name(self, k: int) -> str:
+        """Return the id of a sequence."""
+        return f"{self.what} {k + 1}" if self.records is None else self.records[k].id
+
+    def record(self, k: int) -> EncodedRecord:
+        """Return a sequence as alignments show it."""
+        codes = self.sequences[k]
+        if self.records is None:
+            return EncodedRecord.shown(self.name(k), "", codes, self.alphabet, None)
+        given = self.records[k]
+        title = given.id, given.description
+        return EncodedRecord.shown(*title, codes, self.alphabet, given.letters)
+
+
+def collect(
+    source: ManySequences,
+    alphabet: Alphabet,
+    *,
+    what: str,
+    unknown: str | None = None,
+    substituted: Counter[str] | None = None,
+) -> NamedSequences:
+    """Encode sequences, all letters together.
+
+    Parameters
+    ----------
+    source : path, Sequences, array, or list of sequences
+        Text as a list of str or bytes, an array of dtype ``S`` or ``U``, or Arrow's strings;
+        codes as `Sequences`, an array of shape (N, length), or Arrow's lists of uint8. Other lists
+        as for `as_records`.
+    alphabet : Alphabet
+    what : str
+        Name of the sequences in errors, for example "query".
+    unknown : str, optional
+        See `Alphabet.encode`.
+    substituted : Counter, optional
+        Counts letters that count as others.
+
+    Raises
+    ------
+    TypeError
+        For other sources.
+    ValueError
+        For letters or codes outside the alphabet; the sequence is named.
+
+    Examples
+    --------
+    >>> from glsw.sequences.alphabet import DNA
+    >>> found = collect(["GATT", b"AC"], DNA, what="query")
+    >>> found.sequences.residues.tolist(), found.name(1), found.record(0).letters
+    ([2, 0, 3, 3, 0, 1], 'query 2', 'GATT')
+    """
+    given = records_or_codes(source, alphabet, what=what)
+    if isinstance(given, Sequences):
+        return NamedSequences(given.checked(alphabet, what), alphabet, what=what)
+    return NamedSequences(codes_of(given, alphabet, unknown, substituted), alphabet, given, what)
+
+
+def records_or_codes(
+    source: ManySequences, alphabet: Alphabet, *, what: str
+) -> Records | Sequences:
+    """Return the letters of sequences, named, or their codes if these are given, see `collect`."""
+    if isinstance(source, Sequences):
+        return source
+    if isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype == np.uint8:
+        every = np.arange(len(source) + 1, dtype=np.int64) * source.shape[1]
+        return Sequences(np.ascontiguousarray(source).ravel(), every)
+    if type(source).__module__.partition(".")[0] == "pyarrow":
+        return _of_arrow(source, what)
+    texts = None if alphabet.width > 1 or is_single(source) else _of_texts(source, what)
+    return as_records(source, what=what, alphabet=alphabet) if texts is None else texts
+
+
+def codes_of(
+    records: Records,
+    alphabet: Alphabet,
+    unknown: str | None,
+    substituted: Counter[str] | None = None,
+) -> Sequences:
+    """Return the codes of all records; ``substituted`` counts letters that count as others.
+
+    All letters are encoded at once, or else, for the name in an error, record by record.
+    """
+    lengths, rests = np.divmod(np.diff(records.offsets), alphabet.width)
+    if PIECE % alphabet.width == 0 and not rests.any():
+        found: Counter[str] = Counter()
+        codes = np.empty(lengths.sum(), alphabet.code_type)
+        at = 0
+        with suppress(ValueError):
+            for piece in records.pieces():
+                part = alphabet.encode(piece, unknown=unknown, substituted=found)
+                codes[at : at + len(part)] = part
+                at += len(part)
+            if substituted is not None:
+                substituted.update(found)
+            return Sequences(codes, offsets_of(lengths))
+    if isinstance(records, _Nameless) and records.is_text:
+        for each in records:
+            check_no_file(each.letters, each.id, alphabet, alone=False)
+    encoded = [
+        alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=substituted)
+        for each in records
+    ]
+    return Sequences.of(encoded)
+
+
+class _Nameless(Records):
+    """Letters of sequences without names, which get their number when they are asked for."""
+
+    def __init__(self, letters: bytes, offsets: Int64, what: str, *, is_text: bool = False) -> None:
+        self._what, self.is_text = what, is_text  # which may be the name of a file
+        super().__init__(
+            Titles(np.empty(0, np.uint8), np.zeros(1, np.int64)),
+            np.frombuffer(letters, np.uint8),
+            offsets,
+        )
+
+    @cached_property
+    def titles(self) -> Titles:
+        """The same name for all, with their numbers."""
+        names = [f"{self._what} {k + 1}" for k in range(len(self))]
+        bounds = np.repeat(offsets_of([*map(len, names)]), 2)
+        return Titles(np.frombuffer("".join(names).encode("utf-8"), np.uint8), bounds[1:])
+
+
+def _of_texts(source: Any, what: str) -> _Nameless | None:
+    """Return the letters of a list of text; None if it is of other objects, files or not ASCII."""
+    if isinstance(source, np.ndarray):
+        if source.ndim != 1 or source.dtype.kind not in "SU":
+            return None
+        source = source.tolist()
+    if not isinstance(source, list | tuple):
+        return None
+    kinds = set(map(type, source))
+    if kinds == {str}:
+        try:
+            letters = "".join(source).encode("ascii")
+        except UnicodeEncodeError:
+            return None
+        if (b"." in letters or b"/" in letters) and any(map(like_a_file, source)):
+            return None
+    elif kinds == {bytes}:
+        letters = b"".join(source)
+    else:
+        return None
+    lengths = np.fromiter(map(len, source), np.int64, len(source))
+    return _Nameless(letters, offsets_of(lengths), what, is_text=kinds == {str})
+
+
+def _of_arrow(array: Any, what: str) -> Sequences | Records:
+    """Return strings, or lists of codes, of Arrow; their buffers are read in place."""
+    pa = importlib.import_module("pyarrow")
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+        if isinstance(array, pa.ChunkedArray):  # of older versions
+            array = pa.concat_arrays(array.chunks)
+    if isinstance(array, pa.Array) and array.null_count:
+        raise ValueError(f"{what}: {array.null_count} of {len(array)} sequences are null")
+    kind: Any = getattr(array, "type", None)
+    listed = kind is not None and (pa.types.is_list(kind) or pa.types.is_large_list(kind))
+    if listed and kind.value_type == pa.uint8():
+        large = pa.types.is_large_list(kind)
+        offsets = _arrow_offsets(array, array.buffers()[1], large)
+        values = array.values.to_numpy(zero_copy_only=True)
+        return Sequences(values[offsets[0] : offsets[-1]], offsets - offsets[0])
+    texts = {"string": False, "binary": False, "large_string": True, "large_binary": True}
+    if str(kind) not in texts:
+        raise TypeError(
+            f"{what}: an Arrow array of strings, or of lists of uint8, expected, got {kind}"
+        )
+    _, starts, data = array.buffers()
+    offsets = _arrow_offsets(array, starts, texts[str(kind)])
+    letters = memoryview(data)[offsets[0] : offsets[-1]].tobytes() if data is not None else b""
+    offsets -= offsets[0]
+    return _Nameless(letters, offsets, what)
+
+
+def _arrow_offsets(array: Any, buffer: Any, large: bool) -> Int64:
+    if not len(array):
+        return np.zeros(1, np.int64)
+    every = np.frombuffer(buffer, np.int64 if large else np.int32)
+    return every[array.offset : array.offset + len(array) + 1].astype(np.int64)
+
+
+def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -> Records:
+    """Return the sequences in ``source`` as records.
+
+    Parameters
+    ----------
+    source : str, Seq, SeqRecord, Record, ndarray, path, or iterable of those
+        See `is_single` for what is one sequence. A str is letters and a path object a file; see
+        `check_no_file` for a str that was meant as a file. Integers are codes.
+    what : str
+        Name of the sequences in error messages, and id of those without, for example "query".
+    alphabet : Alphabet, optional
+        The letters of codes.
+
+    Raises
+    ------
+    TypeError
+        If ``source``, or one of its items, is of another kind.
+    ValueError
+        From :func:`read`, if a str is the name of a file, or if an array has no alphabet or holds
+        other numbers than codes.
+
+    Examples
+    --------
+    >>> list(as_records("MKV", what="query"))
+    [Record(id='query', description='', letters='MKV')]
+    >>> [record.id for record in as_records(["MKV", Record("x", "", "MK")], what="target")]
+    ['target 1', 'x']
+    """
+    if is_single(source):
+        return Records.of([_record(source, what, alphabet, alone=True)])
+    if isinstance(source, os.PathLike):
+        return read_all(source)
+    if isinstance(source, Records):
+        return source
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
+    if isinstance(source, np.ndarray) and source.ndim == 0:
+        raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
+    records: list[Record] = []
+    for number, item in enumerate(source, start=1):
+        name = f"{what} {number}"
+        if hasattr(item, "as_py"):  # of Arrow
+            letters = item.as_py()
+            item = np.array(letters, np.int64) if isinstance(letters, list) else letters
+        if is_single(item):
+            records.append(_record(item, name, alphabet))
+        elif isinstance(item, os.PathLike):
+            records.extend(read(item))
+        elif isinstance(item, int | np.integer):
+            raise TypeError(f"{name}: {_EXPECTED}, got {_kind(item)}; {NUMBERS}")
+        else:
+            raise TypeError(f"{name}: {_EXPECTED}, got {_kind(item)}")
+    return Records.of(records)
+
+
+def is_single(source: object, *, any_letters: bool = False) -> bool:
+    """Return whether ``source`` is one sequence, not several or a file.
+
+    One sequence is text (str, bytes, bytearray), a `Seq`, `MutableSeq`, `SeqRecord` or `Record`, an
+    array of integers of one dimension, or a tuple of numbers; all else that can be iterated over is
+    several, a list always, and a tuple of sequences too. ``docs/INPUTS.md`` is the page of this
+    rule.
+
+    Parameters
+    ----------
+    source : object
+    any_letters : bool
+        Whether letters are any objects, as in edit distances: then a tuple of words or of other
+        objects that are no sequences is one sequence.
+
+    Examples
+    --------
+    >>> is_single("ACGT"), is_single(["ACGT"]), is_single(("ACGT", "AC")), is_single((1, 2, 3))
+    (True, False, False, True)
+    >>> is_single(("the", "cat"), any_letters=True), is_single(["the", "cat"], any_letters=True)
+    (True, False)
+    """
+    if isinstance(source, str | bytes | bytearray | Record):
+        return True
+    if isinstance(source, np.ndarray):
+        return source.ndim == 1 and source.dtype.kind in "iu"
+    if isinstance(source, tuple):
+        letters: tuple[type, ...] = (int, np.integer)
+        if not any_letters:
+            return bool(source) and all(isinstance(each, letters) for each in source)
+        return not any(_is_sequence(each) for each in source)
+    if isinstance(source, array | memoryview):
+        return is_single(np.asarray(source))
+    return isinstance(source, (*_seq_types(), *_seq_record_type()))
+
+
+def _is_sequence(item: object) -> bool:
+    """Return whether an item is rather a sequence than a letter; words are letters."""
+    if isinstance(item, str | bytes):
+        return False
+    return isinstance(item, Iterable | os.PathLike) or is_single(item)
+
+
+def _seq_types() -> tuple[type[Seq], ...]:
+    """Return the types of Biopython's sequences, which nothing has until Bio.Seq is imported."""
+    module = sys.modules.get("Bio.Seq")
+    return (module.Seq, module.MutableSeq) if module else ()
+
+
+def _seq_record_type() -> tuple[type[SeqRecord], ...]:
+    module = sys.modules.get("Bio.SeqRecord")
+    return (module.SeqRecord,) if module else ()
+
+
+NUMBERS = "a list is several sequences, a tuple or an array of numbers is one"
+_EXPECTED = "expected letters, Seq, SeqRecord, Record, an array of codes or a path"
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}"
+    return type(value).__name__
+
+
+def _record(item: object, name: str, alphabet: Alphabet | None, *, alone: bool = False) -> Record:
+    """Return one sequence as a record."""
+    if isinstance(item, Record):
+        return item
+    if isinstance(item, str):
+        check_no_file(item, name, alphabet, alone=alone)
+        return Record(name, "", str(item))
+    if isinstance(item, bytes | bytearray):
+        return Record(name, "", item.decode("latin-1"))
+    if isinstance(item, np.ndarray | tuple | array | memoryview):
+        if alphabet is None:
+            raise ValueError(f"{name}: an array of codes needs an alphabet")
+        return Record(name, "", alphabet.decode(np.asarray(item), name=name))
+    if isinstance(item, _seq_record_type()):
+        nameless = item.id in (None, "", "<unknown id>")
+        name = name if nameless else str(item.id)
+        title = "" if item.description == "<unknown description>" else item.description or ""
+        first, _, rest = title.partition(" ")
+        phred = item.letter_annotations.get("phred_quality")
+        quality = (
+            None if phred is None else "".join(chr(33 + min(max(int(q), 0), 93)) for q in phred)
+        )
+        title = rest.strip() if first == item.id else title
+        return Record(name, title, _letters(item.seq, name), quality)
+    return Record(name, "", _letters(item, name))
+
+
+def _letters(seq: object, name: str) -> str:
+    if not isinstance(seq, _seq_types()):
+        raise TypeError(f"{name}: expected a Seq, got {type(seq).__name__}")
+    try:
+        return str(seq)
+    except ValueError:  # UndefinedSequenceError
+        raise ValueError(f"{name}: its letters are undefined, only its length is known") from None
+
+
+class FileNameError(ValueError):
+    """A sequence is rather the name of a file."""
+
+
+def like_a_file(text: str) -> bool:
+    """Return whether text has a folder, or ends like the name of a file of sequences.
+
+    >>> like_a_file("reads.fq.gz"), like_a_file("data/reads"), like_a_file("MKV.")
+    (True, True, False)
+    """
+    return len(text) <= _LONGEST and _LIKE_A_FILE.search(text) is not None
+
+
+def check_no_file(text: str, name: str, alphabet: Alphabet | None, *, alone: bool) -> None:
+    """Raise FileNameError if text is the name of a file, or looks more like one than a sequence.
+
+    Parameters
+    ----------
+    text : str
+        Letters in upper case are always a sequence.
+    name : str
+        Name of the sequence in the error.
+    alphabet : Alphabet, optional
+        Its letters; without it all characters are letters, and the file must exist.
+    alone : bool
+        Whether it is not in a list: only then letters that are also a file's name are an error.
+    """
+    if len(text) > _LONGEST or (text.isalpha() and (text.isupper() or not alone)):
+        return
+    like, path = like_a_file(text), f'Path("{text}")'
+    if alphabet is None:
+        if like and os.path.isfile(text):
+            raise FileNameError(f"{name}: {text!r} is the name of a file: {path} reads it")
+        return
+    try:
+        alphabet.encode(text)
+    except ValueError:
+        if like or os.path.isfile(text):
+            raise FileNameError(
+                f"{name}: {text!r} is not a sequence; {path} reads the file of that name"
+            ) from None
+        return
+    if alone and os.path.isfile(text):
+        raise FileNameError(
+            f"{name}: {text!r} is the name of a file and a sequence: {path} reads the file, "
+            f"b{text!r} is the sequence"
+        )

@@ -19,7 +19,7 @@ from glsw.alignment.table import PairAlignments
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets
-from glsw.options import HitOptions, SearchOptions, complete, listing
+from glsw.options import HitOptions, SearchOptions, complete, described, listing
 from glsw.pairs.align_pairs import aligned, disjoint
 from glsw.run.pool import AnyExecutor, Devices, PoolUser, SharedIterator
 from glsw.scoring.gaps import Mode
@@ -251,6 +251,7 @@ class Aligner(PoolUser):
             return aligner.scoring.display(int(scores[0]))
         return aligner.scoring.in_matrix_units(scores)
 
+    @described(score)
     def ends(self, queries: Queries | Batch, targets: Source | None = None) -> Ends:
         """Return the best score of each pair and where its alignment ends.
 
@@ -381,6 +382,11 @@ class Aligner(PoolUser):
         back an aligned pair is preferred to a gap in the target, that to a gap in the query, and
         closing a gap to extending it.
 
+        Parameters
+        ----------
+        query, target : sequence or path
+            A path is that of a file of one sequence.
+
         Raises
         ------
         ValueError
@@ -404,6 +410,7 @@ class Aligner(PoolUser):
         (score,), runs = aligned(aligner.engine, batch, self.ties)
         return Alignment(int(score), *records, runs, aligner.scoring.shown)
 
+    @described(score_pairs)
     def align_pairs(
         self,
         queries: ManySequences,
@@ -596,13 +603,22 @@ class Aligner(PoolUser):
     def search(
         self, query: Queries, database: Targets, **options: Unpack[SearchOptions]
     ) -> Iterator[SearchResult]: ...
-    @listing(SearchOptions)
+    @listing(SearchOptions, HitOptions)
     def search(
         self, query: Queries, database: Targets, **options: Unpack[SearchOptions]
     ) -> SearchResult | Iterator[SearchResult]:
         """Rank the sequences of a database by their best alignment with a query.
 
-        Parameters, results, errors and warnings are those of `glsw.search`.
+        Results, errors and warnings are those of `glsw.search`.
+
+        Parameters
+        ----------
+        query : sequence, path or list of sequences
+            Or a `glsw.Profile`, or a list of them, with their own scores and gap costs.
+        database : Database, path or list of sequences
+            A path may be that of a file of `glsw.makedb`.
+        **options
+            Of `glsw.options.SearchOptions`.
 
         Examples
         --------
@@ -624,7 +640,7 @@ class Aligner(PoolUser):
             found = search_database(prepared, progress, executor)
             return next(found)[0] if is_single(given) else SharedIterator(found, engine)
 
-    @listing(HitOptions)
+    @listing(HitOptions, search)
     def prepare(
         self, query: Queries, database: Targets, **options: Unpack[HitOptions]
     ) -> PreparedSearch:

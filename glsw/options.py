@@ -6,7 +6,9 @@ it does, and a row of `glsw.cli.search` gives it a name on the command line.
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 from glsw.engines.base import Progress, Ties
@@ -47,7 +49,48 @@ class AlignerOptions(TypedDict, total=False):
 
 
 class HitOptions(TypedDict, total=False):
-    """The options of a search that decide which hits it lists, see `glsw.search`."""
+    """The options of a search that decide which hits it lists.
+
+    Parameters
+    ----------
+    top : int, None or "auto"
+        The number of hits to list, the best by score or E-value; None for all. "auto" for 500,
+        but for all if ``evalue`` is given. `SearchResult.more` counts those that are not listed.
+    min_score : int or float
+        The least score of a hit and of its further alignments, at least 1 in every mode.
+    evalue : float, None or "auto"
+        The largest E-value of these: of all sequences within it, the best ``top`` are listed.
+        None for any. "auto" for 10; where there are no E-values, only ``top`` limits the list.
+        E-values are those of one strand or frame, as in BLAST.
+    max_hsps : int or None
+        The most alignments per hit, None for all: the best one, then the best of those that
+        share no aligned pair of residues with the ones before, as in `alignments`, in any
+        strand or frame.
+    strand : {"both", "plus", "minus"}, optional
+        The strands of the query: "both" for DNA, "plus" for others unless given.
+    genetic_code : int, optional
+        NCBI's number of the genetic code to translate queries by, 1 for the standard code;
+        with a scoring of proteins.
+    target_strand : {"both", "plus", "minus"}, optional
+        The strands of translated targets: "both" unless given.
+    target_genetic_code : int, optional
+        As ``genetic_code``, for the targets. They are translated in memory, which takes two bytes
+        per nucleotide. `Hit.target` is the DNA, `Hsp.target_context` the frame, and E-values are
+        computed with a third of the nucleotides.
+    statistics : {"auto", "karlin-altschul", "fit", "none"}
+        The method of bit scores and E-values, see `glsw.statistics.for_search`.
+    order : {"score", "evalue"}
+        What sorts hits: the score, as in other exact programs, or the E-value, as in BLAST; equal
+        E-values are sorted by score, equal scores are in the order of the database. The best
+        alignment of a hit is always that with the best score.
+    composition : {0, 1, 2}
+        Whether scores depend on the compositions of the two proteins, for BLOSUM62: 0 no, 1
+        composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
+        matrix adjustment (Yu and Altschul 2005), blastp's default. Hits with at most 30 times
+        the E-value are scored again, exactly, each with its own matrix; their
+        scores, alignments and E-values are those, and decide which hits are kept. With profiles
+        2 is as 1: each hit has the profile scaled for the composition of its target.
+    """
 
     top: Annotated[Top, "auto"]
     min_score: Annotated[float, 1]
@@ -63,7 +106,21 @@ class HitOptions(TypedDict, total=False):
 
 
 class SearchOptions(HitOptions, total=False):
-    """The options of `glsw.Aligner.search`, see `glsw.search`."""
+    """The options of a search: `HitOptions`, who computes, and what is left out.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called now and then with the number of cells finished since the last call.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Computes the scores of parts of the database, with the engine and device of this
+        aligner; workers on other hosts take device ``"auto"`` unless one is named. Engines on a
+        device need processes, started by "spawn"; for several devices use the ``device`` of the
+        aligner instead. The workers of a Dask client are followed as they come and go.
+    skip : int
+        The first queries that are read, but not searched, such as those whose results a search
+        that was interrupted has left. The results of the others are as without it.
+    """
 
     progress: Annotated[Progress | None, None]
     executor: Annotated[AnyExecutor | None, None]
@@ -118,13 +175,18 @@ def _check(verb: str, options: Iterable[str], known: Iterable[str]) -> None:
             raise TypeError(f"{verb}() has no option {name!r}{did_you_mean(name, known)}")
 
 
-def listing(table: Any) -> Callable[[CallT], CallT]:
-    """Let the signature of a function with ``**options`` list these with their defaults.
+def listing(table: Any, *described_by: Any) -> Callable[[CallT], CallT]:
+    """Let the signature of a function with ``**options`` list these, and its docstring too.
 
-    >>> @listing(AlignerOptions)
-    ... def verb(query, *, k=1, **options): ...
-    >>> str(inspect.signature(verb))[:39]
-    '(query, *, k=1, scoring=None, mode=None'
+    Descriptions are those of the table and of ``described_by``, see `described`.
+
+    >>> @listing(SearchOptions, HitOptions)
+    ... def verb(query, *, k=1, **options):
+    ...     "Do something."
+    >>> str(inspect.signature(verb))[:37]
+    "(query, *, k=1, top='auto', min_score"
+    >>> verb.__doc__.count("max_hsps : int or None")
+    1
     """
 
     def listed(call: CallT) -> CallT:
@@ -136,6 +198,69 @@ def listing(table: Any) -> Callable[[CallT], CallT]:
             for name, default in defaults_of(table).items()
         ]
         call.__signature__ = signature.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
-        return call
+        return described(table, *described_by)(call)
 
     return listed
+
+
+def described(*sources: Any) -> Callable[[CallT], CallT]:
+    """Let the docstring of a function describe all its parameters, as those of the sources do.
+
+    >>> def score(query, target, *, k=1):
+    ...     '''Score a pair.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     query, target : str
+    ...     k : int
+    ...         How often.
+    ...     '''
+    >>> @described(score)
+    ... def align(query, target, k=1):
+    ...     '''Align a pair.
+    ...
+    ...     Returns
+    ...     -------
+    ...     str
+    ...     '''
+    >>> align.__doc__.count("query, target : str"), align.__doc__.count("How often.")
+    (1, 1)
+    """
+
+    def filled(call: CallT) -> CallT:
+        if call.__doc__ is None:  # python -OO
+            return call
+        text = inspect.cleandoc(call.__doc__)
+        own = _entries(text)
+        known: dict[str, str] = {}
+        for source in reversed(sources):
+            known |= _entries(inspect.cleandoc(source.__doc__ or ""))
+        names = [name for name in inspect.signature(call).parameters if name not in own]
+        missing = dict.fromkeys(known[name] for name in names if name in known)
+        if missing:
+            text = re.sub(r"\n\*\*options\n(    .*\n?)+", "\n", text)
+            parts = re.split(r"\n\n(?=\w+\n---)", text)
+            at = next((k for k, part in enumerate(parts) if part.startswith(_PARAMETERS)), 0)
+            if not at:
+                at = 1
+                parts.insert(at, _PARAMETERS.rstrip("\n"))
+            parts[at] = "\n".join([parts[at].rstrip("\n"), *missing])
+            text = "\n\n".join(parts)
+        call.__doc__ = text
+        return call
+
+    return filled
+
+
+_PARAMETERS = "Parameters\n----------\n"
+
+
+@cache
+def _entries(text: str) -> dict[str, str]:
+    """Return the entry of each parameter that a docstring describes."""
+    _, _, section = text.partition(_PARAMETERS)
+    section = re.split(r"\n\n(?=\w+\n---)", section)[0]
+    entries = re.findall(r"^\S.*(?:\n(?:    .*|(?=\n    )))*", section, re.MULTILINE)
+    return {
+        name.strip(): entry for entry in entries for name in re.split(" : |\n", entry)[0].split(",")
+    }

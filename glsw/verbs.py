@@ -19,7 +19,14 @@ from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import PairAlignments
 from glsw.engines.base import Progress
 from glsw.inputs import OneQuery, OneSequence, Queries, Targets
-from glsw.options import AlignerOptions, AlignerSearchOptions, apart, listing
+from glsw.options import (
+    AlignerOptions,
+    AlignerSearchOptions,
+    HitOptions,
+    SearchOptions,
+    apart,
+    listing,
+)
 from glsw.pairs.distances import Distance
 from glsw.pairs.many_pairs import Index
 from glsw.run.pool import AnyExecutor, SharedIterator
@@ -55,7 +62,7 @@ def score(  # type: ignore[overload-overlap]
 ) -> int | float: ...
 @overload
 def score(queries: Queries, targets: Source, **options: Unpack[AlignerOptions]) -> Scores: ...
-@listing(AlignerOptions)
+@listing(AlignerOptions, Aligner.score, Aligner)
 def score(
     queries: Queries, targets: Source, **options: Unpack[AlignerOptions]
 ) -> int | float | Scores:
@@ -73,7 +80,7 @@ def score(
         return aligner.score(queries, targets)
 
 
-@listing(AlignerOptions)
+@listing(AlignerOptions, Aligner.score_matrix, Aligner)
 def score_matrix(
     queries: ManySequences | PositionalQuery | list[PositionalQuery],
     targets: ManySequences | None = None,
@@ -97,7 +104,7 @@ def score_matrix(
         return aligner.score_matrix(queries, targets, out=out, progress=progress, executor=executor)
 
 
-@listing(AlignerOptions)
+@listing(AlignerOptions, Aligner.score_pairs, Aligner)
 def score_pairs(
     queries: ManySequences,
     targets: ManySequences | None = None,
@@ -122,7 +129,7 @@ def score_pairs(
         )
 
 
-@listing(AlignerOptions)
+@listing(AlignerOptions, Aligner.align_pairs, Aligner)
 def align_pairs(
     queries: ManySequences,
     targets: ManySequences | None = None,
@@ -147,7 +154,7 @@ def align_pairs(
         )
 
 
-@listing(AlignerOptions)
+@listing(AlignerOptions, Aligner)
 def neighbors(
     sequences: ManySequences,
     other: ManySequences | None = None,
@@ -246,7 +253,7 @@ def neighbors(
         )
 
 
-@listing(AlignerOptions)
+@listing(AlignerOptions, Aligner.align, Aligner)
 def align(query: OneQuery, target: OneSequence, **options: Unpack[AlignerOptions]) -> Alignment:
     """Return the best alignment: `Aligner.align` of an `Aligner` with these options.
 
@@ -263,7 +270,7 @@ def align(query: OneQuery, target: OneSequence, **options: Unpack[AlignerOptions
         return aligner.align(query, target)
 
 
-@listing(AlignerOptions)
+@listing(AlignerOptions, Aligner.alignments, Aligner)
 def alignments(
     query: OneQuery,
     target: OneSequence,
@@ -299,7 +306,7 @@ def search(  # type: ignore[overload-overlap]
 def search(
     query: Queries, database: Targets, **options: Unpack[AlignerSearchOptions]
 ) -> Iterator[SearchResult]: ...
-@listing(AlignerSearchOptions)
+@listing(AlignerSearchOptions, HitOptions, SearchOptions, Aligner)
 def search(
     query: Queries, database: Targets, **options: Unpack[AlignerSearchOptions]
 ) -> SearchResult | Iterator[SearchResult]:
@@ -317,55 +324,8 @@ def search(
         Or a `glsw.Profile`, or a list of them, with their own scores and gap costs.
     database : Database, path or list of sequences
         A path may be that of a file of `glsw.makedb`.
-    top : int, None or "auto"
-        The number of hits to list, the best by score or E-value; None for all. "auto" for 500,
-        but for all if ``evalue`` is given. `SearchResult.more` counts those that are not listed.
-    min_score : int or float
-        The least score of a hit and of its further alignments, at least 1 in every mode.
-    evalue : float, None or "auto"
-        The largest E-value of these: of all sequences within it, the best ``top`` are listed.
-        None for any. "auto" for 10; where there are no E-values, only ``top`` limits the list.
-        E-values are those of one strand or frame, as in BLAST.
-    max_hsps : int or None
-        The most alignments per hit, None for all: the best one, then the best of those that
-        share no aligned pair of residues with the ones before, as in `alignments`, in any
-        strand or frame.
-    strand : {"both", "plus", "minus"}, optional
-        The strands of the query: "both" for DNA, "plus" for others unless given.
-    genetic_code : int, optional
-        NCBI's number of the genetic code to translate queries by, 1 for the standard code;
-        with a scoring of proteins.
-    target_strand : {"both", "plus", "minus"}, optional
-        The strands of translated targets: "both" unless given.
-    target_genetic_code : int, optional
-        As ``genetic_code``, for the targets. They are translated in memory, which takes two bytes
-        per nucleotide. `Hit.target` is the DNA, `Hsp.target_context` the frame, and E-values are
-        computed with a third of the nucleotides.
-    statistics : {"auto", "karlin-altschul", "fit", "none"}
-        The method of bit scores and E-values, see `glsw.statistics.for_search`.
-    order : {"score", "evalue"}
-        What sorts hits: the score, as in other exact programs, or the E-value, as in BLAST; equal
-        E-values are sorted by score, equal scores are in the order of the database. The best
-        alignment of a hit is always that with the best score.
-    composition : {0, 1, 2}
-        Whether scores depend on the compositions of the two proteins, for BLOSUM62: 0 no, 1
-        composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
-        matrix adjustment (Yu and Altschul 2005), blastp's default. Hits with at most 30 times
-        the E-value are scored again, exactly, each with its own matrix; their
-        scores, alignments and E-values are those, and decide which hits are kept. With profiles
-        2 is as 1: each hit has the profile scaled for the composition of its target.
-    progress : callable, optional
-        Called now and then with the number of cells finished since the last call.
-    executor : concurrent.futures.Executor or distributed.Client, optional
-        Computes the scores of parts of the database, with the engine and device of this
-        aligner; workers on other hosts take device ``"auto"`` unless one is named. Engines on a
-        device need processes, started by "spawn"; for several devices use the ``device`` of the
-        aligner instead. The workers of a Dask client are followed as they come and go.
-    skip : int
-        The first queries that are read, but not searched, such as those whose results a search
-        that was interrupted has left. The results of the others are as without it.
     **options
-        Of `Aligner`, which describes them.
+        Of `glsw.options.SearchOptions`, and of `Aligner`.
 
     Returns
     -------
@@ -427,7 +387,7 @@ def search(
     return several.before_end(aligner.close)
 
 
-@listing(AlignerOptions)
+@listing(AlignerOptions, Aligner, neighbors)
 def reciprocal_best_hits(
     a: ManySequences,
     b: ManySequences,
@@ -483,7 +443,7 @@ def reciprocal_best_hits(
         )
 
 
-@listing(AlignerOptions)
+@listing(AlignerOptions, Aligner, neighbors)
 def clusters(
     sequences: ManySequences,
     *,

@@ -272,3 +272,15 @@ def test_rare_letters_stay_in_alignments():
     with pytest.warns(RuntimeWarning, match="scored as"):
         (hit,) = glsw.search("WUKWOLWJW", ["WCKWuLWJW"], engine="reference")
     assert hit.alignment.rows() == alignment.rows()
+
+
+def test_help_lists_all_parameters():
+    methods = "score ends score_pairs score_matrix align align_pairs alignments search prepare"
+    calls = {name: getattr(glsw, name) for name in glsw.__all__}
+    calls = {name: call for name, call in calls.items() if inspect.isfunction(call)}
+    calls |= {f"Aligner.{name}": getattr(Aligner, name) for name in methods.split()}
+    for name, call in calls.items():
+        entries = re.findall(r"^([\w, *]+?)(?: :.*)?$", inspect.getdoc(call), re.MULTILINE)
+        described = {word.strip(" *") for entry in entries for word in entry.split(",")}
+        wanted = {*inspect.signature(call).parameters} - {"self", "options"}
+        assert wanted <= described, f"help(glsw.{name}) does not describe {wanted - described}"

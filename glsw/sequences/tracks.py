@@ -18,6 +18,11 @@ from glsw.sequences.records import Record, Records
 def interleaved(first: str, second: str) -> str:
     """Return a sequence of two tracks: their letters by turns.
 
+    Parameters
+    ----------
+    first, second : str
+        The letters of the first track, and as many of the second.
+
     Raises
     ------
     ValueError

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Progress
 from glsw.engines.bit_parallel import Distances
+from glsw.options import described
 from glsw.run.pool import AnyExecutor, Devices
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.fasta import read_all
@@ -174,6 +175,7 @@ def edit_distance_matrix(
     **options: Unpack[EditOptions],
 ) -> Distances: ...
 @suggesting
+@described(edit_distance)
 def edit_distance_matrix(
     queries: OneText | Source,
     targets: OneText | Source | None = None,

@@ -13,7 +13,7 @@ from glsw.aligner import Aligner
 from glsw.alignment.hits import Hits, SearchResult, joined
 from glsw.alignment.paths import Runs
 from glsw.inputs import OneQuery, Targets
-from glsw.options import AlignerSearchOptions, apart, listing
+from glsw.options import AlignerSearchOptions, HitOptions, SearchOptions, apart, listing
 from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
@@ -139,7 +139,7 @@ class Round:
         return not self.new
 
 
-@listing(AlignerSearchOptions)
+@listing(AlignerSearchOptions, HitOptions, SearchOptions, Aligner)
 def iterate(
     query: OneQuery,
     database: Targets,

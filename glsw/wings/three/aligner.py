@@ -18,6 +18,7 @@ from glsw.engines.base import Progress
 from glsw.engines.spec import EngineSpec
 from glsw.engines.three.base import Engine3
 from glsw.inputs import InputEncoder, OneSequence
+from glsw.options import described
 from glsw.run.pool import AnyExecutor, Devices, PoolUser, SharedIterator, task_count
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import chosen
@@ -192,6 +193,7 @@ class Aligner3(PoolUser):
         parts = self._parts("scores", triples, progress, executor)
         return self._shown(np.concatenate([scores for _, scores in parts]))
 
+    @described(scores)
     def ends(
         self,
         triples: Batch,
@@ -207,6 +209,7 @@ class Aligner3(PoolUser):
         ends = Ends.merged(triples.index.shape, parts)
         return replace(ends, score=self._shown(ends.score))
 
+    @described(scores)
     def paths(
         self,
         triples: Batch,
@@ -259,6 +262,7 @@ class Aligner3(PoolUser):
             best = self.scoring.display(int(self.engine.scores(triples)[0]))
             return (best, self._shown(next(self.engine.tables(triples)))) if table else best
 
+    @described(score)
     def table(self, a: OneSequence, b: OneSequence, c: OneSequence) -> Scores:
         """Return the whole table of three sequences, as figure 5 of Sudo et al. (2012) has it.
 
@@ -282,6 +286,7 @@ class Aligner3(PoolUser):
         with self.engine.turn:
             return self._shown(next(self.engine.tables(triples)))
 
+    @described(score)
     def align(self, a: OneSequence, b: OneSequence, c: OneSequence) -> Bio.Align.Alignment:
         """Return the best alignment of three sequences.
 
@@ -480,6 +485,7 @@ def score3(
         return aligner.score(a, b, c, table=True) if table else aligner.score(a, b, c)
 
 
+@described(Aligner3.align, Aligner3.score, Aligner3)
 def align3(
     a: OneSequence, b: OneSequence, c: OneSequence, **options: Unpack[Aligner3Options]
 ) -> Bio.Align.Alignment:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment import text
-from glsw.alignment.operations import DELETED, INSERTED, AlignedColumns
-from glsw.alignment.paths import Runs
+from glsw.alignment.operations import AlignedColumns
+from glsw.alignment.paths import LEFT, UP, Runs
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import EncodedRecord, Record
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import Bio.Align
 
 _Int64 = npt.NDArray[np.int64]
+_MARKS = np.frombuffer(b"|.  ", np.uint8)
+"""The mark between the letters of each kind of column, see `Operations`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,17 +139,11 @@ class Alignment:
         The line between has ``|`` for equal letters, ``:`` for others that score above 0, ``.``
         for other pairs and a space opposite a gap. A gap is ``-``. A codon takes three characters.
         """
-        kinds = self._row.operations(slice(None)).columns
-        between = np.array(["|", ".", " ", " "])[kinds]
-        between[(between == ".") & self._row._positive_columns()] = ":"
-        width = self.scoring.alphabet.width
-        rows = []
-        for (sequence, first, end), gap in zip(self._aligned, (DELETED, INSERTED), strict=True):
-            letters = sequence.part(first, end)
-            pieces = (letters[k : k + width] for k in range(0, len(letters), width))
-            residues = ("-" * width if k == gap else next(pieces) for k in kinds.tolist())
-            rows.append("".join(residues))
-        return rows[0], "".join(symbol * width for symbol in between.tolist()), rows[1]
+        between = _MARKS[self._row.operations(slice(None)).columns]
+        between[(between == ord(".")) & self._row._positive_columns()] = ord(":")
+        query, target = aligned_letters(self)
+        marks = between.repeat(self.scoring.alphabet.width).tobytes().decode("ascii")
+        return query, marks, target
 
     def to_biopython(self) -> Bio.Align.Alignment:
         """Return the alignment of the target (row 0) and the query with its score."""
@@ -191,6 +187,27 @@ class _Row(AlignedColumns):
     def aligned_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
         """Return the codes of the aligned parts of both sequences."""
         return self._codes
+
+    def _paired_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
+        return self._in_pairs
+
+    @cached_property
+    def _in_pairs(self) -> list[npt.NDArray[np.uint8]]:
+        return self._paired(self.runs, self._codes)
+
+
+def aligned_letters(alignment: Alignment) -> tuple[str, str]:
+    """Return the rows of query and target, as `Alignment.rows` does, without the line between."""
+    runs, width = alignment.runs, alignment.scoring.alphabet.width
+    lengths = (width * runs.lengths).tolist()
+    rows = []
+    for (record, first, end), gap in zip(alignment._aligned, (LEFT, UP), strict=True):
+        letters, at, pieces = record.part(first, end), 0, []
+        for in_gap, length in zip((runs.moves == gap).tolist(), lengths, strict=True):
+            pieces.append("-" * length if in_gap else letters[at : at + length])
+            at += 0 if in_gap else length
+        rows.append("".join(pieces))
+    return rows[0], rows[1]
 
 
 def biopython_alignment(

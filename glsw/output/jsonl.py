@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
+from glsw.alignment.alignment import aligned_letters
 from glsw.alignment.columns import TABLE
 from glsw.alignment.hits import Hit, SearchResult
 from glsw.sequences.records import Record
@@ -76,7 +77,7 @@ def _hsps(hit: Hit, rows: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the objects of the alignments of a hit, whose rows are the next ones."""
     shown = []
     for hsp, row in zip(hit.hsps, rows, strict=False):
-        query, _, target = hsp.alignment.rows()
+        query, target = aligned_letters(hsp.alignment)
         values = {name: value for name, value in row.items() if name not in _OF_HIT}
         shown.append({**values, "query_row": query, "target_row": target})
     return shown

@@ -21,7 +21,7 @@ from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets
 from glsw.options import HitOptions, SearchOptions, complete, described, listing
 from glsw.pairs.align_pairs import aligned, disjoint
-from glsw.run.pool import AnyExecutor, Devices, PoolUser, SharedIterator
+from glsw.run.pool import AnyExecutor, Devices, PoolUser
 from glsw.scoring.gaps import Mode
 from glsw.scoring.positional import PositionalQuery, positional_queries
 from glsw.scoring.scoring import Scoring
@@ -502,13 +502,12 @@ class Aligner(PoolUser):
             max_alignments = 1
         aligner, given = self._for(query)
         batch, records = aligner._inputs.pair(given, target)
-        with aligner.engine.turn:
-            aligner.engine.check(batch)
         if min_score is None and self.scoring.local:
             min_score = 1
-        found = disjoint(aligner.engine, batch, records, self.ties, min_score, progress)
-        single = ([each] for each in islice(found, max_alignments))
-        return SharedIterator(single, aligner.engine)
+        with aligner._pool.running(progress, ties=self.ties) as run:
+            run.engine.check(batch)
+            found = disjoint(run, batch, records, min_score)
+            return run.iterate([each] for each in islice(found, max_alignments))
 
     def neighbors(
         self,
@@ -635,10 +634,9 @@ class Aligner(PoolUser):
         if not 0 <= skip <= (0 if is_single(given) else len(prepared.queries.given)):
             raise ValueError(f"skip {skip}: not more than the queries of a list expected")
         prepared = replace(prepared, queries=prepared.queries.part(slice(skip, None)))
-        engine = aligner.engine
-        with engine.turn:
-            found = search_database(prepared, progress, executor)
-            return next(found)[0] if is_single(given) else SharedIterator(found, engine)
+        with aligner._pool.running(progress, executor, self.ties) as run:
+            found = search_database(prepared, run)
+            return next(found)[0] if is_single(given) else run.iterate(found)
 
     @listing(HitOptions, search)
     def prepare(

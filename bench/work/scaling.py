@@ -23,6 +23,7 @@ from bench.measure import Check, Measurement, Spread
 from bench.work.base import Case, Workload
 from glsw import Scoring, Sequences
 from glsw.engines.spec import EngineSpec
+from glsw.run.pool import Runner
 from glsw.search import parallel_scan
 from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult
@@ -144,14 +145,14 @@ class Scaling(Workload, called="scaling"):
         SleepingTask.made = itertools.count()
         with cluster(devices) as client, patch.object(parallel_scan, "_ScanTask", SleepingTask):
             workers = DaskWorkers(client, {}, EngineSpec("reference", Scoring.blast()))
-            pool: Any = SimpleNamespace(engine=engine, workers=lambda executor: workers)
+            run = Runner(engine, workers)
 
             def used() -> np.ndarray:
                 """Return the processor time of this process and of the scheduler."""
                 return np.array([time.process_time(), client.run_on_scheduler(time.process_time)])
 
             start, before = time.perf_counter(), used()
-            found = parallel_scan.scan_database(pool, queries, database, Ranking(10, 1))
+            found = parallel_scan.scan_database(run, queries, database, Ranking(10, 1))
             assert sum(1 for _ in found) == count
             took, spent = time.perf_counter() - start, used() - before
         tasks = next(SleepingTask.made)

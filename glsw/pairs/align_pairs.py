@@ -15,6 +15,7 @@ from glsw.alignment.traceback import trace
 from glsw.engines import Engine
 from glsw.engines.answers import check_masks, check_runs, check_traced
 from glsw.engines.base import Progress, Ties
+from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import EncodedRecord
 
@@ -69,21 +70,20 @@ def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> 
 
 
 def disjoint(
-    engine: Engine,
+    run: Runner,
     batch: Batch,
     records: tuple[EncodedRecord, EncodedRecord],
-    ties: Ties,
     min_score: float | None = None,
-    progress: Progress | None = None,
 ) -> Iterator[Alignment]:
     """Yield the best alignment of one pair, forbid its aligned pairs, and repeat."""
+    scoring = run.engine.scoring
     mask = Mask.nothing(int(batch.query_lengths[0]))
     while True:
-        (score,), runs = aligned(engine, batch, ties, progress)
-        alignment = Alignment(int(score), *records, runs, engine.scoring.shown)
+        (score,), runs = aligned(run.engine, batch, run.ties, run.progress)
+        alignment = Alignment(int(score), *records, runs, scoring.shown)
         if min_score is not None and alignment.score < min_score:
             return
-        if engine.scoring.local and alignment.score <= 0:
+        if scoring.local and alignment.score <= 0:
             return
         yield alignment
         mask = mask.with_runs(runs)

@@ -111,6 +111,10 @@ class Runner:
         if self.progress:
             self.progress(cells)
 
+    def iterate(self, groups: Iterator[Sequence[ItemT]]) -> SharedIterator[ItemT]:
+        """Return an iterator over items that are ready in groups; each takes the engine's turn."""
+        return SharedIterator(groups, self.engine)
+
 
 class EnginePool:
     """An engine in this process and, for several devices, a process with an engine for each.
@@ -152,11 +156,6 @@ class EnginePool:
     def close(self) -> None:
         """End the processes; safe to repeat."""
         _close(self._processes)
-
-    @property
-    def several(self) -> bool:
-        """Whether there are several devices."""
-        return bool(self._processes)
 
     @property
     def where(self) -> str:

@@ -11,8 +11,8 @@ from itertools import islice
 import numpy as np
 
 from glsw.alignment.hits import SearchResult
-from glsw.engines.base import Progress, Ties
-from glsw.run.pool import AnyExecutor, EnginePool
+from glsw.engines.base import Ties
+from glsw.run.pool import EnginePool, Runner
 from glsw.search.assemble import search_results
 from glsw.search.limits import Limits
 from glsw.search.parallel_scan import scan_database
@@ -67,21 +67,18 @@ class PreparedSearch:
             yield from search_results(engine, hits, database, last, ties)
 
 
-def search_database(
-    search: PreparedSearch, progress: Progress | None = None, executor: AnyExecutor | None = None
-) -> Iterator[list[SearchResult]]:
+def search_database(search: PreparedSearch, run: Runner) -> Iterator[list[SearchResult]]:
     """Return an iterator over results, those of queries aligned together; see `glsw.search`.
 
     Raises
     ------
     ValueError
-        At once if a query and a target are too long together, or ``executor`` and several devices
-        are given; later if E-values are required and there are no statistics.
+        At once if a query and a target are too long together; later if E-values are required and
+        there are no statistics.
     """
-    pool, codes, database = search.pool, search.queries.sequences, search.database
-    check_longest(pool.engine, codes, database)
-    scans = scan_database(pool, codes, database, search.ranking, progress, executor)
-    return search.results(scans)
+    codes, database = search.queries.sequences, search.database
+    check_longest(run.engine, codes, database)
+    return search.results(scan_database(run, codes, database, search.ranking))
 
 
 def _scanned(

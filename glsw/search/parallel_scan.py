@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from glsw.engines import Engine, Progress
+from glsw.engines import Engine
 from glsw.engines.windows import WindowScores
-from glsw.run.pool import AnyExecutor, EnginePool, counted
+from glsw.run.pool import Runner, counted
 from glsw.run.tasks import Pace, run_tasks
 from glsw.run.workers import UserExecutor, Worker, Workers
 from glsw.search.ranking import RankedHits, Ranking
@@ -90,22 +90,15 @@ def _opened(pickled: bytes) -> Database:
 
 
 def scan_database(
-    pool: EnginePool,
-    queries: Sequences,
-    database: Database,
-    ranking: Ranking,
-    progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
-    within: slice = _ALL,
+    run: Runner, queries: Sequences, database: Database, ranking: Ranking, within: slice = _ALL
 ) -> Iterator[ScanResult]:
-    """Yield the hits of each query, found by the workers of a pool, by an executor or here.
+    """Yield the hits of each query, found by workers or by the engine of this process.
 
     Only those ``within`` a slice of the sorted sequences of the database are looked at.
     """
-    engine = pool.engine
+    engine = run.engine
     start, stop, _ = within.indices(len(database))
-    workers = pool.workers(executor)
-    if not workers or start == stop:
+    if not run.workers or start == stop:
         slices = list(database.parts(engine.part, within))
         parts = [Part.of(database, each) for each in slices]
         residues = int(database.offsets[stop] - database.offsets[start])
@@ -114,10 +107,10 @@ def scan_database(
             if large_first(engine, queries, residues):
                 parts = [parts[0].ahead()]
                 engine.get_ready(queries.part(slice(FEW_QUERIES)), residues)
-        return scan(engine, queries, parts, ranking, progress)
+        return scan(engine, queries, parts, ranking, run.progress)
     within = slice(start, stop)
-    cut = _Pieces(workers, engine, queries, database, ranking, within)
-    return _scan_by(cut, workers, engine, queries, database, ranking, within, progress)
+    cut = _Pieces(run.workers, engine, queries, database, ranking, within)
+    return _scan_by(run, cut, queries, database, ranking, within)
 
 
 class _Pieces:
@@ -184,16 +177,14 @@ class _Pieces:
 
 
 def _scan_by(
+    run: Runner,
     cut: Callable[[Worker], Tile | None],
-    workers: Workers,
-    engine: Engine,
     queries: Sequences,
     database: Database,
     ranking: Ranking,
     within: slice,
-    progress: Progress | None,
 ) -> Iterator[ScanResult]:
-    total = int(database.offsets[-1])
+    engine, total = run.engine, int(database.offsets[-1])
     loads_all = engine.keeps_targets and bool(database.path) and total <= engine.part
 
     def task(worker: Worker) -> tuple[Tile, _ScanTask] | None:
@@ -205,16 +196,15 @@ def _scan_by(
     merges: dict[int, Merge] = defaultdict(Merge)
     missing = np.full(len(queries) + 1, within.stop - within.start)
     start, done = time.perf_counter(), 0  # since the last results, how many there have been
-    for piece, worker, answer in run_tasks(task, workers, engine, "search"):
+    assert run.workers
+    for piece, worker, answer in run_tasks(task, run.workers, engine, "search"):
         some, part = piece
-        runner = answer.thread if isinstance(worker, UserExecutor) else worker
+        thread = answer.thread if isinstance(worker, UserExecutor) else worker
         for q, found in zip(range(some.start, some.stop), answer.value, strict=True):
-            merges[q].add(found, runner, ranking)
-        residues = database.offsets[part.stop] - database.offsets[part.start]
-        cells = int(residues) * int(queries.offsets[some.stop] - queries.offsets[some.start])
+            merges[q].add(found, thread, ranking)
+        cells = piece.cells(queries.offsets, database.offsets)
         worker.measured(cells, answer)
-        if progress:
-            progress(cells)
+        run.report(cells)
         missing[some] -= part.stop - part.start
         ready = done + int(missing[done:].astype(bool).argmax())
         seconds = shares(time.perf_counter() - start, queries.part(slice(done, ready)))

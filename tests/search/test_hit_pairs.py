@@ -44,8 +44,8 @@ def test_first_alignments_in_the_columns_that_the_scan_has_found(
     expected = rows(aligner.search(QUERIES, TARGETS, **options))
     scan = database_search.scan_database
 
-    def placed(pool, queries, database, *rest) -> Iterator[ScanResult]:
-        for codes, found in zip(queries, scan(pool, queries, database, *rest), strict=True):
+    def placed(run, queries, database, *rest) -> Iterator[ScanResult]:
+        for codes, found in zip(queries, scan(run, queries, database, *rest), strict=True):
             places = {}
             for number in range(0, len(database), 1 if all_places else 2):
                 target = database[number].letters

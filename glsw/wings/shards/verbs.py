@@ -199,11 +199,9 @@ def _scan(
     pending: list[ScanResult] = []
     hits, memory, engines, devices = 0, 0, dict[str, None](), dict[str, None]()
     began = written = time.monotonic()
-    with engine.turn:
+    with search.pool.running(progress, executor) as run:
         check_longest(engine, search.queries.sequences, search.database)
-        for each in scan_database(
-            search.pool, contexts, search.database, ranking, progress, executor, shard.targets
-        ):
+        for each in scan_database(run, contexts, search.database, ranking, shard.targets):
             pending.append(each)
             hits += len(each.hits)
             engines[each.engine or engine.label] = devices[each.device or engine.where] = None

@@ -19,7 +19,7 @@ from glsw.engines.spec import EngineSpec
 from glsw.engines.three.base import Engine3
 from glsw.inputs import InputEncoder, OneSequence
 from glsw.options import described
-from glsw.run.pool import AnyExecutor, Devices, PoolUser, SharedIterator, task_count
+from glsw.run.pool import AnyExecutor, Devices, PoolUser, task_count
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import chosen
 from glsw.scoring.three import Scoring3
@@ -413,11 +413,10 @@ def disjoint(
             "of three sequences"
         )
     triples, records = aligner._inputs.triple(*sequences)
-    with aligner.engine.turn:
-        aligner.engine.check(triples)
-    found = alignments_of(aligner.engine, triples, records, min_score, progress)
-    single = ([each] for each in islice(found, max_alignments))
-    return SharedIterator(single, aligner.engine)
+    with aligner._pool.running(progress) as run:
+        run.engine.check(triples)
+        found = alignments_of(run.engine, triples, records, min_score, progress)
+        return run.iterate([each] for each in islice(found, max_alignments))
 
 
 __all__ = ["Aligner3", "align3", "alignments3", "score3"]

@@ -1,9 +1,10 @@
-"""The command ``glsw devices``: a list of the OpenGL devices, and tests of them."""
+"""The command ``glsw devices``: a list of the OpenGL devices, and tests of them; versions."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, TextIO
 
@@ -12,6 +13,7 @@ from glsw.cli.stream import PlainStream
 from glsw.cli.words import add_rows
 from glsw.device.device import DeviceError, devices, open_device
 from glsw.device.info import DeviceInfo
+from glsw.words import visible
 
 _ARGUMENTS = {
     ("--test", bool): (
@@ -78,3 +80,18 @@ def _test(listed: list[DeviceInfo], form: str, stream: TextIO) -> None:
         stream.write("\n")
     if failed:
         raise DeviceError(f"{failed} tests failed: please report this table")
+
+
+def versions_and_devices() -> Iterator[str]:
+    """Yield a line per package, and one per device with its driver, or why there is none."""
+    from glsw.output.summary import versions
+
+    for name, version in versions().items():
+        yield f"{name} {version}"
+    try:
+        for info in devices():
+            kind = "software" if info.software else "hardware"
+            device = f"{info.index}: {info.name} ({info.vendor}), {kind}"
+            yield visible(f"device {device}, driver {info.version_string}")
+    except DeviceError as error:
+        yield f"no device: {' '.join(str(error).split())}"

@@ -14,8 +14,7 @@ from typing import Any, TypeAlias
 
 from glsw.alignment.hits import SearchResult, joined
 from glsw.cli.messages import Bar, gcups, say
-from glsw.cli.stream import PlainStream
-from glsw.cli.writing import WritingThread
+from glsw.cli.stream import PlainStream, WritingThread
 from glsw.output import Format, names_and_lengths
 from glsw.output.result_file import ResultFile, is_replaced
 from glsw.search.fingerprint import Fingerprint

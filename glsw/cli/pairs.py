@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from glsw.aligner import Aligner
@@ -13,16 +14,19 @@ from glsw.cli.messages import Bar, progress_bar
 from glsw.cli.outputs import Destination, check_output, destination, write
 from glsw.cli.scoring import check_kinds, scoring_for, scoring_of, seg_of
 from glsw.cli.summary import check_summary, counted, summary_of
-from glsw.cli.tracks import check_targets, check_tracks, read_queries
+from glsw.cli.words import MATRIX, matrix_of
 from glsw.options import AlignerOptions, defaults_of
 from glsw.output.result_file import ResultFile
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.search.fingerprint import BYTES_PER_SECOND, Fingerprint, fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.fasta import read_all
+from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.query import QueryPreparation
 from glsw.sequences.records import Records
+from glsw.sequences.tracks import read_tracks
 
 
 def compare(
@@ -40,7 +44,7 @@ def compare(
     """
     scoring_of(arguments)  # raises errors of options
     paths = arguments.query, arguments.target
-    inputs = *paths, *([arguments.second_track] if check_tracks(arguments) else [])
+    inputs = *paths, *([arguments.second_track] if _check_tracks(arguments) else [])
     check_output(arguments.output, *inputs)
     check_summary(arguments, *inputs)
     given = read_inputs(arguments, preparation, one_each=one_each)
@@ -85,7 +89,7 @@ def read_inputs(
     Whether these fit it need not be checked for a search that was made before.
     """
     scoring_of(arguments)  # raises errors of options
-    two_tracks = check_tracks(arguments)
+    two_tracks = _check_tracks(arguments)
     scoring: Scoring | None = None
     second = [arguments.second_track] if two_tracks else []
     check_standard_input(arguments.query, arguments.target, *second)
@@ -94,13 +98,13 @@ def read_inputs(
             f"{arguments.query} is a database of makedb: the query comes first, then the database"
         )
     if two_tracks:
-        scoring, queries = read_queries(arguments)
+        scoring, queries = _read_tracks(arguments)
     elif "read_queries" in arguments:
         scoring, queries = arguments.read_queries(arguments)
     else:
         queries = _queries(arguments.query, one_each)
     targets = _targets(arguments.target, one_each)
-    check_targets(arguments.target, targets, two_tracks)
+    _check_targets(arguments.target, targets, two_tracks)
     if one_each:
         only(arguments.query, queries)
         only(arguments.target, targets)
@@ -164,3 +168,47 @@ def _targets(path: str, one_each: bool) -> Targets:
 
 def _queries(path: str, one_each: bool) -> Records:
     return read_all(path) if one_each else or_nothing(lambda: read_all(path))
+
+
+def _check_tracks(arguments: argparse.Namespace) -> bool:
+    """Return whether there are two tracks; ValueError for options that exclude them, or miss."""
+    if getattr(arguments, "second_track", None) is None:
+        for word in ("second_matrix", "weight"):
+            if getattr(arguments, word, None) is not None:
+                option = word.replace("_", "-")
+                raise ValueError(f"--{option} is for --second-track, which is not given")
+        return False
+    if arguments.second_matrix is None:
+        raise ValueError(f"--second-track needs --second-matrix: {MATRIX}")
+    for word in (
+        "profile",
+        "iterations",
+        "translated",
+        "translated_target",
+        "composition",
+        "lower_case_mask",
+        "mask_low_complexity",
+        "seg",
+    ):
+        if getattr(arguments, word, None) not in (None, 0, "no"):
+            option = word.replace("_", "-")
+            raise ValueError(f"--second-track and --{option} exclude one another")
+    return True
+
+
+def _read_tracks(arguments: argparse.Namespace) -> tuple[Scoring, Records]:
+    """Return the scoring of both tracks, and the queries."""
+    weight = 1 if arguments.weight is None else arguments.weight
+    second = matrix_of(arguments.second_matrix)
+    scoring = TwoTrackScoring.of(scoring_of(arguments), second, weight)
+    tracks = read_tracks(Path(arguments.query), Path(arguments.second_track))
+    return scoring, Records.of(tracks)
+
+
+def _check_targets(path: str, targets: Targets, two_tracks: bool) -> None:
+    """Raise ValueError unless the targets have as many tracks as the queries."""
+    paired = isinstance(targets, Database) and isinstance(targets.alphabet, PairedAlphabet)
+    if two_tracks and not paired:
+        raise ValueError(f"{path}: it has one track; makedb --second-track makes databases of two")
+    if paired and not two_tracks:
+        raise ValueError(f"{path}: it has two tracks; give --second-track and --second-matrix")

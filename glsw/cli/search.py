@@ -24,8 +24,7 @@ from glsw.cli.options import (
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import SUMMARY
-from glsw.cli.tracks import add_tracks
-from glsw.cli.words import Rows, add_rows, count, evalue, format_in, name, number
+from glsw.cli.words import MATRIX, Rows, add_rows, cost, count, evalue, format_in, name, number
 from glsw.options import ORDERS, HitOptions, defaults_of
 from glsw.output import FORMATS, format_of
 from glsw.output.pairwise import ALIGNMENTS
@@ -81,6 +80,18 @@ _OUTPUT: Rows = {
     **READ_GROUP,
     **SUMMARY,
 }
+_TWO_TRACKS = {
+    ("--second-track", name, None, "FILE"): (
+        "the second letters of the queries, of the same names and lengths in the same order: "
+        f"{FILES}"
+    ),
+    ("--second-matrix", name, None, "FILE"): (
+        f"the scores of second letters, with --second-track: {MATRIX}"
+    ),
+    ("--weight", cost, None, "W"): (
+        "what the scores of second letters are multiplied by; each is rounded then (1)"
+    ),
+}
 _STRANDS_AND_FRAMES: Rows = {
     **STRAND,
     ("--translated", bool): (
@@ -104,7 +115,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
     add_rows(parser, _ARGUMENTS)
     add_scoring(parser)
-    add_tracks(parser)
+    _add_tracks(parser)
     _add_strands(parser)
     add_masks(parser)
     hits = parser.add_argument_group("hits")
@@ -122,6 +133,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(format=None)
     add_rows(output, _OUTPUT)
     add_of_wings(parser, output)
+
+
+def _add_tracks(parser: argparse.ArgumentParser) -> None:
+    """Add the options of sequences with two letters per position."""
+    group = parser.add_argument_group(
+        "two tracks",
+        "QUERY and DB, of makedb --second-track, have a second letter at each position, such as "
+        "its structure; the scores of both are added. Letters and identities are of the first.",
+    )
+    add_rows(group, _TWO_TRACKS)
 
 
 def _add_strands(parser: argparse.ArgumentParser) -> None:

@@ -1,12 +1,15 @@
-"""Streams that are written in place: standard output, or a pipe or device by its name."""
+"""Streams that are written in place, and the thread that writes while results are computed."""
 
 from __future__ import annotations
 
 import errno
 import io
 import sys
+import threading
+from collections import deque
+from collections.abc import Callable
 from types import TracebackType
-from typing import TextIO
+from typing import Generic, TextIO, TypeVar
 
 from glsw.cli.messages import drop
 
@@ -64,3 +67,109 @@ class PlainStream:
             failed.filename = "standard output" if self._output == "-" else self._output
         if failed is not error:
             raise failed
+
+
+_MAX_PENDING = 2**16  # hits of results that wait to be written, or one result
+_SWITCH_INTERVAL = 5e-4  # seconds until a thread that waited for a device may go on
+
+ResultT = TypeVar("ResultT")
+
+
+class WritingThread(Generic[ResultT]):
+    """Writes results in turn, in a thread that starts with the first one.
+
+    At the end of a ``with`` block all results are written, also if the block ends with an error or
+    an interrupt keeps the thread from starting; an error of the thread is raised by `put` or at the
+    end.
+
+    Parameters
+    ----------
+    write : callable
+        ``write(result)`` writes one result.
+    flush : callable
+        Called whenever no result waits.
+
+    Examples
+    --------
+    >>> with WritingThread(print, lambda: None) as writing:
+    ...     for word in ("one", "two"):
+    ...         writing.put(word, 1)
+    one
+    two
+    """
+
+    def __init__(self, write: Callable[[ResultT], object], flush: Callable[[], object]) -> None:
+        self._write, self._flush = write, flush
+        self._changed = threading.Condition()
+        self._waiting: deque[tuple[ResultT, int]] = deque()
+        self._pending = 0
+        self._begun = self._ended = False
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        self._interval = sys.getswitchinterval()
+
+    def __enter__(self) -> WritingThread[ResultT]:
+        return self
+
+    def put(self, result: ResultT, hits: int) -> None:
+        """Have a result of that many hits written; wait if too many wait already."""
+        hits = max(1, hits)
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._error or not self._pending or self._pending + hits <= _MAX_PENDING
+            )
+            if self._error:
+                raise self._error
+            self._waiting.append((result, hits))
+            self._pending += hits
+            self._changed.notify_all()
+        if not self._thread:
+            sys.setswitchinterval(_SWITCH_INTERVAL)
+            self._thread = threading.Thread(target=self._run, name="glsw output")
+            self._thread.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        try:
+            if not (self._thread and self._thread.is_alive()):  # an interrupt came as it started
+                self._run()
+            if self._thread and self._thread.is_alive():
+                self._thread.join()
+        finally:
+            sys.setswitchinterval(self._interval)
+        if self._error and error is None:
+            raise self._error
+
+    def _run(self) -> None:
+        """Write until the end, unless another thread has begun with it."""
+        with self._changed:
+            if self._begun:
+                return
+            self._begun = True
+        try:
+            while (item := self._next()) is not None:
+                result, hits = item
+                self._write(result)
+                with self._changed:
+                    self._pending -= hits
+                    idle = not self._waiting
+                    self._changed.notify_all()
+                if idle:
+                    self._flush()
+        except BaseException as error:
+            with self._changed:
+                self._error = error
+                self._changed.notify_all()
+
+    def _next(self) -> tuple[ResultT, int] | None:
+        """Wait for a result; None after the last one."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._ended)
+            return self._waiting.popleft() if self._waiting else None

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 from program import wait_until
 
-from glsw.cli import writing
-from glsw.cli.writing import WritingThread
+from glsw.cli import stream
+from glsw.cli.stream import WritingThread
 
 
 def thread_names() -> set[str]:
@@ -56,7 +56,7 @@ def blocked(ready: threading.Event) -> Callable[[int], object]:
 
 
 def test_results_that_wait_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "_MAX_PENDING", 10)
+    monkeypatch.setattr(stream, "_MAX_PENDING", 10)
     ready, put = threading.Event(), []
     with WritingThread(blocked(ready), nothing) as thread:
 

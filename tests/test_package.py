@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import re
@@ -167,6 +168,29 @@ def test_the_picture_of_the_rooms_fits_on_a_page() -> None:
     assert len(rooms) <= 16
     assert all(f">{room}" in IMPORTS.picture() for room in rooms)
     assert IMPORTS.PLACE in IMPORTS.PAGE.read_text(encoding="utf-8")
+
+
+def test_names_on_the_page_exist() -> None:
+    """Names such as `search.scan.scan` are of modules below glsw."""
+    page = IMPORTS.PAGE.read_text(encoding="utf-8")
+    names = re.findall(r"`([a-z_0-9]+(?:\.[A-Za-z_0-9]+)+)`", page)
+    rooms = {path.stem for path in (ROOT / "glsw").iterdir()}
+    rooms -= {"__init__"}
+    of_glsw = [name.split(".") for name in names if name.split(".")[0] in rooms]
+    assert len(of_glsw) > 25
+    for words in of_glsw:
+        for k in range(len(words), 0, -1):
+            with contextlib.suppress(ModuleNotFoundError):
+                found: object = importlib.import_module(".".join(["glsw", *words[:k]]))
+                break
+        for word in words[k:]:
+            found = getattr(found, word)
+
+
+def test_every_room_is_on_the_page() -> None:
+    page = IMPORTS.PAGE.read_text(encoding="utf-8")
+    for room in IMPORTS.imports():
+        assert re.search(rf"`{room.rstrip('/')}/?`", page), f"{room} is not described"
 
 
 def test_recurrence_is_written_once() -> None:

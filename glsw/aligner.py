@@ -18,7 +18,7 @@ from glsw.alignment.paths import Ends
 from glsw.alignment.table import PairAlignments
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
-from glsw.inputs import InputEncoder, OneQuery, OneSequence, Queries, Targets
+from glsw.inputs import InputEncoder, Queries
 from glsw.options import HitOptions, SearchOptions, complete, described, listing
 from glsw.pairs.align_pairs import aligned, disjoint
 from glsw.run.pool import AnyExecutor, Devices, PoolUser
@@ -30,7 +30,7 @@ from glsw.search.database_search import PreparedSearch, search_database
 from glsw.search.limits import limits_for
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.named import ManySequences, NamedSequences, Single, Source, is_single
+from glsw.sequences.named import Many, NamedSequences, One, Single, is_single
 from glsw.sequences.records import Record
 from glsw.sequences.seg import Masked
 from glsw.words import suggesting
@@ -211,12 +211,10 @@ class Aligner(PoolUser):
     @overload
     def score(self, queries: Single | PositionalQuery, targets: Single) -> int | float: ...  # type: ignore[overload-overlap]
     @overload
-    def score(self, queries: Queries, targets: Source) -> Scores: ...
+    def score(self, queries: Queries, targets: Many) -> Scores: ...
     @overload
     def score(self, queries: Batch) -> Scores: ...
-    def score(
-        self, queries: Queries | Batch, targets: Source | None = None
-    ) -> int | float | Scores:
+    def score(self, queries: Queries | Batch, targets: Many | None = None) -> int | float | Scores:
         """Return the best score of each pair.
 
         Parameters
@@ -252,7 +250,7 @@ class Aligner(PoolUser):
         return aligner.scoring.in_matrix_units(scores)
 
     @described(score)
-    def ends(self, queries: Queries | Batch, targets: Source | None = None) -> Ends:
+    def ends(self, queries: Queries | Batch, targets: Many | None = None) -> Ends:
         """Return the best score of each pair and where its alignment ends.
 
         Parameters, units and errors as in `score`; a pair of single sequences gives arrays of
@@ -266,8 +264,8 @@ class Aligner(PoolUser):
 
     def score_pairs(
         self,
-        queries: ManySequences,
-        targets: ManySequences | None = None,
+        queries: Many,
+        targets: Many | None = None,
         *,
         pairs: Index | None = None,
         progress: Progress | None = None,
@@ -325,8 +323,8 @@ class Aligner(PoolUser):
 
     def score_matrix(
         self,
-        queries: ManySequences | PositionalQuery | list[PositionalQuery],
-        targets: ManySequences | None = None,
+        queries: Queries,
+        targets: Many | None = None,
         *,
         out: npt.NDArray[Any] | None = None,
         progress: Progress | None = None,
@@ -375,7 +373,7 @@ class Aligner(PoolUser):
         with aligner._pool.running(progress, executor) as run:
             return score_matrix(run, *sides, out=out)
 
-    def align(self, query: OneQuery, target: OneSequence) -> Alignment:
+    def align(self, query: One | PositionalQuery, target: One) -> Alignment:
         """Return the best alignment of two sequences, as they are given: of DNA only this strand.
 
         Of several equally good ones it is always the same: it ends where `ties` says; on the way
@@ -413,8 +411,8 @@ class Aligner(PoolUser):
     @described(score_pairs)
     def align_pairs(
         self,
-        queries: ManySequences,
-        targets: ManySequences | None = None,
+        queries: Many,
+        targets: Many | None = None,
         *,
         pairs: Index | None = None,
         progress: Progress | None = None,
@@ -443,8 +441,8 @@ class Aligner(PoolUser):
 
     def alignments(
         self,
-        query: OneQuery,
-        target: OneSequence,
+        query: One | PositionalQuery,
+        target: One,
         *,
         max_alignments: int | None = None,
         min_score: float | None = None,
@@ -511,8 +509,8 @@ class Aligner(PoolUser):
 
     def neighbors(
         self,
-        sequences: ManySequences,
-        other: ManySequences | None = None,
+        sequences: Many,
+        other: Many | None = None,
         *,
         cutoff: float,
         k: int | None = None,
@@ -538,8 +536,8 @@ class Aligner(PoolUser):
 
     def reciprocal_best_hits(
         self,
-        a: ManySequences,
-        b: ManySequences,
+        a: Many,
+        b: Many,
         *,
         cutoff: float = 1,
         distance: Distance = "score",
@@ -566,7 +564,7 @@ class Aligner(PoolUser):
 
     def clusters(
         self,
-        sequences: ManySequences,
+        sequences: Many,
         *,
         cutoff: float,
         distance: Distance = "score",
@@ -596,15 +594,18 @@ class Aligner(PoolUser):
 
     @overload
     def search(  # type: ignore[overload-overlap]
-        self, query: Single | PositionalQuery, database: Targets, **options: Unpack[SearchOptions]
+        self,
+        query: Single | PositionalQuery,
+        database: Many | Database,
+        **options: Unpack[SearchOptions],
     ) -> SearchResult: ...
     @overload
     def search(
-        self, query: Queries, database: Targets, **options: Unpack[SearchOptions]
+        self, query: Queries, database: Many | Database, **options: Unpack[SearchOptions]
     ) -> Iterator[SearchResult]: ...
     @listing(SearchOptions, HitOptions)
     def search(
-        self, query: Queries, database: Targets, **options: Unpack[SearchOptions]
+        self, query: Queries, database: Many | Database, **options: Unpack[SearchOptions]
     ) -> SearchResult | Iterator[SearchResult]:
         """Rank the sequences of a database by their best alignment with a query.
 
@@ -640,7 +641,7 @@ class Aligner(PoolUser):
 
     @listing(HitOptions, search)
     def prepare(
-        self, query: Queries, database: Targets, **options: Unpack[HitOptions]
+        self, query: Queries, database: Many | Database, **options: Unpack[HitOptions]
     ) -> PreparedSearch:
         """Return a search that has not begun, for shards; options and errors as of `search`."""
         aligner, source = self._for(query)
@@ -653,11 +654,11 @@ class Aligner(PoolUser):
         given = {**settings, **self._inputs.settings, "ties": self.ties}
         return PreparedSearch(self._pool, queries, targets, limits, self.ties, given)
 
-    def one(self, query: OneSequence) -> Record:
+    def one(self, query: One) -> Record:
         """Return the record of one sequence, or of the file of one."""
         return self._inputs.one(query, "query")
 
-    def database(self, source: Targets) -> Database:
+    def database(self, source: Many | Database) -> Database:
         """Return the database that searches of this aligner make of targets, once for several."""
         return self._inputs.database(source)
 
@@ -676,15 +677,13 @@ class Aligner(PoolUser):
         if self._other:
             self._other[1].close()
 
-    def _sides(
-        self, queries: ManySequences, targets: ManySequences | None
-    ) -> tuple[Sequences, Sequences | None]:
+    def _sides(self, queries: Many, targets: Many | None) -> tuple[Sequences, Sequences | None]:
         """Return the codes of one or two collections."""
         first, second = self._inputs.collections(queries, targets)
         return first.sequences, None if targets is None else second.sequences
 
     def _many(
-        self, queries: ManySequences, targets: ManySequences | None, pairs: Index | None
+        self, queries: Many, targets: Many | None, pairs: Index | None
     ) -> tuple[tuple[NamedSequences, NamedSequences], Batch]:
         from glsw.pairs.many_pairs import index_of
 
@@ -696,8 +695,8 @@ class Aligner(PoolUser):
 
     def _near(
         self,
-        sequences: ManySequences,
-        other: ManySequences | None,
+        sequences: Many,
+        other: Many | None,
         cutoff: float,
         k: int | None,
         distance: Distance,

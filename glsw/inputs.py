@@ -21,10 +21,9 @@ from glsw.sequences.database_file import is_database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.lines import located
 from glsw.sequences.named import (
-    ManySequences,
+    Many,
     NamedSequences,
-    Single,
-    Source,
+    One,
     as_records,
     codes_of,
     collect,
@@ -36,11 +35,7 @@ from glsw.sequences.records import EncodedRecord, ProfileRecord, Record, Records
 from glsw.sequences.seg import MASKED, Masked, Seg, check_seg
 from glsw.sequences.translated import TranslatedDatabase
 
-OneSequence: TypeAlias = "Single | os.PathLike[str]"
-"""A sequence, or the path of a file of one sequence."""
-OneQuery: TypeAlias = "OneSequence | PositionalQuery"
-Queries: TypeAlias = "Source | PositionalQuery | Sequence[PositionalQuery]"
-Targets: TypeAlias = "Source | Database"
+Queries: TypeAlias = "Many | PositionalQuery | Sequence[PositionalQuery]"
 
 
 class InputEncoder:
@@ -98,9 +93,7 @@ class InputEncoder:
         self._preparation = QueryPreparation(alphabet, "plus", None, *self._masks)
         self._masked_alphabet = alphabet.lower_case_masked() if masks_targets else alphabet
 
-    def pair(
-        self, query: OneSequence, target: OneSequence
-    ) -> tuple[Batch, tuple[EncodedRecord, EncodedRecord]]:
+    def pair(self, query: One, target: One) -> tuple[Batch, tuple[EncodedRecord, EncodedRecord]]:
         """Return the batch of one pair, and its records as alignments show them."""
         query, target = self._checked(query=query, target=target)
         with self._counted(query, target) as found:
@@ -109,31 +102,32 @@ class InputEncoder:
             batch = Batch.pairwise(queries.sequences, self._encode([record], found))
         return batch, (queries[0].record, EncodedRecord.of(record, self._alphabet, self._unknown))
 
-    def triple(self, a: OneSequence, b: OneSequence, c: OneSequence) -> tuple[Batch, list[Record]]:
+    def triple(self, a: One, b: One, c: One) -> tuple[Batch, list[Record]]:
         """Return the batch of one triple, and its records."""
         a, b, c = self._checked(a=a, b=b, c=c)
         records = [self.one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
         with self._counted(a, b, c) as found:
             return Batch.of([self._encode(records, found)]), records
 
-    def batch(self, queries: Source | Batch, targets: Source | None) -> Batch:
+    def batch(self, queries: Many | Batch, targets: Many | None) -> Batch:
         """Return the pairs of one query and each target, or of as many queries as targets."""
         if isinstance(queries, Batch) or targets is None:
             if targets is not None or not isinstance(queries, Batch) or queries.k != 2:
                 raise TypeError("queries and targets, or a Batch of pairs alone, expected")
             queries.check_codes(self._alphabet)
             return queries
-        given = self._checked(query=queries, target=targets)
-        with self._counted(*given) as found:
-            records = self._records(given[0], "query")
-            query_codes = self._preparation.query_set(records, found).sequences
-            target_codes = self._encode(self._records(given[1], "target"), found)
+        sides = self._checked(query=queries, target=targets)
+        with self._counted(*sides) as found:
+            first, second = (
+                self._collection(self._records(side, what), what, found).sequences
+                for side, what in zip(sides, ("query", "target"), strict=True)
+            )
         if is_single(queries):
-            return Batch.one_to_many(query_codes, target_codes)
-        return Batch.pairwise(query_codes, target_codes)
+            return Batch.one_to_many(first, second)
+        return Batch.pairwise(first, second)
 
     def collections(
-        self, queries: ManySequences, targets: ManySequences | None
+        self, queries: Many, targets: Many | None
     ) -> tuple[NamedSequences, NamedSequences]:
         """Return many queries and targets; without targets those of the queries."""
         queries, targets = self._checked(query=queries, target=targets)
@@ -144,29 +138,25 @@ class InputEncoder:
             second = queries if targets is None else targets
             return first, self._collection(second, "target", found)
 
-    def _collection(self, source: ManySequences, what: str, found: Counter[str]) -> NamedSequences:
-        profiles = [source] if isinstance(source, ProfileRecord) else source
-        if isinstance(profiles, list) and profiles and isinstance(profiles[0], ProfileRecord):
-            positions = self._preparation.query_set(profiles).sequences
-            return NamedSequences(positions, self._alphabet, Records.of(profiles), what)
-        if not self._masks_any[what]:
-            unknown = self._unknown
-            return collect(source, self._alphabet, what=what, unknown=unknown, substituted=found)
+    def _collection(self, source: Many, what: str, found: Counter[str]) -> NamedSequences:
+        """Return sequences of one side, masked as the settings say, unless they are `Sequences`."""
         given = records_or_codes(source, self._alphabet, what=what)
         if isinstance(given, Sequences):
             named = collect(given, self._alphabet, what=what)
-            if given is source:
+            if given is source or not self._masks_any[what]:
                 return named
             given = Records.of(named.record(k) for k in range(len(named)))
         if what == "target":
             codes = self._encode(given, found)
-        else:
+        elif self._masks_any[what] or (len(given) and isinstance(given[0], ProfileRecord)):
             queries = self._preparation.query_set(given, found)
             given, codes = Records.of(each.record for each in queries), queries.sequences
+        else:
+            codes = codes_of(given, self._alphabet, self._unknown, found)
         return NamedSequences(codes, self._alphabet, given, what)
 
     def search(
-        self, query: Source, database: Targets, settings: HitOptions
+        self, query: Many, database: Many | Database, settings: HitOptions
     ) -> tuple[QuerySet, Database]:
         """Return queries with their strands and frames, and the database that they search.
 
@@ -196,7 +186,7 @@ class InputEncoder:
         return queries, targets
 
     def database(
-        self, source: Targets, strand: Strand | None = None, genetic_code: int | None = None
+        self, source: Many | Database, strand: Strand | None = None, genetic_code: int | None = None
     ) -> Database:
         """Return the targets of a search, encoded; those of a file if it is indexed.
 
@@ -223,7 +213,7 @@ class InputEncoder:
         return checked(self._given, self._aligner, translated=translated, **sides)
 
     def _translated(
-        self, source: Targets, strand: Strand | None, genetic_code: int
+        self, source: Many | Database, strand: Strand | None, genetic_code: int
     ) -> TranslatedDatabase:
         preparation = QueryPreparation(
             self._alphabet,
@@ -241,10 +231,10 @@ class InputEncoder:
                 raise
         return TranslatedDatabase(found, preparation)
 
-    def _records(self, source: Source, what: str) -> Records:
+    def _records(self, source: Many, what: str) -> Records:
         return as_records(source, what=what, alphabet=self._alphabet)
 
-    def one(self, source: OneSequence, what: str) -> Record:
+    def one(self, source: One, what: str) -> Record:
         """Return the one record of a single sequence or of a file."""
         if not isinstance(source, os.PathLike | Records) and not is_single(source):
             raise TypeError(f"{what} must be one sequence, not {type(source).__name__}")
@@ -286,7 +276,7 @@ def _takes_nucleotides(scoring: Scoring) -> bool:
     return bool((scores == np.where(np.eye(4), scores[0, 0], scores[0, 1])).all())
 
 
-def _opened(source: Targets, alphabet: Alphabet) -> Records | Database:
+def _opened(source: Many | Database, alphabet: Alphabet) -> Records | Database:
     """Return the targets of a search, read but not encoded; those of a file if it is indexed."""
     if isinstance(source, os.PathLike) and is_database(source):
         return Database.open(source)

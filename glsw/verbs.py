@@ -18,7 +18,7 @@ from glsw.alignment.alignment import Alignment
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import PairAlignments
 from glsw.engines.base import Progress
-from glsw.inputs import OneQuery, OneSequence, Queries, Targets
+from glsw.inputs import Queries
 from glsw.options import (
     AlignerOptions,
     AlignerSearchOptions,
@@ -32,7 +32,8 @@ from glsw.pairs.many_pairs import Index
 from glsw.run.pool import AnyExecutor, SharedIterator
 from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import PositionalQuery
-from glsw.sequences.named import ManySequences, Single, Source
+from glsw.sequences.database import Database
+from glsw.sequences.named import Many, One, Single
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -61,10 +62,10 @@ def score(  # type: ignore[overload-overlap]
     queries: Single | PositionalQuery, targets: Single, **options: Unpack[AlignerOptions]
 ) -> int | float: ...
 @overload
-def score(queries: Queries, targets: Source, **options: Unpack[AlignerOptions]) -> Scores: ...
+def score(queries: Queries, targets: Many, **options: Unpack[AlignerOptions]) -> Scores: ...
 @listing(AlignerOptions, Aligner.score, Aligner)
 def score(
-    queries: Queries, targets: Source, **options: Unpack[AlignerOptions]
+    queries: Queries, targets: Many, **options: Unpack[AlignerOptions]
 ) -> int | float | Scores:
     """Return the best score of each pair: `Aligner.score` of an `Aligner` with these options.
 
@@ -82,8 +83,8 @@ def score(
 
 @listing(AlignerOptions, Aligner.score_matrix, Aligner)
 def score_matrix(
-    queries: ManySequences | PositionalQuery | list[PositionalQuery],
-    targets: ManySequences | None = None,
+    queries: Queries,
+    targets: Many | None = None,
     *,
     out: npt.NDArray[Any] | None = None,
     progress: Progress | None = None,
@@ -106,8 +107,8 @@ def score_matrix(
 
 @listing(AlignerOptions, Aligner.score_pairs, Aligner)
 def score_pairs(
-    queries: ManySequences,
-    targets: ManySequences | None = None,
+    queries: Many,
+    targets: Many | None = None,
     *,
     pairs: Index | None = None,
     progress: Progress | None = None,
@@ -131,8 +132,8 @@ def score_pairs(
 
 @listing(AlignerOptions, Aligner.align_pairs, Aligner)
 def align_pairs(
-    queries: ManySequences,
-    targets: ManySequences | None = None,
+    queries: Many,
+    targets: Many | None = None,
     *,
     pairs: Index | None = None,
     progress: Progress | None = None,
@@ -156,8 +157,8 @@ def align_pairs(
 
 @listing(AlignerOptions, Aligner)
 def neighbors(
-    sequences: ManySequences,
-    other: ManySequences | None = None,
+    sequences: Many,
+    other: Many | None = None,
     *,
     cutoff: float,
     k: int | None = None,
@@ -254,7 +255,9 @@ def neighbors(
 
 
 @listing(AlignerOptions, Aligner.align, Aligner)
-def align(query: OneQuery, target: OneSequence, **options: Unpack[AlignerOptions]) -> Alignment:
+def align(
+    query: One | PositionalQuery, target: One, **options: Unpack[AlignerOptions]
+) -> Alignment:
     """Return the best alignment: `Aligner.align` of an `Aligner` with these options.
 
     Examples
@@ -272,8 +275,8 @@ def align(query: OneQuery, target: OneSequence, **options: Unpack[AlignerOptions
 
 @listing(AlignerOptions, Aligner.alignments, Aligner)
 def alignments(
-    query: OneQuery,
-    target: OneSequence,
+    query: One | PositionalQuery,
+    target: One,
     *,
     max_alignments: int | None = None,
     min_score: float | None = None,
@@ -300,15 +303,17 @@ def alignments(
 
 @overload
 def search(  # type: ignore[overload-overlap]
-    query: Single | PositionalQuery, database: Targets, **options: Unpack[AlignerSearchOptions]
+    query: Single | PositionalQuery,
+    database: Many | Database,
+    **options: Unpack[AlignerSearchOptions],
 ) -> SearchResult: ...
 @overload
 def search(
-    query: Queries, database: Targets, **options: Unpack[AlignerSearchOptions]
+    query: Queries, database: Many | Database, **options: Unpack[AlignerSearchOptions]
 ) -> Iterator[SearchResult]: ...
 @listing(AlignerSearchOptions, HitOptions, SearchOptions, Aligner)
 def search(
-    query: Queries, database: Targets, **options: Unpack[AlignerSearchOptions]
+    query: Queries, database: Many | Database, **options: Unpack[AlignerSearchOptions]
 ) -> SearchResult | Iterator[SearchResult]:
     """Rank the sequences of a database by their best alignment with a query.
 
@@ -389,8 +394,8 @@ def search(
 
 @listing(AlignerOptions, Aligner, neighbors)
 def reciprocal_best_hits(
-    a: ManySequences,
-    b: ManySequences,
+    a: Many,
+    b: Many,
     *,
     cutoff: float = 1,
     distance: Distance = "score",
@@ -445,7 +450,7 @@ def reciprocal_best_hits(
 
 @listing(AlignerOptions, Aligner, neighbors)
 def clusters(
-    sequences: ManySequences,
+    sequences: Many,
     *,
     cutoff: float,
     distance: Distance = "score",

@@ -34,9 +34,11 @@ Single: TypeAlias = (
     "str | bytes | bytearray | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]"
     " | tuple[int, ...]"
 )
-Source: TypeAlias = "Single | os.PathLike[str] | Iterable[Single | os.PathLike[str]]"
-ManySequences: TypeAlias = "Source | Sequences | Any"
-"""One sequence or many; `Sequences` are codes; the others are arrays of Arrow."""
+"""A sequence that is not in a file."""
+One: TypeAlias = "Single | os.PathLike[str]"
+"""A sequence, or the path of a file, which may have one."""
+Many: TypeAlias = "One | Iterable[One]"
+"""One sequence or several; also `Sequences`, a `Database`, and arrays of Arrow."""
 
 _LIKE_A_FILE = re.compile(
     r"/|\.(fasta|fastq|fas?|fq|fna|faa|ffn|frn|fsa|a2m|a3m|txt|gz|bgz|bz2|xz|zip|zst|glsw)$",
@@ -82,7 +84,7 @@ class NamedSequences:
 
 
 def collect(
-    source: ManySequences,
+    source: Many,
     alphabet: Alphabet,
     *,
     what: str,
@@ -125,9 +127,7 @@ def collect(
     return NamedSequences(codes_of(given, alphabet, unknown, substituted), alphabet, given, what)
 
 
-def records_or_codes(
-    source: ManySequences, alphabet: Alphabet, *, what: str
-) -> Records | Sequences:
+def records_or_codes(source: Many, alphabet: Alphabet, *, what: str) -> Records | Sequences:
     """Return the letters of sequences, named, or their codes if these are given, see `collect`."""
     if isinstance(source, Sequences):
         return source
@@ -191,6 +191,9 @@ class _Nameless(Records):
         bounds = np.repeat(offsets_of([*map(len, names)]), 2)
         return Titles(np.frombuffer("".join(names).encode("utf-8"), np.uint8), bounds[1:])
 
+    def _title(self, k: int) -> tuple[str, str]:
+        return f"{self._what} {k + 1}", ""
+
 
 def _of_texts(source: Any, what: str) -> _Nameless | None:
     """Return the letters of a list of text; None if it is of other objects, files or not ASCII."""
@@ -251,7 +254,7 @@ def _arrow_offsets(array: Any, buffer: Any, large: bool) -> Int64:
     return every[array.offset : array.offset + len(array) + 1].astype(np.int64)
 
 
-def as_records(source: Source, *, what: str, alphabet: Alphabet | None = None) -> Records:
+def as_records(source: Many, *, what: str, alphabet: Alphabet | None = None) -> Records:
     """Return the sequences in ``source`` as records.
 
     Parameters

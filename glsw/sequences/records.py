@@ -342,7 +342,10 @@ class Records(Sequence[Record]):
         start, end = self._offsets[k : k + 2].tolist()
         both = [each for each in (self._letters, self._qualities) if each is not None]
         texts = (each[start:end].tobytes().decode("latin-1") for each in both)
-        return Record(*self.titles[k], *texts)
+        return Record(*self._title(k), *texts)
+
+    def _title(self, k: int) -> tuple[str, str]:
+        return self.titles[k]
 
     def _part(self, start: int, stop: int, step: int) -> Records:
         if step != 1:

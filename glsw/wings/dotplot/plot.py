@@ -17,7 +17,7 @@ from glsw.options import AlignerOptions
 from glsw.scoring.kinds import chosen
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database_writer import beside
-from glsw.sequences.named import ManySequences
+from glsw.sequences.named import Many
 from glsw.sequences.query import Strand
 from glsw.wings.dotplot.axis import Axis, segments_of
 from glsw.wings.dotplot.lines import Line, best_lines
@@ -199,8 +199,8 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 
 def dotplot(
-    query: ManySequences,
-    target: ManySequences | None = None,
+    query: Many,
+    target: Many | None = None,
     *,
     tiles: int = TILES,
     side: int | None = None,
@@ -305,8 +305,8 @@ class Prepared(NamedTuple):
 
 def prepare(
     aligner: Aligner,
-    query: ManySequences,
-    target: ManySequences | None,
+    query: Many,
+    target: Many | None,
     settings: Settings,
     tiles: int = TILES,
     side: int | None = None,

@@ -17,7 +17,7 @@ from glsw.run.pool import AnyExecutor, Devices
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.fasta import read_all
 from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
-from glsw.sequences.named import NUMBERS, Single, Source, check_no_file, is_single
+from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single
 from glsw.sequences.records import Record
 from glsw.wings.edit.engines import EditEngine, distance_engine
 from glsw.words import suggesting
@@ -50,24 +50,24 @@ def edit_distance(  # type: ignore[overload-overlap]
 ) -> int: ...
 @overload
 def edit_distance(
-    queries: OneText | Source,
-    targets: OneText | Source,
+    queries: OneText | Many,
+    targets: OneText | Many,
     *,
     ends: Literal[False] = False,
     **options: Unpack[EditOptions],
 ) -> npt.NDArray[np.int32]: ...
 @overload
 def edit_distance(
-    queries: OneText | Source,
-    targets: OneText | Source,
+    queries: OneText | Many,
+    targets: OneText | Many,
     *,
     ends: Literal[True],
     **options: Unpack[EditOptions],
 ) -> Distances: ...
 @suggesting
 def edit_distance(
-    queries: OneText | Source,
-    targets: OneText | Source,
+    queries: OneText | Many,
+    targets: OneText | Many,
     *,
     mode: EditMode = "global",
     ends: bool = False,
@@ -160,16 +160,16 @@ def edit_distance(
 
 @overload
 def edit_distance_matrix(
-    queries: OneText | Source,
-    targets: OneText | Source | None = None,
+    queries: OneText | Many,
+    targets: OneText | Many | None = None,
     *,
     ends: Literal[False] = False,
     **options: Unpack[EditOptions],
 ) -> npt.NDArray[np.int32]: ...
 @overload
 def edit_distance_matrix(
-    queries: OneText | Source,
-    targets: OneText | Source | None = None,
+    queries: OneText | Many,
+    targets: OneText | Many | None = None,
     *,
     ends: Literal[True],
     **options: Unpack[EditOptions],
@@ -177,8 +177,8 @@ def edit_distance_matrix(
 @suggesting
 @described(edit_distance)
 def edit_distance_matrix(
-    queries: OneText | Source,
-    targets: OneText | Source | None = None,
+    queries: OneText | Many,
+    targets: OneText | Many | None = None,
     *,
     mode: EditMode = "global",
     ends: bool = False,

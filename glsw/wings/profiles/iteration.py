@@ -12,14 +12,14 @@ import numpy.typing as npt
 from glsw.aligner import Aligner
 from glsw.alignment.hits import Hits, SearchResult, joined
 from glsw.alignment.paths import Runs
-from glsw.inputs import OneQuery, Targets
 from glsw.options import AlignerSearchOptions, HitOptions, SearchOptions, apart, listing
 from glsw.scoring.kinds import chosen
-from glsw.scoring.positional import PositionalScoring
+from glsw.scoring.positional import PositionalQuery, PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import DEFAULT_TOP, evalue_of
 from glsw.sequences.database import Database
 from glsw.sequences.lines import located
+from glsw.sequences.named import Many, One
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 from glsw.wings.profiles.alignment import (
     GAP,
@@ -141,8 +141,8 @@ class Round:
 
 @listing(AlignerSearchOptions, HitOptions, SearchOptions, Aligner)
 def iterate(
-    query: OneQuery,
-    database: Targets,
+    query: One | PositionalQuery,
+    database: Many | Database,
     *,
     iterations: int = 3,
     inclusion: float | None = None,

@@ -17,12 +17,13 @@ from glsw.alignment.paths import Ends, Paths
 from glsw.engines.base import Progress
 from glsw.engines.spec import EngineSpec
 from glsw.engines.three.base import Engine3
-from glsw.inputs import InputEncoder, OneSequence
+from glsw.inputs import InputEncoder
 from glsw.options import described
 from glsw.run.pool import AnyExecutor, Devices, PoolUser, task_count
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import chosen
 from glsw.scoring.three import Scoring3
+from glsw.sequences.named import One
 from glsw.wings.three.results import Alignment3, alignments_of
 from glsw.words import suggesting
 
@@ -226,15 +227,13 @@ class Aligner3(PoolUser):
         return replace(paths, ends=replace(paths.ends, score=self._shown(paths.ends.score)))
 
     @overload
-    def score(
-        self, a: OneSequence, b: OneSequence, c: OneSequence, *, table: Literal[False] = False
-    ) -> int | float: ...
+    def score(self, a: One, b: One, c: One, *, table: Literal[False] = False) -> int | float: ...
     @overload
     def score(
-        self, a: OneSequence, b: OneSequence, c: OneSequence, *, table: Literal[True]
+        self, a: One, b: One, c: One, *, table: Literal[True]
     ) -> tuple[int | float, Scores]: ...
     def score(
-        self, a: OneSequence, b: OneSequence, c: OneSequence, *, table: bool = False
+        self, a: One, b: One, c: One, *, table: bool = False
     ) -> int | float | tuple[int | float, Scores]:
         """Return the best score of three sequences; float with a decimal matrix.
 
@@ -263,7 +262,7 @@ class Aligner3(PoolUser):
             return (best, self._shown(next(self.engine.tables(triples)))) if table else best
 
     @described(score)
-    def table(self, a: OneSequence, b: OneSequence, c: OneSequence) -> Scores:
+    def table(self, a: One, b: One, c: One) -> Scores:
         """Return the whole table of three sequences, as figure 5 of Sudo et al. (2012) has it.
 
         Parameters and errors as in `score`.
@@ -287,7 +286,7 @@ class Aligner3(PoolUser):
             return self._shown(next(self.engine.tables(triples)))
 
     @described(score)
-    def align(self, a: OneSequence, b: OneSequence, c: OneSequence) -> Bio.Align.Alignment:
+    def align(self, a: One, b: One, c: One) -> Bio.Align.Alignment:
         """Return the best alignment of three sequences.
 
         Of several equally good ones it is always the same, see `glsw.engines.three.Engine3`.
@@ -323,9 +322,9 @@ class Aligner3(PoolUser):
 
     def alignments(
         self,
-        a: OneSequence,
-        b: OneSequence,
-        c: OneSequence,
+        a: One,
+        b: One,
+        c: One,
         *,
         max_alignments: int | None = None,
         min_score: float | None = None,
@@ -400,7 +399,7 @@ class Aligner3(PoolUser):
 
 def disjoint(
     aligner: Aligner3,
-    sequences: tuple[OneSequence, OneSequence, OneSequence],
+    sequences: tuple[One, One, One],
     max_alignments: int | None,
     min_score: float | None,
     progress: Progress | None,
@@ -436,26 +435,26 @@ class Aligner3Options(TypedDict, total=False):
 
 @overload
 def score3(
-    a: OneSequence,
-    b: OneSequence,
-    c: OneSequence,
+    a: One,
+    b: One,
+    c: One,
     *,
     table: Literal[False] = False,
     **options: Unpack[Aligner3Options],
 ) -> int | float: ...
 @overload
 def score3(
-    a: OneSequence,
-    b: OneSequence,
-    c: OneSequence,
+    a: One,
+    b: One,
+    c: One,
     *,
     table: Literal[True],
     **options: Unpack[Aligner3Options],
 ) -> tuple[int | float, Scores]: ...
 def score3(
-    a: OneSequence,
-    b: OneSequence,
-    c: OneSequence,
+    a: One,
+    b: One,
+    c: One,
     *,
     table: bool = False,
     **options: Unpack[Aligner3Options],
@@ -485,9 +484,7 @@ def score3(
 
 
 @described(Aligner3.align, Aligner3.score, Aligner3)
-def align3(
-    a: OneSequence, b: OneSequence, c: OneSequence, **options: Unpack[Aligner3Options]
-) -> Bio.Align.Alignment:
+def align3(a: One, b: One, c: One, **options: Unpack[Aligner3Options]) -> Bio.Align.Alignment:
     """Return the best alignment: `Aligner3.align` of an `Aligner3` with these options.
 
     Examples
@@ -508,9 +505,9 @@ def align3(
 
 
 def alignments3(
-    a: OneSequence,
-    b: OneSequence,
-    c: OneSequence,
+    a: One,
+    b: One,
+    c: One,
     *,
     max_alignments: int | None = None,
     min_score: float | None = None,

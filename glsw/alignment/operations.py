@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
+from glsw.sequences.encoded import offsets_of
+from glsw.sequences.tiles import cut
 
 if TYPE_CHECKING:
     from glsw.scoring.scoring import Scoring
@@ -198,12 +200,7 @@ class AlignedColumns:
 
     def chunks(self) -> Iterator[slice]:
         """Yield slices of rows with a bounded number of columns, or one row each."""
-        ends, start = np.cumsum(self.columns), 0
-        while start < len(self):
-            before = ends[start] - self.columns[start]
-            stop = int(np.searchsorted(ends, before + _MAX_COLUMNS_TOGETHER, "right"))
-            yield slice(start, stop := max(stop, start + 1))
-            start = stop
+        return cut([offsets_of(self.columns)], [_MAX_COLUMNS_TOGETHER])
 
     def operations(self, rows: slice) -> Operations:
         """Return what the columns of rows are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -14,6 +15,8 @@ from glsw.alignment.paths import Runs
 from glsw.engines.base import Engine, Progress, Ties
 from glsw.pairs.align_pairs import aligned
 from glsw.run.pool import Runner, task_count
+from glsw.sequences.encoded import offsets_of
+from glsw.sequences.tiles import cut, even
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -136,21 +139,9 @@ def chunks(batch: Batch, count: int = 1) -> Iterator[slice]:
     if (batch.extent[0] == batch.extent[1]).all():
         yield from _equal_chunks(len(batch), int(m[0]), int(n[0]), count)
         return
-    cells = np.cumsum(m * n, dtype=np.float64)
-    residues = np.cumsum(m + n)
-    most = min(_MAX_CELLS, cells[-1] / count)
-    start = 0
-    while start < len(batch):
-        before = (cells[start - 1], residues[start - 1]) if start else (0, 0)
-        # the part of a pair that goes beyond a bound of cells counts for this chunk
-        stop = min(
-            start + _MAX_PAIRS,
-            int(np.searchsorted(cells, before[0] + most * (1 - 1e-9))) + 1,
-            int(np.searchsorted(residues, before[1] + _MAX_RESIDUES, "right")),
-            len(batch),
-        )
-        yield slice(start, stop := max(stop, start + 1))
-        start = stop
+    sizes = np.arange(len(batch) + 1), offsets_of(m + n), offsets_of(m * n)
+    for share in pairwise(even(sizes[-1], [1] * count)):
+        yield from cut(sizes, (_MAX_PAIRS, _MAX_RESIDUES, _MAX_CELLS), slice(*share))
 
 
 def _equal_chunks(pairs: int, m: int, n: int, count: int) -> Iterator[slice]:

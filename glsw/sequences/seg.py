@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.encoded import ranges
+from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.records import Record, Records
+from glsw.sequences.tiles import cut
 
 _BYTES = bytes(range(256))
 _AMINO_ACIDS = b"ACDEFGHIKLMNPQRSTVWY"
@@ -206,23 +207,19 @@ class _Search:
         shorter = np.minimum(lengths - 1, _MAX_TRIM)  # numbers of lengths of parts
         counts = shorter * (shorter + 1) // 2
         best = np.empty((2, len(begins)), np.int64)
-        done = 0
-        while done < len(begins):
-            some = np.searchsorted(np.cumsum(counts[done:]), _MAX_PARTS_TOGETHER, "right")
-            chosen = slice(done, done + max(1, int(some)))
-            best[:, chosen] = self._trim_some(begins[chosen], ends[chosen], shorter[chosen])
-            done = chosen.stop
+        for some in cut([offsets_of(counts)], [_MAX_PARTS_TOGETHER]):
+            best[:, some] = self._trim_some(begins[some], ends[some], shorter[some])
         return best[0], best[1]
 
     def _trim_some(self, begins: _Int64, ends: _Int64, shorter: _Int64) -> _Int64:
         most = int(shorter.max(initial=0))
-        cut = np.repeat(np.arange(most), np.arange(1, most + 1))  # letters less, of each part
+        less = np.repeat(np.arange(most), np.arange(1, most + 1))  # letters less, of each part
         left = ranges(np.zeros(most, np.int64), np.arange(1, most + 1))  # of these at the left
         counts = shorter * (shorter + 1) // 2
         owner = np.repeat(np.arange(len(begins)), counts)
         part = ranges(np.zeros(len(begins), np.int64), counts)
         begin = begins[owner] + left[part]
-        end = ends[owner] - (cut - left)[part]
+        end = ends[owner] - (less - left)[part]
         values = _log_probabilities(self._compositions(begin, end, begins, ends), end - begin)
         order = np.lexsort((part, values, owner))
         first = order[np.searchsorted(owner, np.arange(len(begins)))[counts > 0]]

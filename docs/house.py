@@ -27,8 +27,7 @@ WINGS = {
     "profiles": "profiles iteration profile_queries search/forward statistics/forward cli/profiles",
     "composition": "statistics/composition statistics/target_frequencies search/rescoring "
     "search/own_matrices",
-    "shards": "search/shards search/shard_file search/shard_plan search/fingerprint "
-    "search/part_file cli/shards cli/merge",
+    "shards": "search/shards search/shard_file search/shard_plan cli/shards cli/merge",
     "cluster": "search/cluster search/dask_workers search/local_dask cli/cluster",
     "three": "aligner3 align3 results3 output/three scoring/three cli/align3",
     "edit": "edit edit_workers scoring/unit_costs",

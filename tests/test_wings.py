@@ -112,7 +112,7 @@ def test_all_wings_can_be_closed(tmp_path: Path) -> None:
     assert close(folder, WINGS) == WINGS
     lacks(folder, WINGS)
     is_right(folder, "--collect-only", "tests")
-    is_right(folder, *CORE, "tests/cli/test_cli.py", "tests/search", "tests/scoring")
+    is_right(folder, *CORE, "tests/cli/test_cli.py", "tests/search/test_search.py")
 
 
 def test_wings_need_wings() -> None:

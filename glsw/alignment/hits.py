@@ -16,6 +16,7 @@ from glsw.alignment.alignment import Alignment, biopython_alignment
 from glsw.alignment.columns import COLUMNS, columns_of
 from glsw.alignment.paths import Runs
 from glsw.alignment.table import HitTable, package
+from glsw.sequences.encoded import offsets_of
 from glsw.sequences.nucleic import reversed_strand
 from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import EncodedRecord, Record
@@ -175,7 +176,7 @@ class Hits(Sequence[Hit]):
     @classmethod
     def of(cls, query: Record, hits: Sequence[Hit]) -> Hits:
         """Return hits that are objects already, of a query as given."""
-        bounds = np.cumsum([0, *(len(hit.hsps) for hit in hits)]).tolist()
+        bounds = offsets_of([len(hit.hsps) for hit in hits]).tolist()
         made = cls(bounds, _table(query, hits) if bounds[-1] else None)
         made._made.update(enumerate(hits))
         return made

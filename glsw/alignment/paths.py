@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.sequences.encoded import ranges
+from glsw.sequences.encoded import offsets_of, ranges
 
 LEFT, UP, DIAGONAL = 1, 2, 3
 """Moves of a pair: a letter of the target opposite a gap, one of the query, or one of each."""
@@ -190,7 +190,7 @@ class Paths:
         k = self.ends.end.shape[1]
         lengths = self.runs >> k
         rows = (1, 0) if k == 2 else range(k)
-        sums = [_counted((self.runs >> r & 1) * lengths)[self.offsets] for r in rows]
+        sums = [offsets_of((self.runs >> r & 1) * lengths)[self.offsets] for r in rows]
         return np.diff(sums, axis=1).T
 
     def forwards(self) -> Runs:
@@ -245,12 +245,12 @@ class Runs:
     ) -> Runs:
         """Return the runs of alignments that end there, given runs that may be empty or equal."""
         if (some := lengths > 0).sum() < len(some):
-            moves, lengths, offsets = moves[some], lengths[some], _counted(some)[offsets]
+            moves, lengths, offsets = moves[some], lengths[some], offsets_of(some)[offsets]
         first = np.append(True, moves[1:] != moves[:-1])[: len(moves)]
         first[offsets[:-1][np.diff(offsets) > 0]] = True
         at = np.flatnonzero(first)
         merged = np.add.reduceat(lengths, at) if len(at) else lengths
-        runs = Runs(np.empty((0, 2), np.int64), moves[at], merged, _counted(first)[offsets])
+        runs = Runs(np.empty((0, 2), np.int64), moves[at], merged, offsets_of(first)[offsets])
         return replace(runs, start=end.astype(np.int64) - runs.residues)
 
     @staticmethod
@@ -264,7 +264,7 @@ class Runs:
         """Return the runs of pairs with these coordinates, see `glsw.Alignment`."""
         if not each:
             return Runs.concatenated([])
-        offsets = np.cumsum([0, *(one.shape[1] - 1 for one in each)])
+        offsets = offsets_of([one.shape[1] - 1 for one in each])
         target, query = np.concatenate([np.diff(one) for one in each], axis=1)
         moves = (LEFT * (target > 0) + UP * (query > 0)).astype(np.uint8)
         end = np.array([one[::-1, -1] for one in each])
@@ -278,7 +278,7 @@ class Runs:
             np.concatenate([np.empty((0, 2), np.int64), *(part.start for part in parts)]),
             np.concatenate([np.empty(0, np.uint8), *(part.moves for part in parts)]),
             np.concatenate([np.empty(0, np.int64), *(part.lengths for part in parts)]),
-            _counted(np.concatenate(counts)),
+            offsets_of(np.concatenate(counts)),
         )
 
     def __len__(self) -> int:
@@ -289,7 +289,7 @@ class Runs:
         chosen = np.asarray(chosen, np.intp)
         counts = np.diff(self.offsets)[chosen]
         runs = ranges(self.offsets[:-1][chosen], counts)
-        return Runs(self.start[chosen], self.moves[runs], self.lengths[runs], _counted(counts))
+        return Runs(self.start[chosen], self.moves[runs], self.lengths[runs], offsets_of(counts))
 
     def shifted(self, residues: _Int64) -> Runs:
         """Return alignments that start so many residues later, shape (N, 2)."""
@@ -304,7 +304,7 @@ class Runs:
 
     def total(self, values: npt.NDArray[np.integer]) -> _Int64:
         """Return the sums over the runs of each alignment, shape (N,)."""
-        sums = _counted(values)[self.offsets]
+        sums = offsets_of(values)[self.offsets]
         return sums[1:] - sums[:-1]
 
     @property
@@ -334,7 +334,7 @@ class Runs:
         lengths = self.lengths[paired]
         which = np.repeat(np.arange(len(self)), np.diff(self.offsets))
         for side, has in enumerate((self.moves >> 1, self.moves & 1)):
-            before = _counted(has * self.lengths)
+            before = offsets_of(has * self.lengths)
             first = before[:-1] - before[self.offsets[:-1]][which] + self.start[which, side]
             found.append(ranges(first[paired], lengths))
         return found[0], found[1]
@@ -373,13 +373,6 @@ class Runs:
         inner = ranges(offsets[:-1] + 2, counts)
         moves[inner], sizes[inner] = self.moves, self.lengths
         return Runs.ending(lengths, moves, sizes, offsets)
-
-
-def _counted(values: npt.NDArray[Any]) -> _Int64:
-    """Return the sums of the first 0, 1, 2 ... values."""
-    sums = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(values, out=sums[1:])
-    return sums
 
 
 def coordinates(

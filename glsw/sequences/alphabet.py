@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw import caller
+from glsw.arrays import Codes
 from glsw.sequences.nucleic import (
     complement_of,
     kind_of,
@@ -116,9 +117,7 @@ alphabet (ACGTRYSWKMBDHVN)
         """The alphabet of the letters that results show: itself, or that of the first track."""
         return self
 
-    def as_shown(
-        self, codes: npt.NDArray[np.uint8], letters: str
-    ) -> tuple[npt.NDArray[np.uint8], str]:
+    def as_shown(self, codes: Codes, letters: str) -> tuple[Codes, str]:
         """Return codes and letters of a sequence in the alphabet that is `shown`."""
         return codes, letters
 
@@ -200,7 +199,7 @@ alphabet (ACGTRYSWKMBDHVN)
         name: str = "sequence",
         unknown: str | None = None,
         substituted: Counter[str] | None = None,
-    ) -> npt.NDArray[np.uint8]:
+    ) -> Codes:
         """Return the codes of ``text``, an array of shape (letters,).
 
         Parameters
@@ -359,7 +358,7 @@ alphabet (ACGTRYSWKMBDHVN)
         return not any(c in string.ascii_lowercase for letter in self.letters for c in letter)
 
     @cached_property
-    def _words(self) -> npt.NDArray[np.uint8]:
+    def _words(self) -> Codes:
         """For codons: the code for each triple of character numbers."""
         table = np.full((max(self._characters) + 1,) * 3, _NONE, dtype=np.uint8)
         for word, code in self._codes.items():

@@ -15,9 +15,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from glsw.arrays import Codes
+from glsw.arrays import Codes, Int64
 from glsw.sequences import database_writer as writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database_file import DatabaseFile, Substituted, masks
@@ -181,7 +180,7 @@ class Database:
         return self._file is not None and self._file.has_its_name()
 
     @cached_property
-    def order(self) -> npt.NDArray[np.int64]:
+    def order(self) -> Int64:
         """Original numbers of the sorted sequences; equal lengths keep the original order."""
         order = self._numbers("order")
         if len(order) and not (order.min() >= 0 and order.max() < len(order)):
@@ -189,7 +188,7 @@ class Database:
         return order
 
     @cached_property
-    def rank(self) -> npt.NDArray[np.int64]:
+    def rank(self) -> Int64:
         """Places among the sorted of the original sequences."""
         rank, count = self._numbers("rank"), self._count
         if count and not (rank.min() >= 0 and rank.max() < count):
@@ -199,7 +198,7 @@ class Database:
         return rank
 
     @cached_property
-    def offsets(self) -> npt.NDArray[np.int64]:
+    def offsets(self) -> Int64:
         """Where each sorted sequence begins, and the end of the last; shape (N + 1,)."""
         offsets = self._numbers("offsets")
         lengths = np.diff(offsets)
@@ -209,7 +208,7 @@ class Database:
         return offsets
 
     @cached_property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Int64:
         """Residues of the sorted sequences, shape (N,); they do not ascend."""
         return np.diff(self.offsets)
 
@@ -311,7 +310,7 @@ class Database:
             assert (len(self.offsets), len(self.rank)) == (self._count + 1, self._count)
             self._file.titles.whole()
 
-    def _numbers(self, name: str) -> npt.NDArray[np.int64]:
+    def _numbers(self, name: str) -> Int64:
         assert self._file
         return self._file.numbers(name)
 

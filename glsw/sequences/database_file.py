@@ -78,7 +78,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.arrays import Codes
+from glsw.arrays import Codes, Int64, UInt8
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.lines import naming
 from glsw.sequences.paired_alphabet import PairedAlphabet
@@ -190,7 +190,7 @@ class DatabaseFile:
         assert isinstance(self.alphabet, PairedAlphabet)
         return self.alphabet.paired(first, second)
 
-    def numbers(self, name: str) -> npt.NDArray[np.int64]:
+    def numbers(self, name: str) -> Int64:
         """Return all numbers of a section."""
         return self.section(name).whole().view(np.int64)
 
@@ -372,9 +372,7 @@ class Substituted:
         The letters there, ASCII.
     """
 
-    def __init__(
-        self, places: npt.ArrayLike = (), letters: npt.NDArray[np.uint8] | None = None
-    ) -> None:
+    def __init__(self, places: npt.ArrayLike = (), letters: UInt8 | None = None) -> None:
         self._places = np.asarray(places, np.int64)
         self._letters = np.empty(0, np.uint8) if letters is None else letters
 

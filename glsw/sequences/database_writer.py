@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Int64, UInt8
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.database_file import (
     ALIGNMENT,
@@ -222,12 +222,12 @@ class _Spool:
 
     def __init__(self, file: IO[bytes], alphabet: Alphabet, unknown: str | None) -> None:
         self._file, self._alphabet, self._unknown = file, alphabet, unknown
-        self._lengths: list[npt.NDArray[np.int64]] = []
-        self._title_offsets: list[npt.NDArray[np.int64]] = []
+        self._lengths: list[Int64] = []
+        self._title_offsets: list[Int64] = []
         self._places: list[int] = []
         self._letters: list[str] = []
 
-    def titles(self, parts: Iterable[Records]) -> Iterator[npt.NDArray[np.uint8]]:
+    def titles(self, parts: Iterable[Records]) -> Iterator[UInt8]:
         """Yield the text of the titles while the rest of the records goes where it belongs."""
         total = 0
         for records in parts:
@@ -245,16 +245,14 @@ class _Spool:
         self._file.flush()
 
     @property
-    def title_offsets(self) -> npt.NDArray[np.int64]:
+    def title_offsets(self) -> Int64:
         return joined_offsets(self._title_offsets)
 
     @property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Int64:
         return np.concatenate(self._lengths)
 
-    def substituted(
-        self, offsets: npt.NDArray[np.int64], rank: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], bytes]:
+    def substituted(self, offsets: Int64, rank: Int64) -> tuple[Int64, bytes]:
         """Return letters that count as others, and where they are among the sorted residues."""
         places, starts = np.array(self._places, np.int64), offsets_of(self.lengths)
         owners = np.searchsorted(starts, places, "right") - 1
@@ -264,8 +262,8 @@ class _Spool:
 
 
 def sorted_by_length(
-    lengths: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    lengths: Int64,
+) -> tuple[Int64, Int64]:
     """Return the order by descending length, and the place of each sequence in it."""
     order = np.argsort(-lengths, kind="stable").astype(np.int64)
     rank = np.empty_like(order)
@@ -273,9 +271,7 @@ def sorted_by_length(
     return order, rank
 
 
-def gathered(
-    residues: memoryview | mmap.mmap, lengths: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
-) -> Iterator[bytes]:
+def gathered(residues: memoryview | mmap.mmap, lengths: Int64, order: Int64) -> Iterator[bytes]:
     """Yield the residues in that order, many sequences at a time."""
     ends = np.cumsum(lengths)
     starts = ends - lengths

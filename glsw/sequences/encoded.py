@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Codes, Int64
 from glsw.sequences.tiles import cut
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ class Sequences:
     (2, [3, 1], [3])
     """
 
-    residues: npt.NDArray[np.uint8]
-    offsets: npt.NDArray[np.int64]
+    residues: Codes
+    offsets: Int64
     origin: tuple[Sequences, int] | None = field(default=None, init=False, repr=False)
     """Of a `part`: what it is a part of, and the number of its first sequence there."""
 
@@ -58,7 +59,7 @@ class Sequences:
             raise ValueError("offsets must not decrease")
 
     @staticmethod
-    def of(arrays: Iterable[npt.NDArray[np.uint8]]) -> Sequences:
+    def of(arrays: Iterable[Codes]) -> Sequences:
         """Return copies of these arrays of codes, each of shape (length,)."""
         parts = list(arrays)
         for k, part in enumerate(parts):
@@ -68,7 +69,7 @@ class Sequences:
         return Sequences(residues, offsets)
 
     @cached_property
-    def lengths(self) -> npt.NDArray[np.int64]:
+    def lengths(self) -> Int64:
         """Residues in each sequence, shape (count,)."""
         return np.diff(self.offsets)
 
@@ -91,14 +92,14 @@ class Sequences:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, k: int) -> npt.NDArray[np.uint8]:
+    def __getitem__(self, k: int) -> Codes:
         k = operator.index(k)
         if not -len(self) <= k < len(self):
             raise IndexError(f"sequence {k} of {len(self)}")
         k %= len(self)
         return self.residues[self.offsets[k] : self.offsets[k + 1]]
 
-    def __iter__(self) -> Iterator[npt.NDArray[np.uint8]]:
+    def __iter__(self) -> Iterator[Codes]:
         return (self[k] for k in range(len(self)))
 
     def checked(self, alphabet: Alphabet, what: str) -> Sequences:
@@ -153,14 +154,11 @@ class Sequences:
     @staticmethod
     def concatenated(parts: Sequence[Sequences]) -> Sequences:
         """Return the sequences of all parts, of which there is at least one."""
-        shifts = np.cumsum([0, *(len(part.residues) for part in parts)])
-        offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
-        return Sequences(
-            np.concatenate([part.residues for part in parts]), np.concatenate([[0], *offsets])
-        )
+        residues = np.concatenate([part.residues for part in parts])
+        return Sequences(residues, joined_offsets([part.offsets for part in parts]))
 
 
-def offsets_of(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def offsets_of(lengths: npt.ArrayLike) -> Int64:
     """Return where sequences of these lengths begin, one after the other, and where all end.
 
     >>> offsets_of([3, 0, 2]).tolist()
@@ -172,7 +170,7 @@ def offsets_of(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return offsets
 
 
-def joined_offsets(parts: Iterable[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+def joined_offsets(parts: Iterable[Int64]) -> Int64:
     """Return the offsets of several arrays one after the other.
 
     >>> joined_offsets([np.array([0, 3, 5]), np.array([0, 4])]).tolist()
@@ -181,15 +179,13 @@ def joined_offsets(parts: Iterable[npt.NDArray[np.int64]]) -> npt.NDArray[np.int
     return offsets_of(np.concatenate([np.diff(part) for part in parts]))
 
 
-def part_of(
-    residues: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], part: slice
-) -> Sequences:
+def part_of(residues: Codes, offsets: Int64, part: slice) -> Sequences:
     """Return `Sequences.part` of sequences of which no other offsets are looked at."""
     bounds = bounds_of(offsets, part)
     return Sequences(residues[bounds[0] : bounds[-1]], bounds - bounds[0])
 
 
-def bounds_of(offsets: npt.NDArray[np.int64], part: slice) -> npt.NDArray[np.int64]:
+def bounds_of(offsets: Int64, part: slice) -> Int64:
     """Return the offsets of a slice of sequences, of step 1, and the end of the last."""
     start, stop, step = part.indices(len(offsets) - 1)
     if step != 1:
@@ -197,9 +193,7 @@ def bounds_of(offsets: npt.NDArray[np.int64], part: slice) -> npt.NDArray[np.int
     return offsets[start : max(start, stop) + 1]
 
 
-def padded(
-    sequences: Sequences, which: npt.ArrayLike, width: int, fill: int
-) -> npt.NDArray[np.uint8]:
+def padded(sequences: Sequences, which: npt.ArrayLike, width: int, fill: int) -> Codes:
     """Return the sequences ``which`` as the rows of one array, shape (len(which), width).
 
     ``fill`` stands behind the end of each; none may be longer than ``width``.
@@ -212,7 +206,7 @@ def padded(
     return rows
 
 
-def ranges(starts: npt.ArrayLike, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def ranges(starts: npt.ArrayLike, counts: npt.ArrayLike) -> Int64:
     """Return the whole numbers of many ranges, one range after the other.
 
     >>> ranges([5, 0], [3, 2]).tolist()

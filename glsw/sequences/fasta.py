@@ -17,8 +17,8 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import UInt8
 from glsw.sequences.encoded import offsets_of
 from glsw.sequences.lines import naming
 from glsw.sequences.records import WHITE, Record, Records, Titles
@@ -244,7 +244,7 @@ def _fastq(stream: io.BufferedReader, file: str) -> Iterator[tuple[bytes, bytes]
     raise ValueError(f"{file}: truncated or malformed FASTQ: {reason}")
 
 
-def _qualities(given: bytes, block: Records, stranger: str, file: str) -> npt.NDArray[np.uint8]:
+def _qualities(given: bytes, block: Records, stranger: str, file: str) -> UInt8:
     """Return the qualities of a block, which ends early if there is a ``stranger``."""
     if len(given) != len(block.letters) and not stranger:
         raise ValueError(f"{file}: malformed FASTQ: white space between letters")

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Codes
 from glsw.sequences.alphabet import LARGEST, Alphabet
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of
 
 Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
 """A sequence as text, numbers, or objects that are equal or not."""
@@ -75,7 +76,7 @@ def code_alphabet(count: int) -> Alphabet:
 
 def code_pairs(
     queries: Sequence[Items], targets: Sequence[Items], wildcard: str | None
-) -> tuple[list[npt.NDArray[np.uint8]], list[npt.NDArray[np.uint8]], int]:
+) -> tuple[list[Codes], list[Codes], int]:
     """Return codes of pairs that are scored by match and mismatch, and how many codes there are.
 
     Equal items of a pair have equal codes; those of one sequence only share a code. Letters are
@@ -96,9 +97,7 @@ def code_pairs(
     return [query for query, *_ in coded], [target for _, target, _ in coded], count
 
 
-def _pair(
-    query: Items, target: Items, wildcard: str | None
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8], int]:
+def _pair(query: Items, target: Items, wildcard: str | None) -> tuple[Codes, Codes, int]:
     if isinstance(query, list) or isinstance(target, list):
         numbers: dict[Hashable, int] = {}
         a, b = (
@@ -173,7 +172,7 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
         if count > LARGEST:
             raise ValueError(f"{len(shared)} different letters: at most {LARGEST} expected")
         codes = _places(own, codes_of_own.astype(np.uint8), numbers_of_side)
-        coded.append(Sequences(codes, np.cumsum([0, *lengths], dtype=np.int64)))
+        coded.append(Sequences(codes, offsets_of(lengths)))
     return coded, count
 
 
@@ -201,14 +200,14 @@ def _different(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
 
 def _places(
     letters: npt.NDArray[np.integer],
-    codes: npt.NDArray[np.uint8],
+    codes: Codes,
     numbers: npt.NDArray[np.integer],
-) -> npt.NDArray[np.uint8]:
+) -> Codes:
     """Return the codes of numbers, given those of the different ones, which are sorted."""
     if _of_bytes(numbers):
         table = np.zeros(256, np.uint8)
         table[letters] = codes
-        found: npt.NDArray[np.uint8] = table[numbers]
+        found: Codes = table[numbers]
         return found
     return codes[np.searchsorted(letters, numbers)]
 
@@ -228,9 +227,7 @@ def _objects(items: Items) -> Iterable[Hashable]:
     return items.tolist() if isinstance(items, np.ndarray) else items
 
 
-def codes_in(
-    items: Items, letters: str | tuple[Hashable, ...] | None, count: int
-) -> npt.NDArray[np.uint8]:
+def codes_in(items: Items, letters: str | tuple[Hashable, ...] | None, count: int) -> Codes:
     """Return the places of items among the letters of a matrix.
 
     Parameters
@@ -264,9 +261,7 @@ def codes_in(
     return np.array([places[item] for item in items], np.uint8)
 
 
-def _codes_of_points(
-    numbers: npt.NDArray[np.integer], letters: str | None, count: int
-) -> npt.NDArray[np.uint8]:
+def _codes_of_points(numbers: npt.NDArray[np.integer], letters: str | None, count: int) -> Codes:
     if letters is None:
         if (outside := (numbers < 0) | (numbers >= count)).any():
             at = int(outside.argmax())
@@ -282,7 +277,7 @@ def _codes_of_points(
     if (strange := known[places] != numbers).any():
         number = int(numbers[strange.argmax()])
         raise _unknown(chr(number) if 0 <= number <= sys.maxunicode else number, letters)
-    codes: npt.NDArray[np.uint8] = places.astype(np.uint8)
+    codes: Codes = places.astype(np.uint8)
     return codes
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Codes
 from glsw.sequences.alphabet import LARGEST, Alphabet, UnknownLetterError
 
 STRUCTURE = "ACDEFGHIKLMNPQRSTVWYX"
@@ -66,9 +66,7 @@ class PairedAlphabet(Alphabet):
         """That of the first track."""
         return self.first
 
-    def as_shown(
-        self, codes: npt.NDArray[np.uint8], letters: str
-    ) -> tuple[npt.NDArray[np.uint8], str]:
+    def as_shown(self, codes: Codes, letters: str) -> tuple[Codes, str]:
         """Return those of the first track."""
         return self.tracks(codes)[0], letters[::2]
 
@@ -89,7 +87,7 @@ class PairedAlphabet(Alphabet):
         name: str = "sequence",
         unknown: str | None = None,
         substituted: Counter[str] | None = None,
-    ) -> npt.NDArray[np.uint8]:
+    ) -> Codes:
         """Return the codes, see `Alphabet.encode`; of a type of 16 bits.
 
         ``unknown`` replaces letters of the first track, and of the second if it has this letter.
@@ -108,18 +106,14 @@ class PairedAlphabet(Alphabet):
             raise UnknownLetterError(error.args[0]) from None
         return self.paired(codes, others)
 
-    def paired(
-        self, first: npt.NDArray[np.uint8], second: npt.NDArray[np.uint8]
-    ) -> npt.NDArray[np.uint8]:
+    def paired(self, first: Codes, second: Codes) -> Codes:
         """Return the codes of pairs, given those of both tracks."""
-        codes: npt.NDArray[np.uint8] = first.astype(self.code_type)
+        codes: Codes = first.astype(self.code_type)
         codes *= len(self.second)
         codes += second
         return codes
 
-    def tracks(
-        self, codes: npt.NDArray[np.uint8]
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    def tracks(self, codes: Codes) -> tuple[Codes, Codes]:
         """Return the codes of both tracks, given those of pairs."""
         first, second = np.divmod(codes, len(self.second))
         return first.astype(np.uint8), second.astype(np.uint8)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw import caller
-from glsw.arrays import Codes
+from glsw.arrays import Bool, Codes, Int8, Int64
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.nucleic import is_rna, reversed_strand
@@ -135,15 +135,15 @@ class QuerySet:
     """
 
     given: Records
-    offsets: npt.NDArray[np.int64]
+    offsets: Int64
     sequences: Sequences
     shown: Sequences
     letters: Sequence[str]
     alphabet: Alphabet
-    strand: npt.NDArray[np.int8]
-    frame: npt.NDArray[np.int8]
-    length: npt.NDArray[np.int64]
-    rna: npt.NDArray[np.bool_]
+    strand: Int8
+    frame: Int8
+    length: Int64
+    rna: Bool
 
     def __len__(self) -> int:
         return len(self.sequences)
@@ -160,16 +160,16 @@ class QuerySet:
         return _InContext(self)
 
     @cached_property
-    def owner(self) -> npt.NDArray[np.int64]:
+    def owner(self) -> Int64:
         """The query of each context, shape (contexts,)."""
         return np.repeat(np.arange(len(self.given)), np.diff(self.offsets))
 
     @cached_property
-    def residues(self) -> npt.NDArray[np.int64]:
+    def residues(self) -> Int64:
         """Residues of all contexts of each query, shape (queries,)."""
         return np.diff(self.sequences.offsets[self.offsets])
 
-    def lengths_of(self, query: int) -> npt.NDArray[np.int64]:
+    def lengths_of(self, query: int) -> Int64:
         """Return the residues of each context of a query."""
         return self.sequences.lengths[self.offsets[query] : self.offsets[query + 1]]
 

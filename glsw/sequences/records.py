@@ -181,11 +181,11 @@ class Titles:
     ([('a', 'first one'), ('record 2', '')], b'afirst onerecord 2', [0, 1, 10, 18, 18])
     """
 
-    def __init__(self, text: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:
+    def __init__(self, text: UInt8, offsets: Int64) -> None:
         self.text, self.offsets = text, offsets
 
     @staticmethod
-    def of(lines: bytes, sizes: npt.NDArray[np.int64], before: int) -> Titles:
+    def of(lines: bytes, sizes: Int64, before: int) -> Titles:
         """Return the titles of FASTA: the id is the first word, without one the record's number.
 
         Parameters

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Int64, UInt8
 from glsw.cores import cores
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -148,8 +149,8 @@ class Section:
         self._file, self.name, self._start, self.length = file, name, start, length
         self._checksums, self._block = checksums, block
         self._limit = 256
-        self._whole: npt.NDArray[np.uint8] | None = None
-        self._kept: dict[int, npt.NDArray[np.uint8]] = {}
+        self._whole: UInt8 | None = None
+        self._kept: dict[int, UInt8] = {}
         self._read_blocks = 0
         self._lock, self._reading = threading.Lock(), threading.Lock()
 
@@ -161,7 +162,7 @@ class Section:
         """Return the error of this section."""
         return self._file.corrupt(self.name)
 
-    def read(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
+    def read(self, start: int, stop: int) -> UInt8:
         """Return bytes, read-only, which may be part of a larger array."""
         if self._whole is not None:
             return self._whole[start:stop]
@@ -172,11 +173,11 @@ class Section:
         found = self._loaded(first, last) if last - first > 1 else self._kept_block(first)
         return found[start - first * self._block : stop - first * self._block]
 
-    def numbers(self, start: int, stop: int) -> npt.NDArray[np.int64]:
+    def numbers(self, start: int, stop: int) -> Int64:
         """Return numbers of 8 bytes."""
         return self.read(8 * start, 8 * stop).view(np.int64)
 
-    def whole(self) -> npt.NDArray[np.uint8]:
+    def whole(self) -> UInt8:
         """Return all bytes, read-only, and keep them; another thread may be reading them."""
         with self._reading:
             if self._whole is None:
@@ -219,7 +220,7 @@ class Section:
     def _slab_end(self, first: int, last: int) -> int:
         return min(first + max(1, _SLAB // self._block), last)
 
-    def _kept_block(self, k: int) -> npt.NDArray[np.uint8]:
+    def _kept_block(self, k: int) -> UInt8:
         """Return a block, perhaps one that was read before."""
         found = self._kept.get(k)
         if found is None:
@@ -230,7 +231,7 @@ class Section:
                 self._kept[k] = found
         return found
 
-    def _loaded(self, first: int, last: int) -> npt.NDArray[np.uint8]:
+    def _loaded(self, first: int, last: int) -> UInt8:
         """Return blocks, checked."""
         found = np.empty(self._bytes(first, last), np.uint8)
 
@@ -243,7 +244,7 @@ class Section:
         found.flags.writeable = False
         return found
 
-    def _load(self, found: npt.NDArray[np.uint8], first: int, last: int) -> None:
+    def _load(self, found: UInt8, first: int, last: int) -> None:
         """Fill an array with blocks, checked."""
         view = found.data
         self._file.fill(view, self._start + first * self._block)

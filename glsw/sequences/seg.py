@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Float64, Int32, Int64, UInt8
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.records import Record, Records
@@ -33,9 +33,6 @@ _MAX_TRIM = 50  # letters that the segment may be shorter than the raw segment
 _MAX_OTHER_LETTERS = 2  # in a window, else it belongs to no segment
 _DECIMALS = 6  # of ln n! in NCBI's table, which decide between parts that are equally probable
 _MAX_PARTS_TOGETHER = 2**16
-
-_Int64 = npt.NDArray[np.int64]
-_Float64 = npt.NDArray[np.float64]
 
 
 Masked = Literal["no", "query", "target", "both"]
@@ -59,7 +56,7 @@ class Seg(NamedTuple):
     locut: float = 2.2
     hicut: float = 2.5
 
-    def segments(self, letters: npt.NDArray[np.uint8], offsets: _Int64) -> tuple[_Int64, _Int64]:
+    def segments(self, letters: UInt8, offsets: Int64) -> tuple[Int64, Int64]:
         """Return where segments of low complexity begin and end among the letters of sequences.
 
         Parameters
@@ -109,9 +106,7 @@ class Seg(NamedTuple):
         each = zip(given, made, strict=True)  # what is not ASCII is an error, which encoding raises
         return Records.of(new if old.letters.isascii() else old for old, new in each)
 
-    def _lowered(
-        self, letters: npt.NDArray[np.uint8], offsets: _Int64, keep_lower: bool
-    ) -> npt.NDArray[np.uint8]:
+    def _lowered(self, letters: UInt8, offsets: Int64, keep_lower: bool) -> UInt8:
         begin, end = self.segments(letters, offsets)
         text = letters.copy() if keep_lower else _UPPER[letters]
         at = ranges(begin, end - begin)
@@ -125,7 +120,7 @@ def check_seg(alphabet: Alphabet, wanted: object = True) -> None:
         raise ValueError(f"SEG is for proteins, not for the {alphabet.name} alphabet")
 
 
-def _entropies(kinds: npt.NDArray[np.uint8], offsets: _Int64, window: int) -> _Float64:
+def _entropies(kinds: UInt8, offsets: Int64, window: int) -> Float64:
     """Return the entropy of the window that begins at each letter, infinite if there is none.
 
     Windows with more than a few letters that are no amino acids have none.
@@ -162,7 +157,7 @@ class _Task(NamedTuple):
 class _Search:
     """The search for segments in all sequences together, round by round."""
 
-    def __init__(self, seg: Seg, kinds: npt.NDArray[np.uint8], entropy: _Float64) -> None:
+    def __init__(self, seg: Seg, kinds: UInt8, entropy: Float64) -> None:
         self._window, self._kinds = seg.window, kinds
         self._triggers = np.flatnonzero(entropy <= seg.locut)
         above = np.append(entropy > seg.hicut, True)
@@ -170,7 +165,7 @@ class _Search:
         # The centre of a window stands so many letters behind its begin.
         self._centre = (seg.window + 1) // 2 - 1
 
-    def found(self, offsets: _Int64) -> Iterator[tuple[int, int]]:
+    def found(self, offsets: Int64) -> Iterator[tuple[int, int]]:
         """Yield the segments, those of a round together; they may overlap."""
         with_trigger = np.unique(np.searchsorted(offsets, self._triggers, "right") - 1).tolist()
         bounds = ((int(offsets[k]), int(offsets[k + 1])) for k in with_trigger)
@@ -201,7 +196,7 @@ class _Search:
         stop = min(int(self._barriers[b]) - 1, last) + self._window
         return trigger, first, stop
 
-    def _trim(self, begins: _Int64, ends: _Int64) -> tuple[_Int64, _Int64]:
+    def _trim(self, begins: Int64, ends: Int64) -> tuple[Int64, Int64]:
         """Return the least probable part of each raw segment: of several the longest, leftmost."""
         lengths = ends - begins
         shorter = np.minimum(lengths - 1, _MAX_TRIM)  # numbers of lengths of parts
@@ -211,7 +206,7 @@ class _Search:
             best[:, some] = self._trim_some(begins[some], ends[some], shorter[some])
         return best[0], best[1]
 
-    def _trim_some(self, begins: _Int64, ends: _Int64, shorter: _Int64) -> _Int64:
+    def _trim_some(self, begins: Int64, ends: Int64, shorter: Int64) -> Int64:
         most = int(shorter.max(initial=0))
         less = np.repeat(np.arange(most), np.arange(1, most + 1))  # letters less, of each part
         left = ranges(np.zeros(most, np.int64), np.arange(1, most + 1))  # of these at the left
@@ -228,9 +223,7 @@ class _Search:
         best[:, owner[better]] = begin[better], end[better]
         return best
 
-    def _compositions(
-        self, begin: _Int64, end: _Int64, begins: _Int64, ends: _Int64
-    ) -> npt.NDArray[np.int32]:
+    def _compositions(self, begin: Int64, end: Int64, begins: Int64, ends: Int64) -> Int32:
         """Return the letters of each kind of parts of raw segments, shape (20, parts)."""
         lengths = ends - begins
         letters = self._kinds[ranges(begins, lengths)]
@@ -244,7 +237,7 @@ class _Search:
         return found
 
 
-def _log_probabilities(counts: npt.NDArray[np.int32], lengths: _Int64) -> _Float64:
+def _log_probabilities(counts: Int32, lengths: Int64) -> Float64:
     """Return ln(P) of compositions: how many sequences have these counts in any order of kinds.
 
     The number of ways to give the counts to 20 kinds, times the arrangements of the letters,
@@ -262,5 +255,5 @@ def _log_probabilities(counts: npt.NDArray[np.int32], lengths: _Int64) -> _Float
         ways = ways - np.where(ends, factorials[equal], 0.0)
         equal = np.where(ends, 1, equal + 1)
     ways[counts[0] == 0] = factorials[kinds]
-    values: _Float64 = ways + arrangements - lengths * math.log(kinds)
+    values: Float64 = ways + arrangements - lengths * math.log(kinds)
     return values

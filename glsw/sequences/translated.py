@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Codes
 from glsw.sequences import database_writer as writer
 from glsw.sequences.alphabet import DNA
 from glsw.sequences.database import Database
@@ -84,7 +85,7 @@ class TranslatedDatabase(Database):
 
         def gathered(
             values: tuple[npt.NDArray[Any], npt.NDArray[Any]],
-        ) -> npt.NDArray[np.uint8]:
+        ) -> Codes:
             bounds = given.offsets.tolist()
             frames = [
                 frame_of(values, frame, bounds[place], bounds[place + 1])
@@ -143,7 +144,7 @@ class TranslatedDatabase(Database):
         )
         return InContext(given, context, record)
 
-    def _ascii(self, codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    def _ascii(self, codes: Codes) -> Codes:
         return np.frombuffer("".join(self.alphabet.letters).encode("ascii"), np.uint8)[codes]
 
     def __repr__(self) -> str:

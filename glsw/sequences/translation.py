@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Bool, UInt8
 from glsw.sequences.alphabet import DNA, Alphabet
 from glsw.sequences.nucleic import complement_of
 
@@ -20,9 +21,7 @@ _COMPLEMENT = DNA.encode(complement_of(DNA.decode(range(len(DNA)))))
 """For each code of DNA that of the complement."""
 
 
-def codons_at(
-    codes: npt.NDArray[np.uint8], table: npt.NDArray[np.uint8]
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+def codons_at(codes: UInt8, table: UInt8) -> tuple[UInt8, UInt8]:
     """Translate the codon at each place of DNA, and the one of the other strand that lies there.
 
     Parameters
@@ -65,7 +64,7 @@ def frame_of(
     return values[1][first : first + span : 3][::-1]
 
 
-def lower_case_codons(letters: str) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def lower_case_codons(letters: str) -> tuple[Bool, Bool]:
     """Return whether there is lower case in the codon at each place, on either strand.
 
     >>> lower_case_codons("ACgTTT")[0].tolist()
@@ -77,7 +76,7 @@ def lower_case_codons(letters: str) -> tuple[npt.NDArray[np.bool_], npt.NDArray[
 
 
 @lru_cache(maxsize=32, typed=True)
-def codon_table(genetic_code: int, alphabet: Alphabet) -> npt.NDArray[np.uint8]:
+def codon_table(genetic_code: int, alphabet: Alphabet) -> UInt8:
     """Return the letter (ASCII) of an alphabet for each codon of codes of DNA, all of IUPAC.
 
     Codons that may mean several amino acids become what Biopython makes of them, mostly X.

@@ -300,3 +300,63 @@ def test_ambiguous_letters_score_as_in_blastn() -> None:
 def test_bad_scores_of_dna(arguments, error, message) -> None:
     with pytest.raises(error, match=message):
         Scoring.nucleotide(*arguments)
+
+
+# many queries
+
+
+QUERIES = [Record("a", "first", "AACG"), Record("b", "", "nnn"), Record("c", "", "gaTTA")]
+
+
+def test_a_query_set_is_the_contexts_of_one_query_after_the_other() -> None:
+    preparation = QueryPreparation(DNA, lower_case_mask=True)
+    with pytest.warns(RuntimeWarning, match="query b: all 3 residues are masked; it has no hits"):
+        queries = preparation.query_set(QUERIES, lenient=True)
+    assert [each.id for each in queries.given] == ["a", "b", "c"]
+    assert queries.offsets.tolist() == [0, 2, 2, 4]
+    assert queries.owner.tolist() == [0, 0, 2, 2]
+    assert queries.residues.tolist() == [8, 0, 10]
+    assert [queries.lengths_of(q).tolist() for q in range(3)] == [[4, 4], [], [5, 5]]
+    assert [DNA.decode(codes) for codes in queries.sequences] == ["AACG", "CGTT", "NNTTA", "TAANN"]
+    assert [DNA.decode(codes) for codes in queries.shown] == ["AACG", "CGTT", "GATTA", "TAATC"]
+    assert [each.record.letters for each in queries] == ["AACG", "CGTT", "gaTTA", "TAAtc"]
+    assert [each.context.strand for each in queries] == [1, -1, 1, -1]
+    assert [each.given.id for each in queries] == ["a", "a", "c", "c"]
+    with pytest.raises(ValueError, match="query b: all 3"):
+        preparation.query_set(QUERIES)
+
+
+@pytest.mark.filterwarnings("ignore:query b")
+def test_a_part_of_a_query_set_is_the_set_of_these_queries() -> None:
+    preparation = QueryPreparation(DNA, lower_case_mask=True)
+    whole = preparation.query_set(QUERIES, lenient=True)
+    for start in range(4):
+        for stop in range(start, 4):
+            part = whole.part(slice(start, stop))
+            expected = whole.owner.tolist()
+            kept = [k for k, q in enumerate(expected) if start <= q < stop]
+            assert [each.record for each in part] == [whole[k].record for k in kept]
+            assert [each.context for each in part] == [whole[k].context for k in kept]
+            assert list(part.given) == QUERIES[start:stop]
+            assert part.owner.tolist() == [expected[k] - start for k in kept]
+            assert part.residues.tolist() == whole.residues[start:stop].tolist()
+            assert not len(part) or np.shares_memory(
+                part.sequences.residues, whole.sequences.residues
+            )
+
+
+def test_letters_are_encoded_once_per_context(monkeypatch) -> None:
+    encoded = []
+    encode = type(PROTEIN).encode
+
+    def counted(alphabet, text, **options):
+        encoded.append(text)
+        return encode(alphabet, text, **options)
+
+    monkeypatch.setattr(type(PROTEIN), "encode", counted)
+    found: Counter[str] = Counter()
+    records = [Record("p", "", "MKU"), Record("q", "", "MKVLU")]
+    queries = QueryPreparation(PROTEIN).query_set(records, found)
+    assert encoded == ["MKU", "MKVLU"]
+    assert found == {"U": 2}
+    assert queries.shown is queries.sequences

@@ -10,10 +10,11 @@ from Bio.Seq import MutableSeq, Seq
 from Bio.SeqRecord import SeqRecord
 from hypothesis import given, strategies as st
 
+from glsw.sequences import records as module
 from glsw.sequences.alphabet import DNA, PROTEIN
-from glsw.sequences.fasta import read
-from glsw.sequences.named import as_records, is_single
-from glsw.sequences.records import Record
+from glsw.sequences.fasta import read, read_all
+from glsw.sequences.named import as_records, codes_of, is_single
+from glsw.sequences.records import Record, Records
 
 FASTA = b">a first one\nACGT\nAC\n>b\nTT\n"
 FASTQ = b"@r1 left\nACGT\n+\n@III\n@r2\nTT\n+r2\n+@\n"
@@ -286,3 +287,43 @@ def test_real_files_read_as_biopython_reads_them(data, name, kind, alphabet):
         text = record.letters.upper()
         codes = alphabet.encode(text, name=record.id, unknown="X" if alphabet is PROTEIN else "N")
         assert len(codes) == len(text)
+
+
+@pytest.mark.parametrize("kind", ["a file", "objects"])
+def test_records_are_the_same_from_a_file_and_as_objects(kind, tmp_path):
+    path = tmp_path / "three.fq"
+    path.write_text("@a first one\nACGT\n+\nIIII\n@b\n\n+\n\n@c\nAC\n+\nIJ\n")
+    whole = list(read(path))
+    records = read_all(path) if kind == "a file" else Records.of(whole)
+    assert Records.of(records) is records
+    assert (len(records), list(records), [*reversed(records)]) == (3, whole, whole[::-1])
+    assert [records[k].quality for k in range(3)] == ["IIII", "", "IJ"]
+    assert [*records.titles] == [("a", "first one"), ("b", ""), ("c", "")]
+    assert records.letters.tobytes() == b"".join(records.pieces()) == b"ACGTAC"
+    assert (records.offsets.tolist(), records.qualities.tobytes()) == ([0, 4, 4, 6], b"IIIIIJ")
+    assert [*records.names_and_lengths()] == [("a", 4), ("b", 0), ("c", 2)]
+    for part in (slice(None), slice(1, 3), slice(2), slice(3, 1), slice(3, None)):
+        some = records[part]
+        assert list(some) == whole[part]
+        assert some.offsets[0] == 0
+        assert [*some.titles] == [*records.titles][part]
+    assert list(Records.joined([records, records[1:]])) == whole + whole[1:]
+    with pytest.raises(IndexError):
+        records[3]
+
+
+def test_many_records_are_made_some_at_a_time(monkeypatch, tmp_path):
+    path = tmp_path / "many.fasta"
+    path.write_text("".join(f">r{k}\n{'ACGT' * (k % 3)}\n" for k in range(25)))
+    expected = [Record(f"r{k}", "", "ACGT" * (k % 3)) for k in range(25)]
+    for together in (1, 7, 25, 100):
+        monkeypatch.setattr(module, "_TOGETHER", together)
+        assert list(read_all(path)) == expected
+
+
+def test_letters_that_are_not_ascii_are_none_of_any_alphabet():
+    records = Records.of([Record("a", "", "MK"), Record("b", "", "Ké")])
+    assert records.letters.tobytes() == b"MKK\0"
+    with pytest.raises(ValueError, match="b: letter 'é' at position 2"):
+        codes_of(records, PROTEIN, None)
+    assert PROTEIN.decode(codes_of(records, PROTEIN, "X")[1]) == "KX"

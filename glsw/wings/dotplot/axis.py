@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glsw.sequences.encoded import offsets_of
 from glsw.sequences.named import NamedSequences
 
 _Codes = npt.NDArray[np.uint8]
@@ -64,7 +65,7 @@ class Axis:
     @cached_property
     def starts(self) -> _Int64:
         """The first tile of each segment, shape (segments,)."""
-        return np.cumsum([0, *self._filled()])[:-1].astype(np.int64)
+        return offsets_of(self._filled())[:-1]
 
     @property
     def tiles(self) -> int:

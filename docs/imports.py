@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glsw"
 PAGE = ROOT / "docs" / "ARCHITECTURE.md"
 PLACE = "<!-- the picture -->"
-NOT_DRAWN = "_version", "arrays", "caller", "cores", "words", "wings"
-"""Small helpers that every room may use, and the registry of the wings."""
+NOT_DRAWN = "_version", "arrays", "caller", "cores", "options", "wings", "words"
+"""Small helpers, the table of options, and the registry of the wings."""
 
 _WIDTH, _HEIGHT, _ACROSS, _BETWEEN = 112, 32, 20, 24  # px of a box, and of the space around it
 

@@ -272,3 +272,18 @@ def test_a_file_is_read_in_arrays(tmp_path):
     path.write_text("".join(f">n{k}\n{word}\n" for k, word in enumerate(random_words(50, 30))))
     found = collect(path, PROTEIN, what="query")
     assert [found.record(k) for k in range(50)] == list(glsw.read(path))
+
+
+@pytest.mark.parametrize("many", [["MKV", b"", "HE"], np.array(["MKV", "", "HE"])])
+def test_texts_have_their_numbers_as_names(many):
+    found = collect(many, PROTEIN, what="query")
+    records = found.records
+    assert records is not None
+    assert [found.name(k) for k in range(3)] == ["query 1", "query 2", "query 3"]
+    expected = [("query 1", "MKV"), ("query 2", ""), ("query 3", "HE")]
+    assert [(each.id, each.letters) for each in records] == expected
+    assert [(each.id, each.letters) for each in records[1:]] == expected[1:]
+    assert [*records.titles] == [(name, "") for name, _ in expected]
+    for _ in range(2):
+        assert records.letters.tobytes() == b"MKVHE"
+    assert records.offsets.tolist() == found.sequences.offsets.tolist() == [0, 3, 3, 5]

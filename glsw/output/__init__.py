@@ -150,9 +150,8 @@ def write(
 
 def names_and_lengths(targets: Iterable[Record] | Database) -> Iterator[tuple[str, int]]:
     """Yield the name and the letters of each target, which a `Header` needs."""
-    if isinstance(targets, Database | Records):
-        return targets.names_and_lengths()
-    return ((record.id, len(record)) for record in targets)
+    named = targets if isinstance(targets, Database) else Records.of(targets)
+    return named.names_and_lengths()
 
 
 def _write_all(

@@ -1,4 +1,4 @@
-"""Errors name the file, those of a letter that no alphabet has also the line."""
+"""Errors name the file, those of a letter the line: for readers of any files, so it is apart."""
 
 from __future__ import annotations
 

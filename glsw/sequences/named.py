@@ -11,7 +11,7 @@ import re
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from glsw.arrays import Int64
-from glsw.sequences.alphabet import Alphabet
+from glsw.arrays import Int64, UInt8
+from glsw.sequences.alphabet import Alphabet, single_bytes
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.fasta import read, read_all
 from glsw.sequences.records import PIECE, EncodedRecord, Record, Records, Titles
@@ -163,9 +163,10 @@ def codes_of(
             if substituted is not None:
                 substituted.update(found)
             return Sequences(codes, offsets_of(lengths))
-    if isinstance(records, _Nameless) and records.is_text:
-        for each in records:
-            check_no_file(each.letters, each.id, alphabet, alone=False)
+    if isinstance(records, _Texts):
+        for each, text in zip(records, records.texts, strict=True):
+            if isinstance(text, str):
+                check_no_file(text, each.id, alphabet, alone=False)
     encoded = [
         alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=substituted)
         for each in records
@@ -176,13 +177,10 @@ def codes_of(
 class _Nameless(Records):
     """Letters of sequences without names, which get their number when they are asked for."""
 
-    def __init__(self, letters: bytes, offsets: Int64, what: str, *, is_text: bool = False) -> None:
-        self._what, self.is_text = what, is_text  # which may be the name of a file
-        super().__init__(
-            Titles(np.empty(0, np.uint8), np.zeros(1, np.int64)),
-            np.frombuffer(letters, np.uint8),
-            offsets,
-        )
+    def __init__(self, letters: bytes, offsets: Int64, what: str) -> None:
+        self._what = what
+        without = Titles(np.empty(0, np.uint8), np.zeros(1, np.int64))
+        super().__init__(without, np.frombuffer(letters, np.uint8), offsets)
 
     @cached_property
     def titles(self) -> Titles:
@@ -195,7 +193,31 @@ class _Nameless(Records):
         return f"{self._what} {k + 1}", ""
 
 
-def _of_texts(source: Any, what: str) -> _Nameless | None:
+class _Texts(_Nameless):
+    """A list of text; its letters are joined again if they are asked for again, to save memory."""
+
+    def __init__(self, texts: tuple[Any, ...], letters: bytes, what: str) -> None:
+        super().__init__(b"", offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), what)
+        self.texts, self._joined = texts, letters
+
+    @property
+    def letters(self) -> UInt8:
+        """The letters of all."""
+        joined, self._joined = self._joined, b""
+        return np.frombuffer(joined or b"".join(map(single_bytes, self.texts)), np.uint8)
+
+    def __iter__(self) -> Iterator[Record]:
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return Records.of([self[number] for number in range(len(self))[k]])
+        text = self.texts[k]
+        letters = text if isinstance(text, str) else text.decode("latin-1")
+        return Record(*self._title(range(len(self))[k]), letters)
+
+
+def _of_texts(source: Any, what: str) -> _Texts | None:
     """Return the letters of a list of text; None if it is of other objects, files or not ASCII."""
     if isinstance(source, np.ndarray):
         if source.ndim != 1 or source.dtype.kind not in "SU":
@@ -215,8 +237,7 @@ def _of_texts(source: Any, what: str) -> _Nameless | None:
         letters = b"".join(source)
     else:
         return None
-    lengths = np.fromiter(map(len, source), np.int64, len(source))
-    return _Nameless(letters, offsets_of(lengths), what, is_text=kinds == {str})
+    return _Texts(tuple(source), letters, what)
 
 
 def _of_arrow(array: Any, what: str) -> Sequences | Records:

@@ -26,8 +26,8 @@ from glsw.scoring.gaps import Mode
 from glsw.scoring.positional import PositionalQuery, positional_queries
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
-from glsw.search.database_search import PreparedSearch, search_database
 from glsw.search.limits import limits_for
+from glsw.search.search import PreparedSearch, search_database
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.named import Many, NamedSequences, One, Single, is_single

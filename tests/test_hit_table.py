@@ -140,9 +140,11 @@ def test_runs_are_the_paths(paths: list[tuple[list[tuple[int, int]], int, int]])
     again = Runs.of_coordinates([forwards.coordinates(p) for p in range(len(paths))])
     for name in ("start", "moves", "lengths", "offsets"):
         assert getattr(again, name).tolist() == getattr(forwards, name).tolist()
-    parts = [forwards.part(slice(k, k + 2)) for k in range(0, len(paths), 2)]
+    parts = [forwards[k : k + 2] for k in range(0, len(paths), 2)]
     joined = Runs.concatenated([Runs.of_coordinates([]), *parts])
     assert [joined.coordinates(p).tolist() for p in range(len(paths))] == expected
+    backwards = forwards[np.arange(len(paths))[::-1]]
+    assert [backwards.coordinates(p).tolist() for p in range(len(paths))] == expected[::-1]
 
 
 def test_hits_become_objects_when_asked_for() -> None:

@@ -35,7 +35,7 @@ CORE = [
     "tests/cli/test_empty.py",
     "tests/cli/test_summary.py",
     "tests/output/test_output.py",
-    "tests/search/test_hit_pairs.py",
+    "tests/search/test_align.py",
 ]
 LOOK = """
 import contextlib, importlib, io, json, pkgutil, re

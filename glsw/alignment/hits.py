@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -16,7 +15,7 @@ from glsw.alignment.alignment import Alignment, biopython_alignment
 from glsw.alignment.columns import COLUMNS, columns_of
 from glsw.alignment.paths import Runs
 from glsw.alignment.table import HitTable, package
-from glsw.sequences.encoded import offsets_of
+from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.nucleic import reversed_strand
 from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import EncodedRecord, Record
@@ -254,11 +253,11 @@ def _table(query: Record, hits: Sequence[Hit]) -> HitTable:
         dict(enumerate(targets)),
         each,
         each,
-        np.repeat([hit.rank for hit in hits], counts),
-        np.array(list(chain.from_iterable(range(1, count + 1) for count in counts))),
         np.array([hsp.alignment.units for hsp in hsps]),
         np.array([hsp.bits for hsp in hsps], np.float64),  # None becomes NaN
         np.array([hsp.evalue for hsp in hsps], np.float64),
+        np.repeat([hit.rank for hit in hits], counts),
+        ranges(np.ones(len(hits), int), counts),
         Runs.concatenated([hsp.alignment.runs for hsp in hsps]),
     )
 
@@ -362,7 +361,7 @@ class SearchResult:
         """
         if not len(self):
             return
-        table = self.listed.table.part(self.listed.rows)
+        table = self.listed.table.select(self.listed.rows)
         for values in zip(*columns_of(table), strict=True):
             yield dict(zip(COLUMNS, values, strict=True))
 

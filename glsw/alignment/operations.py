@@ -212,7 +212,7 @@ class AlignedColumns:
 
     def _operations(self, rows: slice, paired: list[_Codes], width: int = 1) -> Operations:
         """Return operations, given the letters of columns without gaps, ``width`` per column."""
-        runs = self.runs.part(rows)
+        runs = self.runs[rows]
         kinds = np.empty(4, np.uint8)
         kinds[[LEFT, UP, DIAGONAL]] = DELETED, INSERTED, DIFFERENT
         lengths = runs.lengths * width
@@ -222,7 +222,7 @@ class AlignedColumns:
 
     def _paired_codes(self, rows: slice) -> list[_Codes]:
         """Return the codes of queries and of targets in the columns of rows without gaps."""
-        return self._paired(self.runs.part(rows), self.aligned_codes(rows))
+        return self._paired(self.runs[rows], self.aligned_codes(rows))
 
     @staticmethod
     def _paired(runs: Runs, residues: list[_Codes], width: int = 1) -> list[_Codes]:

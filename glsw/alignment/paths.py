@@ -254,6 +254,12 @@ class Runs:
         return replace(runs, start=end.astype(np.int64) - runs.residues)
 
     @staticmethod
+    def nothing(count: int) -> Runs:
+        """Return so many alignments without columns."""
+        offsets, no = np.zeros(count + 1, np.int64), np.empty(0, np.int64)
+        return Runs(np.zeros((count, 2), np.int64), no.astype(np.uint8), no, offsets)
+
+    @staticmethod
     def of_moves(end: tuple[int, int], moves: npt.NDArray[np.uint8]) -> Runs:
         """Return the one alignment with a move per column, given its ends in query and target."""
         lengths, offsets = np.ones(len(moves), np.int64), np.array([0, len(moves)])
@@ -263,7 +269,7 @@ class Runs:
     def of_coordinates(each: Sequence[_Int64]) -> Runs:
         """Return the runs of pairs with these coordinates, see `glsw.Alignment`."""
         if not each:
-            return Runs.concatenated([])
+            return Runs.nothing(0)
         offsets = offsets_of([one.shape[1] - 1 for one in each])
         target, query = np.concatenate([np.diff(one) for one in each], axis=1)
         moves = (LEFT * (target > 0) + UP * (query > 0)).astype(np.uint8)
@@ -273,34 +279,33 @@ class Runs:
     @staticmethod
     def concatenated(parts: Sequence[Runs]) -> Runs:
         """Return the alignments of all parts."""
-        counts = [np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)]
+        parts = parts or [Runs.nothing(0)]
         return Runs(
-            np.concatenate([np.empty((0, 2), np.int64), *(part.start for part in parts)]),
-            np.concatenate([np.empty(0, np.uint8), *(part.moves for part in parts)]),
-            np.concatenate([np.empty(0, np.int64), *(part.lengths for part in parts)]),
-            offsets_of(np.concatenate(counts)),
+            np.concatenate([part.start for part in parts]),
+            np.concatenate([part.moves for part in parts]),
+            np.concatenate([part.lengths for part in parts]),
+            offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),
         )
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def select(self, chosen: npt.ArrayLike) -> Runs:
-        """Return these alignments, in this order; ``chosen`` has their numbers."""
-        chosen = np.asarray(chosen, np.intp)
-        counts = np.diff(self.offsets)[chosen]
-        runs = ranges(self.offsets[:-1][chosen], counts)
-        return Runs(self.start[chosen], self.moves[runs], self.lengths[runs], offsets_of(counts))
+    def __getitem__(self, chosen: slice | _Int64) -> Runs:
+        """Return these alignments, in this order: a slice of step 1, or their numbers."""
+        if not isinstance(chosen, slice):
+            counts = np.diff(self.offsets)[chosen]
+            some = ranges(self.offsets[:-1][chosen], counts)
+            return Runs(
+                self.start[chosen], self.moves[some], self.lengths[some], offsets_of(counts)
+            )
+        first, stop, _ = chosen.indices(len(self))
+        offsets = self.offsets[first : stop + 1]
+        some = slice(offsets[0], offsets[-1])
+        return Runs(self.start[chosen], self.moves[some], self.lengths[some], offsets - offsets[0])
 
     def shifted(self, residues: _Int64) -> Runs:
         """Return alignments that start so many residues later, shape (N, 2)."""
         return replace(self, start=self.start + residues)
-
-    def part(self, chosen: slice) -> Runs:
-        """Return the alignments of a slice of step 1."""
-        first, stop, _ = chosen.indices(len(self))
-        offsets = self.offsets[first : stop + 1]
-        runs = slice(offsets[0], offsets[-1])
-        return Runs(self.start[chosen], self.moves[runs], self.lengths[runs], offsets - offsets[0])
 
     def total(self, values: npt.NDArray[np.integer]) -> _Int64:
         """Return the sums over the runs of each alignment, shape (N,)."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import operator
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from glsw.sequences.records import EncodedRecord
 
 if TYPE_CHECKING:
     import Bio.Align
+
+ValueT = TypeVar("ValueT")
 
 _Int64 = npt.NDArray[np.int64]
 _Places = tuple[_Int64, _Int64]
@@ -46,9 +48,10 @@ class Contexts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HitTable(AlignedColumns):
-    """The high-scoring pairs of one query or of several, a row each.
+    """The hits of one query or of several and their alignments, a row each.
 
-    The rows of a query follow each other, and those of a hit.
+    A search makes a row for each hit, with its best score; then it has bits and E-values, then the
+    alignment, and rows of further ones. The rows of a query follow each other, and those of a hit.
 
     Parameters
     ----------
@@ -57,16 +60,16 @@ class HitTable(AlignedColumns):
         The contexts of all queries, and the targets. Those that were translated have a frame.
     query, target : ndarray of int64, shape (N,)
         Their numbers.
-    rank : ndarray of int64, shape (N,)
-        Of the hit, 1 for the best of the query.
-    number : ndarray of int64, shape (N,)
-        Of the pair among those of its hit, 1 for the best.
     units : ndarray of int, shape (N,)
         The score in integer units of the scoring.
     bits, evalues : ndarray of float64, shape (N,)
         NaN if no statistics are known.
+    rank : ndarray of int64, shape (N,)
+        Of the hit, 1 for the best of the query.
+    number : ndarray of int64, shape (N,)
+        Of the alignment among those of its hit, 1 for the best.
     runs : Runs
-        The columns of the alignments, N of them.
+        The columns of the alignments, N of them; none until they are aligned.
     hidden : ndarray of float64, shape (N,), optional
         The most bits that an alignment of the query can have that limits of the score or E-value
         keep from the table, NaN if nothing is known of them.
@@ -80,37 +83,69 @@ class HitTable(AlignedColumns):
     targets: Shown
     query: _Int64
     target: _Int64
-    rank: _Int64
-    number: _Int64
     units: npt.NDArray[np.integer]
     bits: npt.NDArray[np.float64]
     evalues: npt.NDArray[np.float64]
+    rank: _Int64
+    number: _Int64
     runs: Runs
     hidden: npt.NDArray[np.float64] | None = None
     beyond: npt.NDArray[np.float64] | None = None
 
-    def part(self, rows: slice) -> HitTable:
-        """Return a table of these rows."""
-        return HitTable(
-            self.scoring,
-            self.queries,
-            self.targets,
-            self.query[rows],
-            self.target[rows],
-            self.rank[rows],
-            self.number[rows],
-            self.units[rows],
-            self.bits[rows],
-            self.evalues[rows],
-            self.runs.part(rows),
-            None if self.hidden is None else self.hidden[rows],
-            None if self.beyond is None else self.beyond[rows],
-        )
+    @staticmethod
+    def of_scores(
+        scoring: Scoring,
+        queries: Shown,
+        targets: Shown,
+        query: _Int64,
+        target: _Int64,
+        units: npt.NDArray[np.integer],
+    ) -> HitTable:
+        """Return hits of which only the best scores are known; all have rank 1."""
+        nothing, one = np.full(len(query), np.nan), np.ones(len(query), np.int64)
+        given = scoring, queries, targets, query, target, units
+        return HitTable(*given, nothing, nothing, one, one, Runs.nothing(len(query)))
+
+    def select(self, rows: slice | _Int64) -> HitTable:
+        """Return these rows, in this order: a slice of step 1, or their numbers."""
+        columns: dict[str, Any] = {name: each[rows] for name, each in self._columns.items()}
+        return replace(self, **columns)
+
+    @staticmethod
+    def concatenated(parts: Sequence[HitTable]) -> HitTable:
+        """Return the rows of all parts, one or more, which are of the same queries and targets."""
+        columns: dict[str, Any] = {
+            name: np.concatenate([part._columns[name] for part in parts])
+            for name in parts[0]._columns
+            if name != "runs"
+        }
+        return replace(parts[0], **columns, runs=Runs.concatenated([part.runs for part in parts]))
+
+    @property
+    def _columns(self) -> dict[str, Any]:
+        """What has a value for each row, by name."""
+        columns = {each.name: getattr(self, each.name) for each in fields(self)[3:]}
+        return {name: column for name, column in columns.items() if column is not None}
+
+    def made(self, make: Callable[[HitTable], list[ValueT]]) -> list[ValueT]:
+        """Return what a function makes of all rows, a value each; it is called once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        values: list[ValueT] = self._made[make]
+        return values
+
+    @cached_property
+    def _made(self) -> dict[Callable[[HitTable], Any], Any]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the fields, and nothing that is made of them."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def alignment(self, row: int) -> Alignment:
         """Return the alignment of a row."""
         query, target = self.queries[int(self.query[row])], self.targets[int(self.target[row])]
-        runs = self.runs.part(slice(row, row + 1))
+        runs = self.runs[row : row + 1]
         return Alignment(int(self.units[row]), query.record, target.record, runs, self.scoring)
 
     # places
@@ -157,7 +192,7 @@ class HitTable(AlignedColumns):
         width = self.scoring.alphabet.width if of_letters else 1
         if width == 1:
             return super().operations(rows)
-        letters = self._paired(self.runs.part(rows), self._letters(rows), width)
+        letters = self._paired(self.runs[rows], self._letters(rows), width)
         return self._operations(rows, letters, width)
 
     def cigars(self, *, of_letters: bool = False) -> list[str]:
@@ -282,7 +317,7 @@ class PairAlignments(AlignedColumns):
             int(self.units[k]),
             self.queries.record(query),
             self.targets.record(target),
-            self.runs.part(slice(k, k + 1)),
+            self.runs[k : k + 1],
             self.scoring,
         )
 

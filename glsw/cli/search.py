@@ -30,8 +30,8 @@ from glsw.output import FORMATS, format_of
 from glsw.output.pairwise import ALIGNMENTS
 from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
-from glsw.search.database_search import PreparedSearch
 from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP
+from glsw.search.search import PreparedSearch
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.statistics import METHODS
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TextIO, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary
+from typing import NamedTuple, TextIO, TypeAlias, TypeVar
 
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import HitTable
@@ -50,21 +49,13 @@ class Format(NamedTuple):
         return self.writer(done) if self.writer else self.write
 
 
-_MADE: WeakKeyDictionary[HitTable, dict[Callable[..., Any], list[Any]]] = WeakKeyDictionary()
-
-
 def of_rows(result: SearchResult, make: Callable[[HitTable], list[ValueT]]) -> list[ValueT]:
     """Return what ``make`` returns for the high-scoring pairs of a result, a value each.
 
     It is called once for the table of a result, in which those of other queries may be too.
     """
-    if not len(result):
-        return []
     listed = result.listed
-    made = _MADE.setdefault(listed.table, {})
-    if make not in made:
-        made[make] = make(listed.table)
-    return made[make][listed.rows]
+    return listed.table.made(make)[listed.rows] if len(listed) else []
 
 
 def with_more(lines: list[str], result: SearchResult) -> list[str]:

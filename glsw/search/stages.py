@@ -17,7 +17,7 @@ from glsw.pairs.align_pairs import aligned
 
 if TYPE_CHECKING:
     from glsw.search.limits import Limits
-    from glsw.search.selection import HitLists
+    from glsw.search.select import Selection
     from glsw.sequences.database import Database
 
 
@@ -33,8 +33,8 @@ class Stage:
         return limits
 
     def rescored(
-        self, engine: Engine, hits: HitLists, database: Database, limits: Limits, ties: Ties
-    ) -> HitLists:
+        self, engine: Engine, hits: Selection, database: Database, limits: Limits, ties: Ties
+    ) -> Selection:
         """Return those hits that are within the limits of the search, scored again."""
         return hits
 

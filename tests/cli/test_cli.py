@@ -39,7 +39,7 @@ from glsw.output import FORMATS
 from glsw.run import workers
 from glsw.run.workers import Task, run_task
 from glsw.scoring.scoring import Scoring
-from glsw.search import database_search
+from glsw.search import search as flow
 
 DEMO = ROOT / "demo"
 QUERIES = ">q1 first\nHEAGAWGHEE\n>q2 second\nMKVLAW\n"
@@ -536,7 +536,7 @@ def test_finished_queries_are_written_before_the_next_starts(
 
     monkeypatch.setattr(Reference, "scan_each", watched)
     monkeypatch.setattr(Reference, "cells_at_once", 1)
-    monkeypatch.setattr(database_search, "_SECONDS_TOGETHER", -1)
+    monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
     words = "search queries.fasta db.fasta --engine reference --format table --output out"
     assert main(words.split()) == 0
     assert seen[0] == "none"

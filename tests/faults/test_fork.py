@@ -63,7 +63,7 @@ def forked(before: str, work: str, after: str = "") -> str:
         (USED, "aligner.score(*PAIR)"),
         (
             # Results that are ready need no device, so the hits of each query are aligned alone.
-            "from glsw.search import assemble; assemble._MAX_PAIRS_PER_BATCH = 1\n"
+            "from glsw.search import align; align._MAX_PAIRS_PER_BATCH = 1\n"
             + USED
             + "; found = aligner.search([PAIR[0]] * 9, [PAIR[1]]); next(found)",
             "next(found)",

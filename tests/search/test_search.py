@@ -22,7 +22,7 @@ from glsw.engines import ENGINES, Reference
 from glsw.engines.lanes import packing
 from glsw.engines.lanes.engine import Lanes
 from glsw.run import tasks, workers
-from glsw.search import database_search, limits, scan as scans
+from glsw.search import limits, scan as scans, search as flow
 from glsw.search.ranking import Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -189,7 +189,7 @@ def test_queries_are_taken_as_the_engine_wants_them(
     small: Aligner, tasks_seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Small, "part", 10**6)
-    monkeypatch.setattr(database_search, "_SECONDS_TOGETHER", -1)
+    monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
     results = small.search(QUERIES, TARGETS)
     next(results)
     next(results)

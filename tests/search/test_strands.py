@@ -22,10 +22,10 @@ from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Reference
-from glsw.search import assemble, selection, stages
+from glsw.search import align, select, stages
 from glsw.search.limits import limits_for
 from glsw.search.ranking import Ranking, scores_of, target_numbers
-from glsw.search.selection import best_contexts
+from glsw.search.select import best_contexts
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import Context, QueryPreparation
@@ -466,7 +466,7 @@ def test_the_best_of_those_with_the_evalue_are_listed(
         options |= {"top": 4, "evalue": values[len(values) // 2]}
         expected = rows(aligner.search(queries, targets, **options))
         assert rows(aligner.search(queries, targets, executor=executor, **options)) == expected
-    monkeypatch.setattr(selection, "_MIN_HITS_TO_PREFILTER", 0)
+    monkeypatch.setattr(select, "_MIN_HITS_TO_PREFILTER", 0)
     assert rows(aligner.search(queries, targets, **options)) == expected
 
 
@@ -487,7 +487,7 @@ def test_hits_are_sorted_by_evalue(monkeypatch: pytest.MonkeyPatch) -> None:
             assert [[hit.target.id for hit in each] for each in found] == [k[:top] for k in ids]
             assert all([hit.rank for hit in each] == [*range(1, len(each) + 1)] for each in found)
             with monkeypatch.context() as patch:
-                patch.setattr(selection, "_MIN_HITS_TO_PREFILTER", 0)
+                patch.setattr(select, "_MIN_HITS_TO_PREFILTER", 0)
                 again = aligner.search(queries, targets, **options)
                 assert rows(again) == rows(found)
     assert ids != by_score
@@ -673,7 +673,7 @@ def test_hits_are_aligned_some_at_a_time(
         return together(engine, batch, records, *rest)
 
     monkeypatch.setattr(stages, "aligned", watched)
-    monkeypatch.setattr(assemble, *limit)
+    monkeypatch.setattr(align, *limit)
     assert rows(aligner.search(QUERIES[:2], targets, **options)) == expected
     contexts = 2 if code is None else 6
     assert max(pairs for pairs, _ in sizes) <= max(contexts, dict([limit]).get(PAIRS, 10**6))

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,11 +27,11 @@ from glsw.options import Composition
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits, evalue_of
-from glsw.search.ranking import hits_of, scores_of, target_numbers
-from glsw.search.selection import HitLists
+from glsw.search.ranking import hits_of
+from glsw.search.select import Selection, listed, with_significance
 from glsw.search.stages import Stage
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import Sequences, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, ranges
 from glsw.sequences.seg import Seg
 from glsw.statistics.published_constants import published
 from glsw.wings.composition.adjustment import (
@@ -76,29 +75,42 @@ class Rescoring(Stage):
         return limits._replace(ranking=ranking, evalue=RELAXED * limits.evalue, order="score")
 
     def rescored(
-        self, engine: Engine, hits: HitLists, database: Database, limits: Limits, ties: Ties
-    ) -> HitLists:
+        self, engine: Engine, hits: Selection, database: Database, limits: Limits, ties: Ties
+    ) -> Selection:
         """Return hits with their own matrices: those within the limits, in the order of the limits.
 
         Scores of hits are in units of 1/32 of the matrix.
         """
-        if not len(hits):
+        each = [hits.part(slice(q, q + 1)) for q in range(len(hits.scans))]
+        if not each:
             return hits
-        each = [hits.part(slice(q, q + 1)) for q in range(len(hits))]
-        numbers, pairs = zip(
+        known, pairs = zip(
             *(_pairs(engine, some, database, self.composition, ties) for some in each), strict=True
         )
-        counts = [len(some) for some in numbers]
-        bounds = offsets_of(counts)
-        first = np.repeat(hits.queries.offsets[:-1], counts)  # each query has one context or none
-        scores = pairs[0].concatenated(pairs).scores(engine, hits.queries.sequences, first)
-        selected = [
-            _selected(some, targets, own, scores[first:stop], limits, self.last(limits))
-            for some, targets, own, (first, stop) in zip(
-                each, numbers, pairs, pairwise(bounds.tolist()), strict=True
-            )
+        first = hits.offsets[:-1].tolist()
+        rows = np.concatenate([some + row for some, row in zip(known, first, strict=True)])
+        table, own = hits.table.select(rows), pairs[0].concatenated(pairs)
+        # each query has one context or none
+        scores = own.scores(engine, hits.queries.sequences, table.query)
+        statistics = [
+            Rescaled(one) if len(some) else one
+            for one, some in zip(hits.statistics, known, strict=True)
         ]
-        return HitLists.concatenated(hits.queries, selected)
+        table = replace(table, units=scores)
+        table = with_significance(table, statistics, hits.queries, database)
+        assert limits.evalue is not None
+        least = self.last(limits).ranking.min_score
+        kept, more = listed(
+            (scores >= least) & (table.evalues <= limits.evalue),
+            table.evalues,
+            hits_of(scores, table.target),
+            hits.queries.owner[table.query],
+            limits,
+            len(each),
+        )
+        scans = [[scan._replace(places=None, windows=None) for scan in some] for some in hits.scans]
+        table, own = table.select(kept), own.select(kept)
+        return Selection.of(hits.queries, scans, statistics, more, table, own)
 
     def last(self, limits: Limits) -> Limits:
         """Return limits whose least score is in units of 1/32, and is rounded to the given one."""
@@ -124,18 +136,17 @@ def stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Rescoring:
     return Rescoring(settings["composition"])
 
 
-def _codes(hits: HitLists) -> npt.NDArray[np.uint8]:
+def _codes(hits: Selection) -> npt.NDArray[np.uint8]:
     """Return the codes of the one query of hits, none if all its residues are masked."""
     return hits.queries.sequences.residues
 
 
 def _pairs(
-    engine: Engine, hits: HitLists, database: Database, composition: Composition, ties: Ties
+    engine: Engine, hits: Selection, database: Database, composition: Composition, ties: Ties
 ) -> tuple[_Int64, OwnScores]:
-    """Return the targets of a query that are scored again, with their scores."""
+    """Return which hits of a query are scored again, and their scores."""
     scoring, codes = engine.scoring.letters, _codes(hits)
-    numbers = target_numbers(hits.hits)
-    targets = database.select(database.rank[numbers].tolist())
+    targets = database.select(database.rank[hits.table.target].tolist())
     near = _nearly_identical(engine, hits, targets, ties)
     masked = _masked(targets, near, scoring)
     compositions = Compositions.of(masked, scoring)
@@ -146,7 +157,7 @@ def _pairs(
         compositions = compositions.part(known)
         rates = profile_rates(scoring, rows, compositions)
         own = OwnProfiles(masked.select(known), SCALE, rates, compositions.frequencies)
-        return numbers[known], own
+        return known, own
     queries = Compositions.of(Sequences.of([codes]), scoring)
     known = np.flatnonzero((compositions.residues > 0) & (queries.residues > 0))
     matrices = np.empty((len(known), *scoring.matrix.shape), np.int16)
@@ -155,43 +166,7 @@ def _pairs(
         same = queries.part(np.zeros(len(some), np.intp))
         made = adjusted_matrices(scoring, same, compositions.part(some), composition)
         matrices[start : start + len(some)] = made
-    return numbers[known], OwnMatrices(masked.select(known), SCALE, matrices)
-
-
-def _selected(
-    hits: HitLists,
-    numbers: _Int64,
-    own: OwnScores,
-    scores: npt.NDArray[np.int32],
-    limits: Limits,
-    last: Limits,
-) -> HitLists:
-    """Return those hits of a query that are within the limits by their own scores."""
-    assert limits.evalue is not None
-    (statistics,), lengths = hits.statistics, own.targets.lengths
-    bits, evalues = np.empty((2, 0))
-    if len(numbers):
-        statistics = Rescaled(statistics)
-        bits = statistics.bits(scores, lengths)
-        evalues = statistics.evalue(scores, np.full(len(scores), len(_codes(hits))), lengths)
-    keys = hits_of(scores, numbers)
-    order = np.lexsort((keys, evalues)) if limits.order == "evalue" else np.argsort(keys)
-    enough = (scores >= last.ranking.min_score) & (evalues <= limits.evalue)
-    kept = order[enough[order]]
-    more, kept = kept[limits.ranking.top or len(kept) :], kept[: limits.ranking.top]
-    (scans,) = hits.scans
-    return replace(
-        hits,
-        scans=[[each._replace(places=None, windows=None) for each in scans]],  # of other scores
-        statistics=[statistics],
-        offsets=np.array([0, len(kept)]),
-        hits=keys[kept],
-        contexts=np.zeros(len(kept), np.int64),
-        bits=bits[kept],
-        evalues=evalues[kept],
-        more=[len(more)],
-        scores=own.select(kept),
-    )
+    return known, OwnMatrices(masked.select(known), SCALE, matrices)
 
 
 def _masked(targets: Sequences, near: npt.NDArray[np.bool_], scoring: Scoring) -> Sequences:
@@ -206,11 +181,11 @@ def _masked(targets: Sequences, near: npt.NDArray[np.bool_], scoring: Scoring) -
 
 
 def _nearly_identical(
-    engine: Engine, hits: HitLists, targets: Sequences, ties: Ties
+    engine: Engine, hits: Selection, targets: Sequences, ties: Ties
 ) -> npt.NDArray[np.bool_]:
     """Return which targets are nearly identical with the query where they are aligned."""
     found = np.zeros(len(targets), bool)
-    query, scores = _codes(hits), scores_of(hits.hits)
+    query, scores = _codes(hits), hits.table.units
     letters = hits.queries.shown[0] if engine.scoring.wide_queries else query
     constants = published(engine.scoring.letters)
     assert constants

@@ -230,7 +230,7 @@ def with_forward_scores(result: SearchResult, profile: Profile, database: Databa
     of_code[background.codes] = np.arange(len(background.codes))
     odds = sums.odds[:, background.codes]
     for k, row in enumerate(first.tolist()):
-        at, residues = table.runs.part(slice(row, row + 1)).pairs()
+        at, residues = table.runs[row : row + 1].pairs()
         scores[k] -= _bias_correction(odds[at], of_code[targets[k][residues]])
     lengths = np.array([len(each) for each in targets])
     bits, evalues = table.bits.copy(), table.evalues.copy()

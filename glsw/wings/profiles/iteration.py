@@ -311,7 +311,7 @@ def _members(
     numbers = table.target[rows].tolist()
     names = tuple(table.targets[number].given.id for number in numbers)
     alignments = (
-        (number, table.runs.part(slice(row, row + 1)), database.codes(int(database.rank[number])))
+        (number, table.runs[row : row + 1], database.codes(int(database.rank[number])))
         for number, row in zip(numbers, rows.tolist(), strict=True)
     )
     return numbers, names, alignments

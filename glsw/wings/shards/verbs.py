@@ -34,11 +34,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from glsw.alignment.hits import SearchResult
 from glsw.engines.base import Progress, ignore
 from glsw.output.part_file import BusyFileError, PartFile, check_regular
-from glsw.search.assemble import DifferentScoreError
-from glsw.search.database_search import PreparedSearch
+from glsw.search.align import DifferentScoreError
 from glsw.search.fingerprint import Fingerprint, differences, fingerprint, json_object
 from glsw.search.parallel_scan import Merge, scan_database
 from glsw.search.scan import ScanResult, check_longest
+from glsw.search.search import PreparedSearch
 from glsw.wings.shards.file import ShardError, ShardFile, first_block, hits_block, last_block
 from glsw.wings.shards.plan import MAX_SHARDS, Shard, plan
 

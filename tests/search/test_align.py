@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from glsw import Aligner, Record, Scoring, SearchResult
-from glsw.search import database_search, stages
+from glsw.search import search as flow, stages
 from glsw.search.scan import ScanResult
 
 DNA = Scoring.nucleotide()
@@ -42,7 +42,7 @@ def test_first_alignments_in_the_columns_that_the_scan_has_found(
     aligner = Aligner(DNA, engine="reference")
     options = {"max_hsps": max_hsps, "min_score": 12}
     expected = rows(aligner.search(QUERIES, TARGETS, **options))
-    scan = database_search.scan_database
+    scan = flow.scan_database
 
     def placed(run, queries, database, *rest) -> Iterator[ScanResult]:
         for codes, found in zip(queries, scan(run, queries, database, *rest), strict=True):
@@ -61,7 +61,7 @@ def test_first_alignments_in_the_columns_that_the_scan_has_found(
         lengths.append(batch.target_lengths.tolist())
         return together(engine, batch, *rest)
 
-    monkeypatch.setattr(database_search, "scan_database", placed)
+    monkeypatch.setattr(flow, "scan_database", placed)
     monkeypatch.setattr(stages, "aligned", watched)
     assert rows(aligner.search(QUERIES, TARGETS, **options)) == expected
     first = [
@@ -94,7 +94,7 @@ def test_a_reader_may_stop_and_an_error_comes_after_the_results_before_it(
 ) -> None:
     aligner = Aligner(DNA, engine="reference")
     monkeypatch.setattr(type(aligner.engine), "cells_at_once", 1)
-    monkeypatch.setattr(database_search, "_SECONDS_TOGETHER", -1)
+    monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
     scan_each, scanned = type(aligner.engine).scan_each, []
 
     def failing(self, tasks, *, progress=None):

@@ -6,19 +6,20 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 
-from glsw.alignment.hits import SearchResult
+from glsw.alignment.hits import Hits, SearchResult, joined
+from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.run.pool import EnginePool, Runner
-from glsw.search.assemble import search_results
+from glsw.search.align import align_hits, bounds_of, parts_to_align
 from glsw.search.limits import Limits
 from glsw.search.parallel_scan import scan_database
 from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult, check_longest
-from glsw.search.selection import select_hits
+from glsw.search.select import Selection, select_hits
 from glsw.sequences.database import Database
 from glsw.sequences.query import QuerySet
 
@@ -64,7 +65,8 @@ class PreparedSearch:
             engine = self.pool.engine  # of the pool, whose processes the scans need
             hits = select_hits(some, ready, database, first, engine.scoring)
             hits = stage.rescored(engine, hits, database, limits, ties)
-            yield from search_results(engine, hits, database, last, ties)
+            for part in parts_to_align(hits, last):
+                yield _results(engine, part, database, last, ties)
 
 
 def search_database(search: PreparedSearch, run: Runner) -> Iterator[list[SearchResult]]:
@@ -115,3 +117,38 @@ def _scanned(
         of_each.append(own)
     if of_each:
         yield queries.part(slice(start, None)), of_each
+
+
+def _results(
+    engine: Engine, hits: Selection, database: Database, limits: Limits, ties: Ties
+) -> list[SearchResult]:
+    """Return the results of queries, whose hits are aligned together."""
+    start = time.perf_counter()
+    table = align_hits(engine, hits, database, limits, ties)
+    seconds = (time.perf_counter() - start) / max(1, len(hits.table))
+    bounds = bounds_of(table).tolist()
+    return [
+        SearchResult(
+            query=query,
+            hits=Hits(bounds[first : stop + 1], table),
+            cells=residues * database.residues,
+            seconds=sum(scan.seconds for scan in scans) + seconds * (stop - first),
+            engine=joined(scan.engine for scan in scans) or engine.label,
+            device=joined(scan.device for scan in scans) or engine.where,
+            sequences=len(database.given),
+            residues=database.given.residues,
+            memory=max([engine.memory_used, *(scan.memory for scan in scans)]),
+            statistics=statistics,
+            evalue=limits.evalue if statistics.available else None,
+            more=more,
+        )
+        for (first, stop), query, residues, scans, statistics, more in zip(
+            pairwise(hits.offsets.tolist()),
+            hits.queries.given,
+            hits.queries.residues.tolist(),
+            hits.scans,
+            hits.statistics,
+            hits.more,
+            strict=True,
+        )
+    ]

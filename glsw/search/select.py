@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.table import HitTable
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits
 from glsw.search.ranking import RankedHits, scores_of, target_numbers
 from glsw.search.scan import ScanResult, added
 from glsw.search.stages import AS_SCANNED, PairScores
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import offsets_of, ranges
-from glsw.sequences.query import QuerySet
+from glsw.sequences.encoded import ranges
+from glsw.sequences.query import InContext, QuerySet
 from glsw.statistics import ScoreHistogram, Statistics, Unavailable, for_search
 from glsw.statistics.least_scores import least_score
 
 _MIN_HITS_TO_PREFILTER = 2**14  # by the least score that can have the E-value
 
+_Int64 = npt.NDArray[np.int64]
+
 
 @dataclass(frozen=True, eq=False)
-class HitLists:
-    """The hits of several queries, the best of each first.
+class Selection:
+    """The hits of several queries, the best of each first, and what else is known of each query.
 
     Parameters
     ----------
@@ -35,17 +38,13 @@ class HitLists:
         Of each query, one per context.
     statistics : sequence of Statistics
         Of each query.
-    offsets : ndarray of int64, shape (queries + 1,)
-        The hits of query ``q`` are those from ``offsets[q]`` to ``offsets[q + 1]``.
-    hits : ndarray of int64, shape (hits,)
-        See `glsw.search.ranking.RankedHits`.
-    contexts : ndarray of int64, shape (hits,)
-        The context with the best score of each hit.
-    bits, evalues : ndarray of float64, shape (hits,)
-        NaN if there are no statistics.
     more : sequence of (int or None)
         Of each query, the hits within the limits beyond their maximum number; None if there may be
         some, which nobody counted.
+    offsets : ndarray of int64, shape (queries + 1,)
+        The hits of query ``q`` are those from ``offsets[q]`` to ``offsets[q + 1]``.
+    table : HitTable
+        A row for each hit: the context with the best score. Not aligned yet.
     scores : PairScores
         How hits are scored when they are aligned; scores of hits are in its units.
     """
@@ -53,50 +52,42 @@ class HitLists:
     queries: QuerySet
     scans: Sequence[list[ScanResult]]
     statistics: Sequence[Statistics]
-    offsets: npt.NDArray[np.int64]
-    hits: RankedHits
-    contexts: npt.NDArray[np.int64]
-    bits: npt.NDArray[np.float64]
-    evalues: npt.NDArray[np.float64]
     more: Sequence[int | None]
+    offsets: _Int64
+    table: HitTable
     scores: PairScores = AS_SCANNED
 
-    def __len__(self) -> int:
-        return len(self.queries.given)
+    @classmethod
+    def of(
+        cls,
+        queries: QuerySet,
+        scans: Sequence[list[ScanResult]],
+        statistics: Sequence[Statistics],
+        more: Sequence[int | None],
+        table: HitTable,
+        scores: PairScores = AS_SCANNED,
+    ) -> Selection:
+        """Return a selection of hits in their order, which get their ranks."""
+        owners = queries.owner[table.query]
+        offsets = np.searchsorted(owners, np.arange(len(scans) + 1))
+        table = replace(table, rank=np.arange(len(owners)) - offsets[owners] + 1)
+        return cls(queries, scans, statistics, more, offsets, table, scores)
 
-    def part(self, chosen: slice) -> HitLists:
+    def part(self, chosen: slice) -> Selection:
         """Return the hits of a slice of the queries, of step 1."""
-        first, stop, _ = chosen.indices(len(self))
+        first, stop, _ = chosen.indices(len(self.scans))
         offsets = self.offsets[first : stop + 1]
         hits = slice(offsets[0], offsets[-1])
-        return HitLists(
-            self.queries.part(chosen),
+        queries, table = self.queries.part(chosen), self.table.select(hits)
+        context = table.query - self.queries.offsets[first]
+        return Selection(
+            queries,
             self.scans[chosen],
             self.statistics[chosen],
-            offsets - offsets[0],
-            self.hits[hits],
-            self.contexts[hits],
-            self.bits[hits],
-            self.evalues[hits],
             self.more[chosen],
+            offsets - offsets[0],
+            replace(table, queries=queries, query=context),
             self.scores.part(hits),
-        )
-
-    @classmethod
-    def concatenated(cls, queries: QuerySet, parts: Sequence[HitLists]) -> HitLists:
-        """Return the hits of queries, given those of parts of them, of which there is one."""
-        counts = np.concatenate([np.diff(each.offsets) for each in parts])
-        return cls(
-            queries,
-            [scans for each in parts for scans in each.scans],
-            [one for each in parts for one in each.statistics],
-            offsets_of(counts),
-            np.concatenate([each.hits for each in parts]),
-            np.concatenate([each.contexts for each in parts]),
-            np.concatenate([each.bits for each in parts]),
-            np.concatenate([each.evalues for each in parts]),
-            [more for each in parts for more in each.more],
-            parts[0].scores.concatenated([each.scores for each in parts]),
         )
 
 
@@ -106,7 +97,7 @@ def select_hits(
     database: Database,
     limits: Limits,
     scoring: Scoring,
-) -> HitLists:
+) -> Selection:
     """Return the hits of queries within the limits, given the scans with the contexts of each.
 
     Raises
@@ -116,7 +107,6 @@ def select_hits(
     """
     statistics = _Statistics(queries, database, limits, scoring)
     known = [statistics.of(*each) for each in enumerate(scans)]
-    available = np.array([each.available for each in known], bool)
     lists = [
         statistics.possible(q, some, made)
         if limits.needs_statistics
@@ -129,34 +119,62 @@ def select_hits(
     more: list[int | None]
     if not limits.needs_statistics:
         few = _first(owners, limits.ranking.top)
-        number = np.bincount(owners[few], minlength=len(scans))
+        hits, contexts, owners = hits[few], contexts[few], owners[few]
         full = limits.ranking.top
         full = None if full == len(database.given) else full
+        number = np.bincount(owners, minlength=len(scans))
         more = [None if each == full else 0 for each in number.tolist()]
-        hits, contexts, owners = hits[few], contexts[few], owners[few]
-    bits, evalues = np.full((2, len(hits)), np.nan)
-    if available.any():
-        targets = database.lengths[database.rank[target_numbers(hits)]]
-        of_query = queries.sequences.lengths[queries.offsets[owners] + contexts]
-        scores = scores_of(hits)
-        for made, rows in together(known, owners):
-            if made.available:
-                bits[rows] = made.bits(scores[rows], targets[rows])
-                evalues[rows] = made.evalue(scores[rows], of_query[rows], targets[rows])
+    contexts = queries.offsets[owners] + contexts
+    rows = contexts, target_numbers(hits), scores_of(hits)
+    table = HitTable.of_scores(scoring.shown, queries, _Targets(database), *rows)
+    table = with_significance(table, known, queries, database)
     if limits.needs_statistics:
-        within = evalues <= (np.inf if limits.evalue is None else limits.evalue)
+        within = table.evalues <= (np.inf if limits.evalue is None else limits.evalue)
         if not limits.requires_statistics:
-            within |= ~available[owners]
-        kept = np.flatnonzero(within)
-        if limits.order == "evalue":
-            kept = kept[np.lexsort((hits[kept], evalues[kept], owners[kept]))]
-        few = _first(owners[kept], limits.ranking.top)
-        more = np.bincount(owners[kept[~few]], minlength=len(scans)).tolist()
-        kept = kept[few]
-        hits, contexts, owners = hits[kept], contexts[kept], owners[kept]
-        bits, evalues = bits[kept], evalues[kept]
-    offsets = np.searchsorted(owners, np.arange(len(scans) + 1))
-    return HitLists(queries, scans, known, offsets, hits, contexts, bits, evalues, more)
+            within |= ~np.array([each.available for each in known], bool)[owners]
+        kept, more = listed(within, table.evalues, hits, owners, limits, len(scans))
+        table = table.select(kept)
+    return Selection.of(queries, scans, known, more, table)
+
+
+def with_significance(
+    table: HitTable, statistics: Sequence[Statistics], queries: QuerySet, database: Database
+) -> HitTable:
+    """Return hits with bits and E-values, given the statistics of each query."""
+    bits, evalues = np.full((2, len(table)), np.nan)
+    targets = database.lengths[database.rank[table.target]]
+    lengths = queries.sequences.lengths[table.query]
+    for made, rows in together(statistics, queries.owner[table.query]):
+        if made.available:
+            bits[rows] = made.bits(table.units[rows], targets[rows])
+            evalues[rows] = made.evalue(table.units[rows], lengths[rows], targets[rows])
+    return replace(table, bits=bits, evalues=evalues)
+
+
+def listed(
+    within: npt.NDArray[np.bool_],
+    evalues: npt.NDArray[np.float64],
+    hits: RankedHits,
+    owners: _Int64,
+    limits: Limits,
+    queries: int,
+) -> tuple[_Int64, list[int | None]]:
+    """Return which hits of queries are listed, in order, and how many more each query has.
+
+    Parameters
+    ----------
+    within : ndarray of bool, shape (hits,)
+        Which are within the limits but for their number.
+    evalues, hits, owners : ndarray, shape (hits,)
+        Their E-values, they, and their queries.
+    limits : Limits
+    queries : int
+    """
+    kept = np.flatnonzero(within)
+    by = (hits[kept], evalues[kept]) if limits.order == "evalue" else (hits[kept],)
+    kept = kept[np.lexsort((*by, owners[kept]))]
+    few = _first(owners[kept], limits.ranking.top)
+    return kept[few], np.bincount(owners[kept[~few]], minlength=queries).tolist()
 
 
 def _first(owners: npt.NDArray[np.int64], top: int | None) -> npt.NDArray[np.bool_]:
@@ -297,3 +315,14 @@ class _Statistics:
         few = hits[:top]
         targets = self._database.lengths[self._database.rank[target_numbers(few)]]
         return float(statistics.evalue(scores_of(few), length, targets).max())
+
+
+class _Targets(dict[int, InContext]):
+    """Sequences of a database by their original numbers, each made when it is first needed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __missing__(self, number: int) -> InContext:
+        shown = self[number] = self._database.shown(number)
+        return shown

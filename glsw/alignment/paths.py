@@ -292,16 +292,15 @@ class Runs:
 
     def __getitem__(self, chosen: slice | _Int64) -> Runs:
         """Return these alignments, in this order: a slice of step 1, or their numbers."""
-        if not isinstance(chosen, slice):
+        some: slice | _Int64
+        if isinstance(chosen, slice):
+            first, stop, _ = chosen.indices(len(self))
+            offsets = self.offsets[first : stop + 1]
+            some, offsets = slice(offsets[0], offsets[-1]), offsets - offsets[0]
+        else:
             counts = np.diff(self.offsets)[chosen]
-            some = ranges(self.offsets[:-1][chosen], counts)
-            return Runs(
-                self.start[chosen], self.moves[some], self.lengths[some], offsets_of(counts)
-            )
-        first, stop, _ = chosen.indices(len(self))
-        offsets = self.offsets[first : stop + 1]
-        some = slice(offsets[0], offsets[-1])
-        return Runs(self.start[chosen], self.moves[some], self.lengths[some], offsets - offsets[0])
+            some, offsets = ranges(self.offsets[:-1][chosen], counts), offsets_of(counts)
+        return Runs(self.start[chosen], self.moves[some], self.lengths[some], offsets)
 
     def shifted(self, residues: _Int64) -> Runs:
         """Return alignments that start so many residues later, shape (N, 2)."""

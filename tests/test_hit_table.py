@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+import pickle
+from dataclasses import fields
+from itertools import chain, groupby
 
 import numpy as np
 import pytest
@@ -10,8 +12,11 @@ from hypothesis import given, settings, strategies as st
 
 from glsw import Alignment, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.alignment import operations
+from glsw.alignment.columns import columns_of
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Ends, Paths, Runs
+from glsw.alignment.table import HitTable
 from glsw.output.cigar import compared
+from glsw.output.format import of_rows
 from glsw.sequences.query import Context
 from glsw.sequences.records import EncodedRecord
 
@@ -158,3 +163,36 @@ def test_hits_become_objects_when_asked_for() -> None:
     assert result[-1] is result[1]
     with pytest.raises(IndexError, match="hit 2 of 2"):
         result[2]
+
+
+def test_tables_are_selected_joined_and_pickled() -> None:
+    from glsw import Aligner
+
+    aligner = Aligner(engine="reference")
+    results = list(aligner.search(["HEAGAWGHEE", "PAWHEAE"], ["PAWHEAE", "HEAGAWGHEE"], max_hsps=2))
+    table = results[0].listed.table
+    rows = list(range(len(table)))
+    assert results[1].listed.table is table
+    called = []
+
+    def number(some: HitTable) -> list[int]:
+        called.append(some)
+        return rows
+
+    found = [of_rows(result, number) for result in results]
+    assert ([*chain.from_iterable(found)], called) == (rows, [table])
+    again = pickle.loads(pickle.dumps(table))
+    assert not again.__dict__.keys() - {each.name for each in fields(table)}
+    joined = HitTable.concatenated([table.select(slice(k, k + 1)) for k in rows])
+    backwards = table.select(np.array(rows[::-1]))
+    for some, order in ((again, rows), (joined, rows), (backwards, rows[::-1])):
+        assert columns_of(some) == [[column[k] for k in order] for column in columns_of(table)]
+        assert some.beyond is not None
+    turned = results[0].listed.select(np.array([1, 0]))
+    assert [hit.target.id for hit in turned] == ["target 1", "target 2"]
+    assert [hit.rank for hit in turned] == [1, 2]
+    assert turned.table.hidden is None
+    unaligned = HitTable.of_scores(
+        table.scoring, table.queries, table.targets, table.query, table.target, table.units
+    )
+    assert (unaligned.columns.tolist(), len(unaligned)) == ([0] * len(rows), len(rows))

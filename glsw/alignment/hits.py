@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from glsw.alignment import text
 from glsw.alignment.alignment import Alignment, biopython_alignment
@@ -195,6 +196,15 @@ class Hits(Sequence[Hit]):
     def rows(self) -> slice:
         """All rows."""
         return slice(self._bounds[0], self._bounds[-1])
+
+    def select(self, chosen: npt.NDArray[np.int64]) -> Hits:
+        """Return these hits, in this order, with ranks from 1; of others nothing is known."""
+        bounds = np.array(self._bounds, np.int64)
+        counts = np.diff(bounds)[chosen]
+        rank = np.repeat(np.arange(1, len(chosen) + 1), counts)
+        table = self.table.select(ranges(bounds[:-1][chosen], counts))
+        table = replace(table, rank=rank, hidden=None, beyond=None)
+        return Hits(offsets_of(counts).tolist(), table)
 
     def __len__(self) -> int:
         return len(self._bounds) - 1

@@ -333,8 +333,7 @@ def _shown(
         if np.array_equal(within, np.arange(len(within))):
             listed = Hits(listed.bounds[: len(within) + 1], listed.table)
         else:
-            kept = [replace(listed[k], rank=n) for n, k in enumerate(within.tolist(), start=1)]
-            listed = Hits.of(query, kept)
+            listed = listed.select(within)
     return replace(result, query=query, hits=listed, evalue=evalue, more=more)
 
 

@@ -21,14 +21,13 @@ from argparse_manpage.manpage import Manpage
 from glsw import __version__
 from glsw.cli import with_all_options
 from glsw.engines import ENGINES
-from glsw.output import FORMATS
 
 HERE = Path(__file__).resolve().parent
 COMPLETIONS = {"bash": "bash/glsw", "zsh": "zsh/_glsw", "fish": "fish/glsw.fish"}
 
 _DATE = "2026-11-22"  # of the version
 _FILES = re.compile(r"QUERY|TARGET|DB|FASTA2?|RECORDING|[A-Z]*FILE\b.*")
-_CHOICES = {"engine": ENGINES, "format": FORMATS}
+_CHOICES = {"engine": ENGINES}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -72,8 +71,9 @@ def say_what_words_are(parser: argparse.ArgumentParser) -> None:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif metavar == "DIR":
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-        elif action.dest in _CHOICES and action.choices is None:
-            action.choices = list(_CHOICES[action.dest])
+        elif action.choices is None:
+            formats = getattr(action.type, "keywords", {}).get("formats", ())
+            action.choices = [*formats, *_CHOICES.get(action.dest, ())] or None
 
 
 def manual(parser: argparse.ArgumentParser) -> str:

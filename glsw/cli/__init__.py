@@ -18,7 +18,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -147,30 +147,17 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
     return 0
 
 
-def parsed(words: Sequence[str], options: Mapping[str, Any] | None = None) -> argparse.Namespace:
-    """Return the arguments of a command line, which has these ``words`` after its name.
-
-    ``options`` replace those of the words: what `options_of` has returned of another one.
-    """
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments of a command line, which has these ``words`` after its name."""
     began = time.time()
     parser = _parser("--verbose" in words)
     parser.words = words
     arguments = parser.parse_args(words)
-    vars(arguments).update(options or {})
     arguments.words, arguments.began = list(words), began
     for wing in getattr(arguments, "wings", ()):
         if hasattr(wing, "apply"):
             wing.apply(arguments)
     return arguments
-
-
-def options_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of a command as values of JSON; the format is its name, or None."""
-    plain = str, int, float, list, type(None)
-    options = {name: value for name, value in vars(arguments).items() if isinstance(value, plain)}
-    for name in ("words", "began", "wings"):
-        options.pop(name, None)
-    return options | {"format": arguments.format and arguments.format.name}
 
 
 def with_all_options() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:

@@ -13,7 +13,6 @@ import pytest
 from program import process
 
 from glsw import Aligner, Record, write
-from glsw.cli import options_of, parsed
 from glsw.device import egl
 from glsw.output import FORMATS
 
@@ -153,27 +152,3 @@ def test_devices_are_opened_early_if_they_will_be_used(
     monkeypatch.setattr(egl, "prepare", lambda **how: opened.append(how))
     run(words)
     assert opened == [how for how in [begun] if how is not None]
-
-
-def test_options_of_a_command_line_are_json_and_come_back() -> None:
-    words = [
-        "search",
-        "q",
-        "db",
-        "--top",
-        "3",
-        "--evalue",
-        "inf",
-        "--shard",
-        "1/2",
-        "--format",
-        "sam",
-        "--device",
-        "0,1",
-    ]
-    given = parsed([*words, "--device", "0,1"])
-    stored = json.loads(json.dumps(options_of(given)))
-    assert stored.pop("format") == given.format.name == "sam"
-    again = parsed(["search", "q", "other"], stored)
-    for name in ("target", "top", "evalue", "device", "max_hsps"):
-        assert getattr(again, name) == getattr(given, name)

@@ -22,7 +22,6 @@ _PAIR: Colour = (250, 200, 60, 255)
 _PATHS: dict[str, Colour] = {"+": (0, 0, 0, 255), "-": (90, 0, 60, 255)}
 _FRONT: tuple[Colour, ...] = ((230, 120, 0, 235), (0, 110, 190, 215), (110, 180, 230, 215))
 """Of the anti-diagonals k, k - 1 and k - 2 of a wavefront."""
-_BEFORE: Colour = (255, 255, 255, 190)
 _NUMBERS_FROM = 18.0
 """Pixels per residue from which on the wavefront shows H."""
 _PIXELS_PER_TICK = 130

@@ -1,6 +1,7 @@
 """The engines on other implementations of OpenGL, and the shaders before another compiler."""
 
 import os
+import re
 import shutil
 import subprocess
 from itertools import islice, product
@@ -366,6 +367,68 @@ def test_validator_reads_every_permutation(validator, name, tmp_path):
 
 def test_permutations_are_of_shaders():
     assert set(OWN_PERMUTATIONS) <= set(PERMUTATIONS)
+
+
+# What a reader has to hold: per program the files it includes and the macros its conditions are on,
+# at most, and how many permutations are compiled. These numbers may only fall.
+BUDGETS = {
+    "quad.vert": (0, 0, 1),
+    "fragment.frag": (8, 9, 120),
+    "query_profile.frag": (2, 2, 10),
+    "view_map.frag": (0, 0, 1),
+    "view_overlay.frag": (0, 0, 1),
+    "best.comp": (2, 2, 42),
+    "bit_parallel.comp": (3, 1, 8),
+    "blocked.comp": (18, 16, 756),
+    "blocked_leaning.comp": (17, 13, 576),
+    "blocked_trace.comp": (7, 7, 56),
+    "compact.comp": (0, 0, 42),
+    "diagonal.comp": (15, 13, 1008),
+    "empty_sides.comp": (1, 2, 5),
+    "lanes.comp": (18, 12, 366),
+    "lanes_columns.comp": (3, 4, 15),
+    "lanes_profile.comp": (0, 1, 2),
+    "plane.comp": (6, 7, 16),
+    "region_borders.comp": (3, 4, 112),
+    "scan.comp": (16, 9, 252),
+    "scan_blocks.comp": (12, 7, 42),
+    "scan_carries.comp": (7, 5, 14),
+    "scan_single.comp": (10, 7, 42),
+    "scan_step.comp": (7, 5, 14),
+    "score_map.comp": (19, 14, 48),
+    "subtable.comp": (22, 11, 280),
+    "traceback.comp": (7, 9, 252),
+    "traceback3.comp": (4, 4, 8),
+    "wavefront.comp": (6, 7, 42),
+}
+ALL_PERMUTATIONS = 4_131
+
+
+def conditional_macros(lines):
+    """Return the macros that the conditions of preprocessor lines name, but for the file's own."""
+    conditions = [line for line in lines if re.match(r"\s*#\s*(if|elif)", line)]
+    named = set(re.findall(r"\b[A-Z][A-Z0-9_]+\b", "\n".join(conditions)))
+    return named - {match[1] for line in lines if (match := re.match(r"#define (\w+)", line))}
+
+
+def measured(name):
+    """Return the includes, the conditional macros and the permutations of a program."""
+    source, origins = assemble(name)
+    files = {origin.partition(":")[0] for origin in origins}
+    return len(files) - 1, len(conditional_macros(source.splitlines())), len(PERMUTATIONS[name])
+
+
+def test_programs_keep_within_their_budgets():
+    programs = [name for name in PERMUTATIONS if (root() / name).exists()]
+    found = {name: measured(name) for name in programs}
+    over = {
+        name: (sizes, BUDGETS.get(name))
+        for name, sizes in found.items()
+        if any(map(int.__gt__, sizes, BUDGETS.get(name, (0, 0, 0))))
+    }
+    assert not over, f"(includes, conditional macros, permutations), and the budget: {over}"
+    assert set(BUDGETS) == set(programs)
+    assert sum(permutations for *_, permutations in found.values()) <= ALL_PERMUTATIONS
 
 
 def engines_named(name, case, device):

@@ -4,7 +4,8 @@ python docs/house.py                    # of this checkout
 python docs/house.py ../before ../after # of others, side by side
 
 Each number is computed; the docstring of the function that does it says how. The outer half is
-glsw without ``engines`` and ``device``; it has wings, and the core is the rest of it.
+glsw without ``engines`` and ``device``; it has wings, and the core is the rest of it. The inner
+half is these two, and for `Inner` the shaders and the tests.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -41,6 +43,17 @@ DRAWN = "dotplot", "view"
 """Wings that are left out where arrays and inputs are counted."""
 CUTTING = "chunks pieces parts cut cuts slices groups grouped even equal shares"
 """Words in names of functions that cut by a bound: what the review found, ``cut`` and ``even``."""
+IMPORTS = ast.Import, ast.ImportFrom
+DEFINITIONS = ast.FunctionDef, ast.ClassDef
+LANES = "engines/lanes/"
+"""Beginning of the names of modules of the largest engine."""
+LIST = """
+import runpy, sys
+for name, defines in runpy.run_path(sys.argv[1])["PERMUTATIONS"].items():
+    if "/" not in name:  # of a microbenchmark
+        print(name, len(defines))
+"""
+"""Prints how many sets of macros the tests of a checkout compile each shader with."""
 FEW = 60
 OPTION = "max_hsps"
 
@@ -102,6 +115,14 @@ class House:
         for module in self.modules:
             sizes[module.part] += module.code()
         return sizes
+
+    @cached_property
+    def lines(self) -> Counter[str]:
+        """All lines of each part."""
+        lines: Counter[str] = Counter()
+        for module in self.modules:
+            lines[module.part] += len(module.text.splitlines())
+        return lines
 
     def imports(self) -> dict[str, set[str]]:
         """Return which modules each one imports, also in functions and for types only.
@@ -233,8 +254,116 @@ class House:
             "- wings": sizes.total() - sum(sizes[part] for part in ("core", *ENGINES)),
             **{f"- wing {wing}": sizes[wing] for wing in WINGS},
             **{f"- {room}": sizes[room] for room in ENGINES},
+            **{
+                f"modules in {room}; lines": (
+                    f"{sum(module.part == room for module in self.modules)}; {self.lines[room]}"
+                )
+                for room in ENGINES
+            },
+            **Inner(self).rows(),
         }
         return {name: str(value) for name, value in rows.items()}
+
+
+class Inner:
+    """Measures of the inner half of a checkout, but for those of its modules."""
+
+    def __init__(self, house: House) -> None:
+        self.checkout = house.checkout
+        self.engines = [module for module in house.modules if module.part == "engines"]
+        self.lanes = [module for module in self.engines if module.name.startswith(LANES)]
+        folder = self.checkout / "shaders"
+        self.shaders = {
+            path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+            for path in sorted(folder.rglob("*.*"))
+        }
+        self.tests = [
+            Module(path.name, ast.parse(text), text)
+            for path in sorted((self.checkout / "tests").rglob("*.py"))
+            for text in [path.read_text(encoding="utf-8")]
+        ]
+
+    def programs(self) -> dict[str, set[str]]:
+        """Return the files that each shader is made of: itself, and all that it includes."""
+        include = re.compile(r'^\s*#\s*include\s+"(.+?)"', re.MULTILINE)
+        included = {name: {*include.findall(text)} for name, text in self.shaders.items()}
+        roots = (name for name in included if not name.endswith(".glsl"))
+        return {name: {name} | _reached(included, name) for name in roots}
+
+    def conditional(self, files: set[str]) -> set[str]:
+        """Return the macros that an ``#if`` of some files asks for, extensions left out."""
+        line = re.compile(r"^\s*#\s*(?:el)?if(?:n?def)?\b(.*)", re.MULTILINE)
+        asked = " ".join(part for name in files for part in line.findall(self.shaders[name]))
+        return {*re.findall(r"\b(?!GL_)[A-Z][A-Z0-9_]*\b", asked)}
+
+    def permutations(self) -> dict[str, int]:
+        """Return how many permutations of each shader there are, by the list of the tests."""
+        (path,) = (self.checkout / "tests").rglob("test_implementations.py")
+        folders = str(self.checkout), str(self.checkout / "tests")
+        done = subprocess.run(
+            [sys.executable, "-c", LIST, str(path)],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(folders)},
+            cwd=self.checkout,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{path}: {done.stderr}")
+        lines = map(str.split, done.stdout.splitlines())
+        return {name: int(number) for name, number in lines}
+
+    def private_names(self) -> list[str]:
+        """Return each use by tests of a name with an underscore: of others, and as a string."""
+        names = list[str]()
+        for module in self.tests:
+            for node in module.nodes(ast.Attribute):
+                names += [node.attr] * (getattr(node.value, "id", "") not in ("self", "cls"))
+            for node in module.nodes(ast.ImportFrom):
+                names += [alias.name for alias in node.names]
+            for node in module.nodes(ast.Call):
+                if getattr(node.func, "attr", "") == "setattr":
+                    strings = (each.value for each in node.args if isinstance(each, ast.Constant))
+                    names += [str(each).rpartition(".")[2] for each in strings]
+        return [name for name in names if re.match("_[A-Za-z]", name)]
+
+    def rows(self) -> dict[str, object]:
+        """Return all measures, by their names."""
+        programs, permutations = self.programs(), self.permutations()
+        includes = [len(files) - 1 for files in programs.values()]
+        macros = [len(self.conditional(files)) for files in programs.values()]
+        private = self.private_names()
+        return {
+            "imports in engines, lines; in lanes": "; ".join(
+                str(sum(n.end_lineno - n.lineno + 1 for m in part for n in m.nodes(*IMPORTS)))
+                for part in (self.engines, self.lanes)
+            ),
+            "definitions in lanes; modules; lines": "; ".join(
+                str(sum(each))
+                for each in (
+                    (1 for module in self.lanes for _ in module.nodes(*DEFINITIONS)),
+                    (1 for _ in self.lanes),
+                    (len(module.text.splitlines()) for module in self.lanes),
+                )
+            ),
+            "shader files; lines": (
+                f"{len(self.shaders)}; {sum(len(t.splitlines()) for t in self.shaders.values())}"
+            ),
+            "- that say what they need before them": (
+                sum(bool(re.search(r"^// .*\bNeeds\b", t, re.M)) for t in self.shaders.values())
+            ),
+            "shader permutations; programs": f"{sum(permutations.values())}; {len(permutations)}",
+            "includes of a program: most; mean": _most_and_mean(includes),
+            "conditional macros of a program: most; mean": _most_and_mean(macros),
+            "test files; lines": (
+                f"{len(self.tests)}; {sum(len(m.text.splitlines()) for m in self.tests)}"
+            ),
+            "monkeypatches in tests": sum(m.text.count("monkeypatch.set") for m in self.tests),
+            "private names in tests: uses; names": f"{len(private)}; {len({*private})}",
+        }
+
+
+def _most_and_mean(numbers: list[int]) -> str:
+    return f"{max(numbers)}; {sum(numbers) / len(numbers):.1f}"
 
 
 def _dotted(name: str) -> str:

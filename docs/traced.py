@@ -29,6 +29,7 @@ SEQUENCES = {
 SAM = "search, max_hsps=2, sam"
 CALLS = {
     "search": "glsw.search(a, [b, c], engine='reference')",
+    "search by lanes": "glsw.search(a, [b, c], engine='lanes')",
     "glsw search": "run('search --format tsv', 'a', 'bc')",
     SAM: """
 scoring = glsw.Scoring.nucleotide()
@@ -134,8 +135,8 @@ class Recorder:
 def traced(name: str, checkout: Path) -> Counted:
     """Return what `Recorder` counts of one of `CALLS`, the first in this process.
 
-    It runs functions of the checkout, with the engine ``reference``, so that the numbers are the
-    same on all machines.
+    It runs functions of the checkout, all but one with the engine ``reference``, so that the
+    numbers are the same on all machines.
     """
     sys.path[0] = str(checkout)
     import glsw

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment import text
-from glsw.alignment.operations import AlignedColumns
+from glsw.alignment.operations import AlignedColumns, Counted
 from glsw.alignment.paths import LEFT, UP, Runs
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import EncodedRecord, Record
@@ -190,6 +190,9 @@ class _Row(AlignedColumns):
 
     def _paired_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
         return self._in_pairs
+
+    def _counts(self, counted: Counted) -> _Int64:
+        return np.array([np.count_nonzero(counted(*self._in_pairs))])
 
     @cached_property
     def _in_pairs(self) -> list[npt.NDArray[np.uint8]]:

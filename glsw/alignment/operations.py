@@ -29,6 +29,8 @@ _MAX_COLUMNS_TOGETHER = 2**20
 
 _Int64 = npt.NDArray[np.int64]
 _Codes = npt.NDArray[np.uint8]
+Counted = Callable[[_Codes, _Codes], npt.NDArray[np.bool_]]
+"""Tells which pairs of residues, of queries and of targets, are counted."""
 
 
 class _Cigars(dict[int, str]):
@@ -239,7 +241,7 @@ class AlignedColumns:
         """Columns without a gap."""
         return self.runs.total(self.runs.lengths * (self.runs.moves == DIAGONAL))
 
-    def _counts(self, counted: Callable[[_Codes, _Codes], npt.NDArray[np.bool_]]) -> _Int64:
+    def _counts(self, counted: Counted) -> _Int64:
         """Return how many pairs of residues of each alignment are counted."""
         found = np.zeros(len(self), np.int64)
         for rows in self.chunks():

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from glsw.words import visible
 
@@ -13,25 +17,15 @@ if TYPE_CHECKING:
     from glsw.alignment.hits import Hit, Hsp, SearchResult
     from glsw.sequences.records import Record
 
+_Bools = npt.NDArray[np.bool_]
+_Int64 = npt.NDArray[np.int64]
+
 WIDTH = 100
 """Characters of a line of a list of hits, unless its reader's terminal is known."""
 
 _ROW_WIDTH = 60  # characters of a row in a line of text
 _MAX_HTML_ROWS = 100
 _MAX_NAME = 24  # characters of an id in a repr
-_TITLES = (
-    "rank",
-    "score",
-    "bits",
-    "E-value",
-    "identity",
-    "frame",
-    "strand",
-    "query",
-    "target",
-    "length",
-    "name",
-)
 
 
 @dataclass(frozen=True)
@@ -137,7 +131,7 @@ def of_hsp(hsp: Hsp, *, names: bool = True) -> str:
     if hsp.evalue is not None:
         parts.append(f"E {hsp.evalue:.2g}")
     parts.append(_counts(hsp.alignment))
-    if frames := frames_of(hsp):
+    if frames := frames_text(hsp.context.frame, hsp.of_target.frame):
         parts.append(f"frame {frames}")
     elif hsp.context.strand < 0:
         parts.append("minus strand")
@@ -153,10 +147,13 @@ def of_hit(hit: Hit) -> str:
     return f"{title} ({hit.hsps[0].of_target.length} letters)\n{hsps}"
 
 
-def frames_of(hsp: Hsp) -> str:
-    """Return the frames of what was translated, of both as in ``+1/-2``; else nothing."""
-    frames = hsp.context.frame, hsp.of_target.frame
-    return "/".join(f"{frame:+}" for frame in frames if frame)
+def frames_text(query: int, target: int) -> str:
+    """Return the frames of what was translated, of both as in ``+1/-2``; else nothing.
+
+    >>> frames_text(1, -2), frames_text(0, 3), frames_text(0, 0)
+    ('+1/-2', '+3', '')
+    """
+    return "/".join(f"{frame:+}" for frame in (query, target) if frame)
 
 
 def in_a_line(alignment: Alignment) -> str:
@@ -266,7 +263,7 @@ def unlisted(result: SearchResult) -> str:
 
 def html_table(result: SearchResult) -> str:
     """Return the ranked list of hits as HTML, long ones cut."""
-    heads, *rows = _listing(result)
+    heads, *rows = _listing(result) if result.hits else [[]]
     text = [f"<p>{_escaped(_title(result))}</p>"]
     if rows:
         text += ["<table>", _html_row("th", [*heads, "description"])]
@@ -290,42 +287,51 @@ def _title(result: SearchResult) -> str:
 
 def _described(result: SearchResult) -> Iterator[Record | None]:
     """Yield the target for the first pair of each hit, None for the others."""
-    for hit in result:
-        yield hit.target
-        yield from [None] * (len(hit.hsps) - 1)
+    table, rows = result.listed.table, result.listed.rows
+    for target, number in zip(table.target[rows].tolist(), table.number[rows], strict=True):
+        yield table.targets[target].given if number == 1 else None
 
 
 def _listing(result: SearchResult) -> list[list[str]]:
     """Return titles and cells of the ranked list, without descriptions."""
-    hsps = [hsp for hit in result for hsp in hit.hsps]
+    table = result.listed.table.select(result.listed.rows)
+    query, target = table.query_contexts, table.target_contexts
+    best = table.number == 1
+    names = (table.targets[k].given.id for k in table.target.tolist())
+    columns = {
+        "rank": _of_best(best, table.rank),
+        "score": [str(table.scoring.display(units)) for units in table.units.tolist()],
+        "bits": ["" if isnan(x) else f"{x:.1f}" for x in table.bits.tolist()],
+        "E-value": ["" if isnan(x) else f"{x:.2g}" for x in table.evalues.tolist()],
+        "identity": [
+            f"{equal / max(1, every):.1%}"
+            for equal, every in zip(table.identities.tolist(), table.columns.tolist(), strict=True)
+        ],
+        "frame": list(map(frames_text, query.frames.tolist(), target.frames.tolist())),
+        "strand": ["plus" if strand > 0 else "minus" for strand in query.strands.tolist()],
+        "query": _ranges(table.query_places),
+        "target": _ranges(table.target_places),
+        "length": _of_best(best, target.lengths),
+        "name": [visible(name) if first else "" for name, first in zip(names, best, strict=True)],
+    }
     shown = {
-        "bits": any(hsp.bits is not None for hsp in hsps),
-        "E-value": any(hsp.evalue is not None for hsp in hsps),
-        "frame": any(map(frames_of, hsps)),
-        "strand": any(hsp.context.strand < 0 and not hsp.context.frame for hsp in hsps),
+        "bits": any(columns["bits"]),
+        "E-value": any(columns["E-value"]),
+        "frame": any(columns["frame"]),
+        "strand": bool(((query.strands < 0) & (query.frames == 0)).any()),
     }
-    rows = [_cells(hit, number) for hit in result for number in range(len(hit.hsps))]
-    titles = [title for title in _TITLES if shown.get(title, True)]
-    return [titles, *([row[title] for title in titles] for row in rows)]
+    chosen = {title: cells for title, cells in columns.items() if shown.get(title, True)}
+    return [list(chosen), *map(list, zip(*chosen.values(), strict=True))]
 
 
-def _cells(hit: Hit, number: int) -> dict[str, str]:
-    """Return the cells of a pair in the ranked list, by title."""
-    hsp, best = hit.hsps[number], not number
-    query, target = (f"{first}-{last}" for first, last in (hsp.query_place, hsp.target_place))
-    return {
-        "rank": str(hit.rank) if best else "",
-        "score": str(hsp.score),
-        "bits": "" if hsp.bits is None else f"{hsp.bits:.1f}",
-        "E-value": "" if hsp.evalue is None else f"{hsp.evalue:.2g}",
-        "identity": f"{hsp.alignment.identity:.1%}",
-        "frame": frames_of(hsp),
-        "strand": "plus" if hsp.context.strand > 0 else "minus",
-        "query": query,
-        "target": target,
-        "length": str(hsp.of_target.length) if best else "",
-        "name": visible(hit.target.id) if best else "",
-    }
+def _of_best(best: _Bools, numbers: _Int64) -> list[str]:
+    """Return numbers as text, nothing where a pair is not the best of its hit."""
+    return [f"{n}" if first else "" for n, first in zip(numbers.tolist(), best, strict=True)]
+
+
+def _ranges(places: tuple[_Int64, _Int64]) -> list[str]:
+    first, last = (each.tolist() for each in places)
+    return [f"{a}-{b}" for a, b in zip(first, last, strict=True)]
 
 
 def _with_description(line: str, description: str, width: int) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 from glsw.alignment.hits import Hit, Hsp, SearchResult
-from glsw.alignment.text import frames_of, notes
+from glsw.alignment.text import frames_text, notes
 from glsw.output.blast import bits_text, evalue_text, is_nucleic
 from glsw.output.format import Format, program
 from glsw.output.pairwise import hsp_lines
@@ -223,7 +223,7 @@ def _legend(*, in_bits: bool) -> str:
 
 def _columns(hits: Sequence[Hit]) -> dict[str, str]:
     """Return the columns of which something is known, and their attributes."""
-    framed = any(frames_of(hsp) for hit in hits for hsp in hit.hsps)
+    framed = any(hsp.context.frame or hsp.of_target.frame for hit in hits for hsp in hit.hsps)
     known = {
         "bits": any(hit.bits is not None for hit in hits),
         "E-value": any(hit.evalue is not None for hit in hits),
@@ -244,7 +244,8 @@ def _cells(hit: Hit, length: int, anchor: str, link: str) -> dict[str, str]:
     if link:
         address = _escaped(link_to(link, hit.target.id))
         name = f'<a href="{address}" target="_blank" rel="noopener noreferrer">{name}</a>'
-    direction = frames_of(hsp) or ("plus" if hsp.context.strand > 0 else "minus")
+    frames = frames_text(hsp.context.frame, hsp.of_target.frame)
+    direction = frames or ("plus" if hsp.context.strand > 0 else "minus")
     covered = 100 * _covered(hit) / length
     cells: dict[str, tuple[float | None, object]] = {
         "#": (hit.rank, f'<a href="#{anchor}h{hit.rank}">{hit.rank}</a>'),

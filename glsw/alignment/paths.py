@@ -308,6 +308,8 @@ class Runs:
 
     def total(self, values: npt.NDArray[np.integer]) -> _Int64:
         """Return the sums over the runs of each alignment, shape (N,)."""
+        if len(self) == 1:  # quicker
+            return np.array([values.sum(dtype=np.int64)])
         sums = offsets_of(values)[self.offsets]
         return sums[1:] - sums[:-1]
 

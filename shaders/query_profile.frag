@@ -1,13 +1,12 @@
 #version 330
 // Query profile: the substitution scores of every letter against TILE query residues, one texel.
-// Pixel x = tile row, y = query * PROFILE_LETTERS + letter; padding letters score `padding`.
+// Pixel x = tile row, y = query * PROFILE_LETTERS + letter. Padding scores `padding`, but costs of
+// gaps are 0 below the query.
 #include "lib/texel.glsl"
-#include "lib/profile_size.glsl"
 
 uniform usampler2D queries;
-// x = letter of the target, behind them gap costs, y = letter of the query
-uniform isampler2D substitution;
-uniform int query_letters;  // from which on there is padding; positions of profiles are letters
+uniform isampler2D substitution;  // x = letter, or behind all one of the costs; y = query letter
+uniform int query_letters;        // from which on there is padding; positions of profiles are letters
 uniform int padding;
 out uvec4 scores;
 
@@ -16,10 +15,11 @@ void main() {
     int query = at.y / PROFILE_LETTERS, letter = at.y % PROFILE_LETTERS;
     int residues[TILE], s[TILE];
     unpack(texelFetch(queries, ivec2(at.x, query), 0), residues);
+    int x = letter - int(letter > LETTERS);  // the texture has no padding
     for (int r = 0; r < TILE; ++r) {
-        bool real = is_real(letter) && residues[r] < query_letters;
-        s[r] = real ? texelFetch(substitution, ivec2(column_of(letter), residues[r]), 0).r
-                    : below_query(letter);
+        bool real = letter != LETTERS && residues[r] < query_letters;
+        int without = letter > LETTERS ? 0 : padding;
+        s[r] = real ? texelFetch(substitution, ivec2(x, residues[r]), 0).r : without;
     }
     scores = pack(s);
 }

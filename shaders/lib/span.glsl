@@ -4,7 +4,7 @@
 // row or column, behind which only a gap at the right end follows. All values are higher by an
 // origin, so that none on a path is below 1 and the 0 of the recurrence never counts (scoring.py,
 // origin).
-// Needs Pair (pairs.glsl or batch.glsl) and recurrence.glsl.
+// Needs Pair (of pairs.glsl, or as fragment.frag has it) and recurrence.glsl.
 #ifdef GLOBAL_MODE
 uniform ivec3 score_offset_terms;  // constant, a row, a column
 uniform ivec2 left_insertion, left_deletion, right_insertion, right_deletion;  // open, extend

@@ -20,7 +20,14 @@ from glsw.arrays import Codes, Int64
 from glsw.sequences import database_writer as writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database_file import DatabaseFile, Substituted, masks
-from glsw.sequences.encoded import Sequences, bounds_of, offsets_of, part_of
+from glsw.sequences.encoded import (
+    Sequences,
+    bounds_of,
+    gathered,
+    offsets_of,
+    part_of,
+    sorted_by_length,
+)
 from glsw.sequences.fasta import blocks
 from glsw.sequences.lines import located, naming
 from glsw.sequences.named import codes_of
@@ -113,10 +120,10 @@ class Database:
         records, found = Records.of(records), Counter[str]()
         encoded = codes_of(records, alphabet, unknown, found)
         codes, lengths = encoded.residues, encoded.lengths
-        order, rank = writer.sorted_by_length(lengths)
+        order, rank = sorted_by_length(lengths)
         offsets = offsets_of(lengths[order])
         residues, at = np.empty_like(codes), 0
-        for part in writer.gathered(codes.data, lengths, order):
+        for part in gathered(codes.data, lengths, order):
             some = np.frombuffer(part, residues.dtype)
             residues[at : at + len(some)] = some
             at += len(some)

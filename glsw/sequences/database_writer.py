@@ -26,7 +26,7 @@ from glsw.sequences.database_file import (
     is_database,
     preface,
 )
-from glsw.sequences.encoded import joined_offsets, offsets_of
+from glsw.sequences.encoded import gathered, joined_offsets, offsets_of, sorted_by_length
 from glsw.sequences.named import codes_of
 from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.records import Records
@@ -259,27 +259,6 @@ class _Spool:
         places += offsets[rank[owners]] - starts[owners]
         order = np.argsort(places)
         return places[order], "".join(self._letters[k] for k in order.tolist()).encode("ascii")
-
-
-def sorted_by_length(
-    lengths: Int64,
-) -> tuple[Int64, Int64]:
-    """Return the order by descending length, and the place of each sequence in it."""
-    order = np.argsort(-lengths, kind="stable").astype(np.int64)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return order, rank
-
-
-def gathered(residues: memoryview | mmap.mmap, lengths: Int64, order: Int64) -> Iterator[bytes]:
-    """Yield the residues in that order, many sequences at a time."""
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    with memoryview(residues) as view:
-        for at in range(0, len(order), 1 << 12):
-            some = order[at : at + (1 << 12)]
-            bounds = zip(starts[some].tolist(), ends[some].tolist(), strict=True)
-            yield b"".join([view[start:end] for start, end in bounds])
 
 
 def _program_version() -> str:

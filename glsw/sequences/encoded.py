@@ -15,6 +15,8 @@ from glsw.arrays import Codes, Int64
 from glsw.sequences.tiles import cut
 
 if TYPE_CHECKING:
+    from mmap import mmap
+
     from glsw.sequences.alphabet import Alphabet
 
 _MAX_MEAN_GATHERED = 2**12
@@ -177,6 +179,25 @@ def joined_offsets(parts: Iterable[Int64]) -> Int64:
     [0, 3, 5, 9]
     """
     return offsets_of(np.concatenate([np.diff(part) for part in parts]))
+
+
+def sorted_by_length(lengths: Int64) -> tuple[Int64, Int64]:
+    """Return the order by descending length, and the place of each sequence in it."""
+    order = np.argsort(-lengths, kind="stable").astype(np.int64)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return order, rank
+
+
+def gathered(residues: memoryview | mmap, lengths: Int64, order: Int64) -> Iterator[bytes]:
+    """Yield the residues in that order, many sequences at a time."""
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    with memoryview(residues) as view:
+        for at in range(0, len(order), 1 << 12):
+            some = order[at : at + (1 << 12)]
+            bounds = zip(starts[some].tolist(), ends[some].tolist(), strict=True)
+            yield b"".join([view[start:end] for start, end in bounds])
 
 
 def part_of(residues: Codes, offsets: Int64, part: slice) -> Sequences:

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.arrays import Codes
-from glsw.sequences import database_writer as writer
 from glsw.sequences.alphabet import DNA
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import Sequences, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, offsets_of, ranges, sorted_by_length
 from glsw.sequences.query import Context, InContext, QueryPreparation
 from glsw.sequences.records import EncodedRecord
 from glsw.sequences.seg import Seg
@@ -79,7 +78,7 @@ class TranslatedDatabase(Database):
         codons = codons_at(given.sequences.residues, table)
         lengths = given.lengths[given.rank][:, np.newaxis] - abs(np.array(self._frames)) + 1
         lengths = np.maximum(0, lengths).ravel() // 3
-        order, rank = writer.sorted_by_length(lengths)
+        order, rank = sorted_by_length(lengths)
         offsets = offsets_of(lengths[order])
         super().__init__(alphabet, len(order), int(offsets[-1]), None)
 

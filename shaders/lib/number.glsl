@@ -1,13 +1,13 @@
 // The number type of a lane; this include comes first, because of its extensions.
 //   NUMBER 0  a 32-bit integer: one target per lane
 //   NUMBER 1  a pair of 16-bit floats: two targets, or TWO_QUERIES; exact below LIMIT
-//   NUMBER 2  a pair of 32-bit floats, which stands in for 1 where that does not exist
+//   NUMBER 2  the same in registers of 32 bits, where 16-bit floats do not exist
 // A float is a score / LIMIT, so that a difference with a floor of 0 is a saturating one, which
 // costs nothing; scores from LIMIT on may be wrong. Bits are what is kept and shuffled.
 // Needs NUMBER.
+#define Bits uint
 #if NUMBER == 0
 #define Number int
-#define Bits uint
 const int TARGETS = 1, RESULTS = 1;
 
 Number number(int a, int b) { return a; }
@@ -29,11 +29,13 @@ Number from_bits(Bits x) { return int(x); }
 #extension GL_AMD_gpu_shader_half_float : enable
 #define Number f16vec2
 #define Half float16_t
-#define Bits uint
+#define bits(x) packFloat2x16(x)
+#define from_bits(x) unpackFloat2x16(x)
 #else
 #define Number vec2
 #define Half float
-#define Bits uvec2
+#define bits(x) packHalf2x16(x)
+#define from_bits(x) unpackHalf2x16(x)
 #endif
 #ifdef TWO_QUERIES
 const int TARGETS = 1, RESULTS = 2;
@@ -51,14 +53,4 @@ Number sum(Number x, Number y) { return x + y; }
 Number reduced(Number x, Number cost) { return clamp(x - cost, Half(0), Half(1)); }
 
 Number floored(Number x) { return x; }
-
-#if NUMBER == 1
-Bits bits(Number x) { return packFloat2x16(x); }
-
-Number from_bits(Bits x) { return unpackFloat2x16(x); }
-#else
-Bits bits(Number x) { return floatBitsToUint(x); }
-
-Number from_bits(Bits x) { return uintBitsToFloat(x); }
-#endif
 #endif

@@ -56,11 +56,7 @@ Number with_score(Number x, Scores s, int r) {
     return sum(x, int(shared_scores[s.first[0] + rows[r]]));
 #else
     uint a = s.words[r / 2 * TARGETS], b = s.words[r / 2 * TARGETS + TARGETS - 1];
-#if NUMBER == 1
     if (r % 2 == 0) return sum(x, from_bits(bitfieldInsert(a, b, 16, 16)));
     return sum(x, Number(from_bits(a).y, from_bits(b).y));
-#else
-    return sum(x, vec2(unpackHalf2x16(a)[r % 2], unpackHalf2x16(b)[r % 2]));
-#endif
 #endif
 }

@@ -57,8 +57,6 @@ Number row_score(Scores s, int r) {
     uint a = word_of_row(s, 0, r), b = word_of_row(s, TARGETS - 1, r);
 #if NUMBER == 0
     return int(a);
-#elif NUMBER == 2
-    return TARGETS == 1 ? unpackHalf2x16(a) : uintBitsToFloat(uvec2(a, b));
 #else
     if (!HALVES) return from_bits(a);
     if (r % 2 == 0) return from_bits(bitfieldInsert(a, b, 16, 16));

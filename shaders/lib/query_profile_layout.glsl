@@ -2,7 +2,7 @@
 // each letter, and 0 for none, the rows of a strip. A word has four numbers of 32 bits; HALVES are
 // two rows each.
 // Needs number.glsl, CHAIN, ROWS, STRIDE and LETTERS.
-const bool HALVES = NUMBER == 1 && TARGETS == 2;
+const bool HALVES = TARGETS == 2;
 const int IN_WORD = HALVES ? 2 : 1, PARTS = ROWS / (4 * IN_WORD);
 #ifdef STREAM
 const int HEADS = 1 + CHAIN;

@@ -11,12 +11,7 @@ uvec4 queries_of_lane() { return query_profile_at(0, 1 + lane_in_chain()); }
 // Return the number of the strip, and what else is at the head of the profile.
 uvec4 begin_strip(int slot, uint s) {
     uvec4 head = query_profile_head();
-    uint mask = queries_of_lane().x;
-#if NUMBER == 2
-    going_on = uvec2(ivec2(int(mask << 16), int(mask)) >> 16);
-#else
-    going_on = mask;
-#endif
+    going_on = queries_of_lane().x;
     for (uint k = uint(lane_in_chain()); s == 0u && k < head.x; k += uint(CHAIN))
         for (int result = 0; result < RESULTS; ++result)
             best_scores[place_of_score(slot, int(head.w + k), result)] = 0;

@@ -91,7 +91,7 @@ class Geometry:
     @property
     def border(self) -> int:
         """Bytes of H and F of a column below a strip."""
-        return 16 if self.number == F32 else 8
+        return 8
 
     @property
     def handed(self) -> int:
@@ -101,7 +101,7 @@ class Geometry:
     @property
     def halves(self) -> bool:
         """Whether a word of 4 bytes has the scores of two rows."""
-        return self.number == F16 and self.queries == 1
+        return self.number != INT32 and self.queries == 1
 
     @property
     def parts(self) -> int:

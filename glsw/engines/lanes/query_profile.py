@@ -11,7 +11,6 @@ import numpy.typing as npt
 from glsw.engines.lanes.geometry import (
     COMPARE,
     COST_LETTERS,
-    F16,
     HEAD,
     INT32,
     LIMIT,
@@ -138,8 +137,7 @@ def stored_scores(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generi
     if geometry.number == INT32:
         return matrix.astype(np.int32)
     # what is clipped makes no difference below LIMIT
-    kind = np.float16 if geometry.number == F16 or geometry.queries == 2 else np.float32
-    return (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(kind)
+    return (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(np.float16)
 
 
 def _in_order_of_words(rows: npt.NDArray[IntT], geometry: Geometry) -> npt.NDArray[IntT]:

@@ -35,7 +35,7 @@ class Throttle:
     new : bool
         Whether nothing has been measured yet.
     rate : float or None
-        Steps per second of the last overlapping slice; None before the second one.
+        Work per second of the last overlapping slice; None before the second one.
     """
 
     def __init__(self, device: Device, first: int = 16) -> None:
@@ -101,7 +101,9 @@ class Throttle:
             self._learn(len(part), time.perf_counter() - began)
             start = part.stop
 
-    def overlapping(self, room: npt.NDArray[np.int64], most: int) -> Iterator[range]:
+    def overlapping(
+        self, work: npt.NDArray[np.int64], room: npt.NDArray[np.int64], most: int
+    ) -> Iterator[range]:
         """Cut ``range(N)`` as `slices`, and wait when there are `SLICES_AT_ONCE`.
 
         So the device has work while the next slice is prepared, and while the last work groups of
@@ -109,21 +111,22 @@ class Throttle:
 
         Parameters
         ----------
-        room : ndarray of int64, shape (N + 1,)
-            The memory that is needed before each.
+        work, room : ndarray of int64, shape (N + 1,)
+            The work, which is counted here instead of steps, and the memory before each.
         most : int
             The memory that a slice may need, at most, unless one alone needs more.
         """
-        total = len(room) - 1
+        total = len(work) - 1
         start, done = 0, time.perf_counter()
         running: deque[tuple[int, Fence]] = deque()
         ended: deque[tuple[int, float]] = deque(maxlen=SLICES_AT_ONCE)
         while start < total or running:
             if start < total:
+                enough = int(np.searchsorted(work, work[start] + self._count))
                 fitting = int(np.searchsorted(room, room[start] + most, "right")) - 1
-                part = range(start, min(start + self._count, max(fitting, start + 1), total))
+                part = range(start, min(max(min(enough, fitting), start + 1), total))
                 yield part
-                running.append((len(part), self._device.fence()))
+                running.append((int(work[part.stop] - work[start]), self._device.fence()))
                 start = part.stop
             if len(running) == SLICES_AT_ONCE or start == total:
                 count, fence = running.popleft()

@@ -94,7 +94,7 @@ def cut_finely(request, device, monkeypatch):
         monkeypatch.setattr(device, "info", replace(device.info, software=False))
         monkeypatch.setattr(Lanes, "targets_at_once", 64)
         monkeypatch.setattr(Lanes, "border_room", 4096)
-        monkeypatch.setattr(lanes_engine, "_CELLS_PER_PORTION", 5000)
+        monkeypatch.setattr(lanes_engine, "_SLICE_CELLS", 5000)
         for module in (lanes_engine, lanes_targets):
             monkeypatch.setattr(module, "MAX_TARGET_LENGTH", 1000)
 

@@ -28,7 +28,7 @@ from glsw.engines.lanes.pair_plan import Share, shares_of
 from glsw.engines.lanes.pairs import computes_own_queries, scores_of_each, scores_of_pairs
 from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.profile_buffer import profile_buffer
-from glsw.engines.lanes.slices import Dispatch, Slices, Units
+from glsw.engines.lanes.slices import Slices
 from glsw.engines.lanes.streams import Streams, every, lengths_of
 from glsw.engines.lanes.targets import (
     BINDINGS,
@@ -48,8 +48,8 @@ from glsw.engines.tiles import BoundedTile, Passing
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of
 
-_CELLS_PER_PORTION, _SOFTWARE_CELLS_PER_PORTION = 2**28, 2**22  # of which slices of time are made
-_FIRST_PORTIONS = 2**8  # that show how many a slice of time takes
+_SLICE_CELLS, _SOFTWARE_SLICE_CELLS = 2**32, 2**26  # of the first slice of time
+_SHORT_CELLS = 2**36  # of the shortest targets, which show how many a slice of time takes
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _TARGETS_AT_ONCE = 2**16
 _SLICES_AHEAD = 2  # so many can be queued before one is waited for
@@ -148,7 +148,8 @@ class Lanes(PackingEngine):
         )
         own_queries &= not self.on_software and self.geometries.own_queries
         self._own_queries = own_queries and not scoring.wide_queries
-        self._throttle = Throttle(self.device, first=16)
+        first = _SOFTWARE_SLICE_CELLS if self.on_software else _SLICE_CELLS
+        self._throttle = Throttle(self.device, first)
         self.prepared: WeakKeyDictionary[Batch, list[Share]] = WeakKeyDictionary()
         self._ahead = False  # a slice is queued of a round whose turn is next
         self._proved: set[Geometry] = set()
@@ -161,8 +162,7 @@ class Lanes(PackingEngine):
     @property
     def scan_rate(self) -> float | None:
         """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
-        rate = 0.0 if self.on_software else self._throttle.rate
-        return rate and rate * _CELLS_PER_PORTION
+        return 0.0 if self.on_software else self._throttle.rate
 
     @property
     def targets_at_once(self) -> int | None:
@@ -374,8 +374,7 @@ class Lanes(PackingEngine):
 
     def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
-        portion = _SOFTWARE_CELLS_PER_PORTION if self.on_software else _CELLS_PER_PORTION
-        return self._slices(Units(jobs, portion), progress)
+        return self._slices(Slices(jobs), progress)
 
     def prove(self, geometries: Iterable[Geometry]) -> None:
         """Have the programs of geometries proved, before anything else is computed for them."""
@@ -388,17 +387,24 @@ class Lanes(PackingEngine):
             self.proofs.require(self, f"{words}, {family_of(self.scoring)}", trial)
             self._proved.add(geometry)
 
-    def _slices(self, units: Units, progress: Progress) -> Iterator[None]:
+    def _slices(self, slices: Slices, progress: Progress) -> Iterator[None]:
         if self._ahead:  # a slice of another round uses the same borders
             self.device.finish()
             self._ahead = False
         self.device.ctx.memory_barrier()
-        for some in self._dispatches(units):
-            for each in some:
-                self.queue(each)
-                job, groups = each.job, each.groups
-                progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
-            yield
+        # The first slices are small. They have short targets: a few long ones would take as long.
+        count, all_cells = len(slices.cells) - 1, int(slices.cells[-1])
+        new = self._throttle.new and not self.on_software
+        short = min(all_cells // 2, _SHORT_CELLS) if new else 0
+        rest = int(np.searchsorted(slices.cells, all_cells - short))
+        reserve, wait = partial(self.reserve, BORDERS), self.device.finish
+        for part in filter(None, (range(rest, count), range(rest))):
+            for some in slices.run(part, self._throttle, self.border_room, reserve, wait):
+                for each in some:
+                    self.queue(each)
+                    job, groups = each.job, each.groups
+                    progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
+                yield
         self._ahead = False
 
     def scores_of(self, jobs: Sequence[Job]) -> list[Scores]:
@@ -412,14 +418,3 @@ class Lanes(PackingEngine):
         wanted = [(job.scores, job.score_bytes) for job in jobs]
         contents = self.reading_of(wanted, [each for job in jobs for each in job.buffers])
         return lambda: [job.scores_of(each) for job, each in zip(jobs, contents(), strict=True)]
-
-    def _dispatches(self, units: Units) -> Iterator[Iterator[Dispatch]]:
-        """Yield the dispatches of each slice."""
-        # The first slices are small. They have short targets: a few long ones would take as long.
-        new = self._throttle.new and not self.on_software
-        count = len(units)
-        rest = count - min(count // 2, _FIRST_PORTIONS) if new else count
-        reserve, wait = partial(self.reserve, BORDERS), self.device.finish
-        slices = Slices(units, self._throttle, self.border_room, reserve, wait)
-        yield from slices.run(range(rest, count))
-        yield from slices.run(range(rest))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import moderngl
 import numpy as np
@@ -54,34 +55,11 @@ class WorkGroups:
     def bind_strip(self, strip: int) -> None:
         """Bind what a strip needs besides, or all strips if they are computed at once."""
 
-    def portions(self, cells: int) -> npt.NDArray[np.intp]:
-        """Return where portions of about so many cells end."""
-        ends = np.searchsorted(self.cells, np.arange(cells, self.cells[-1] + cells, cells))
-        ends = np.minimum(ends, len(self.cells) - 1)
-        return ends[np.diff(ends, prepend=0) > 0]
-
-    def border_bytes_before(self, groups: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
-        """Return the bytes of borders before each of these work groups, of all queries."""
-        if self.strips == 1:
-            return np.zeros(len(groups), np.int64)
-        return self.border_columns[groups].astype(np.int64) * (self.groups * self.geometry.border)
-
-    def border_bytes(self, start: int, stop: int) -> int:
-        """Return the bytes of borders of these work groups, of all groups of queries."""
-        return self.border_stride(start, stop) * self.groups * self.geometry.border
-
-    def border_stride(self, start: int, stop: int) -> int:
-        """Return the places of borders of these work groups, of a group of queries."""
-        if self.strips == 1:
-            return 0
-        return int(self.border_columns[stop] - self.border_columns[start])
-
-    def fitting(self, start: int, room: int) -> int:
-        """Return the work group behind those from ``start`` on whose borders fit the room."""
-        if self.strips == 1:
-            return len(self.border_columns) - 1
-        most = self.border_columns[start] + room // (self.geometry.border * self.groups)
-        return int(np.searchsorted(self.border_columns, most, "right")) - 1
+    @cached_property
+    def border_bytes(self) -> npt.NDArray[np.int64]:
+        """Bytes of borders before each work group, of all groups of queries."""
+        size = self.groups * self.geometry.border if self.strips > 1 else 0
+        return self.border_columns.astype(np.int64) * size
 
     def useful_before(self, group: int) -> int:
         """Return the cells without padding before a work group."""

@@ -237,7 +237,7 @@ class PackingEngine(ComputeEngine):
         job.bind()
         self.reserve(BORDERS, 0)
         program["strip_count"] = job.strips if at_once else 1
-        program["border_stride"] = job.border_stride(first, groups.stop)
+        program["border_stride"] = int(job.border_columns[groups.stop] - job.border_columns[first])
         program["first_group"] = first
         program["first_border"] = (int(job.border_columns[first]) - border) % 2**32
         for strip in range(1 if at_once else job.strips):

@@ -110,7 +110,7 @@ def made_up(seeds: npt.NDArray[np.int64], rows: int) -> npt.NDArray[np.int64]:
 
 
 def recurrence3(turns: int, linear: bool, side: int) -> Kernel:
-    """Return the recurrence of three sequences alone, by identity: as `lane3.glsl`."""
+    """Return the recurrence of three sequences alone, by identity: as `cube.glsl`."""
     defines = {"SIDE": side, "ROWS": side * side, "TURNS": turns, "IDENTITY": 1}
     return Kernel(
         "micro/cells3.comp",

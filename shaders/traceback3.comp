@@ -6,7 +6,6 @@
 // alignment.
 layout(local_size_x = 32) in;
 #include "lib/triples.glsl"
-#include "lib/recurrence3.glsl"
 #include "lib/directions3.glsl"
 
 struct Trace { int i, j, k, column; uint run, runs, over, pad; };  // letters ahead; column: 0 in H

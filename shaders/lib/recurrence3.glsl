@@ -4,11 +4,12 @@
 //   D_t(cell) = s(t) + X_t(p(t))
 //   X_t(cell) = max(H - opens, D_t - extends, D_u - mixed for the two u next to t)
 //   H(cell)   = max(least, s(abc) + H(p(abc)), D_t for all six t)
-// where `least` is 0, or in global alignment that of ends3.glsl.
+// where `least` is 0, or in global alignment that of least_of().
 // Next to a are ab and ac, next to ab are a and b, and so on; only with sums of pairs, where a gap
 // of one pair continues between them (quasi-natural gap costs, Altschul 1989). With LINEAR gaps X_t
 // is H - opens. As H >= 0, no X inside the table is below -opens, which thus serves as minus
-// infinity at the border. Needs nothing; LINEAR, IDENTITY and GAP_GAP may be defined.
+// infinity at the border. LINEAR, IDENTITY, GAP_GAP and WHOLE may be defined; needs LETTERS, and
+// without IDENTITY what scoring.glsl needs.
 uniform int opens;
 #ifndef LINEAR
 uniform int extends;
@@ -72,3 +73,50 @@ Cell cell(Moves d, int least) {
                 after(x, d.a, ab, ac), after(x, d.b, ab, bc), after(x, d.c, ac, bc));
 #endif
 }
+
+// The score of the letters of a column, from their pairs: paired(x, y) is the score of two letters,
+// with IDENTITY all bits if they are the same. The last letter, LETTERS - 1, aligns with none.
+#ifdef IDENTITY
+uniform int match;
+uniform int mismatch;
+uniform int matching;  // letters below it match themselves, the others are ambiguous
+
+void load_scores() {}
+
+int paired(int x, int y) { return x == y && x < matching ? -1 : 0; }
+
+Column column(int ab, int ac, int bc) {
+    return Column((ab & ac & (match - mismatch)) + mismatch, 0, 0, 0);
+}
+#else
+#include "lib/scoring.glsl"
+
+int paired(int x, int y) { return score(profiled(x), y); }
+
+Column column(int ab, int ac, int bc) { return Column(ab + ac + bc, ab, ac, bc); }
+#endif
+
+// Where alignments begin and end. Without WHOLE anywhere. With it an alignment contains at least
+// WHOLE of the sequences from the first letter, and at least as many to the last one: 3 in global,
+// 1 in semi-global alignment. Every sequence then begins with a letter that aligns with none, so
+// that its cell is that before the first letter; H is higher by `origin`, and so never 0 inside the
+// table.
+#ifdef WHOLE
+uniform int origin;
+
+int how_many(bvec3 x) { return int(x.x) + int(x.y) + int(x.z); }
+
+// The least H of a cell: that of an alignment which begins there, or 0.
+int least_of(int a, int b, int c) {
+    return how_many(equal(ivec3(a, b, c), ivec3(LETTERS - 1))) >= WHOLE ? origin : 0;
+}
+
+// Whether alignments end in a cell, from the letters that are ahead of it, with its own.
+bool is_end(ivec3 ahead) {
+    return all(greaterThan(ahead, ivec3(0))) && how_many(equal(ahead, ivec3(1))) >= WHOLE;
+}
+#else
+int least_of(int a, int b, int c) { return 0; }
+
+bool is_end(ivec3 ahead) { return true; }
+#endif

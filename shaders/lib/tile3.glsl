@@ -1,5 +1,5 @@
 // A tile: the columns of sub-tables of a work group, and some rows of them. A patch is what it has
-// along j and k. Needs LANES_J, LANES_K, POLLING, triples.glsl, sides3.glsl and lane3.glsl.
+// along j and k. Needs LANES_J, LANES_K, POLLING, triples.glsl, cube.glsl and cube.glsl.
 #if POLLING == 1
 #define SIDES_ARE coherent volatile
 #else

@@ -1,5 +1,5 @@
 // A batch of sides that a helper has asked for, as they are, where lanes have a plane of cells: all
-// invocations of a work group have as many registers as those that need the most. Needs sides3.glsl.
+// invocations of a work group have as many registers as those that need the most. Needs cube.glsl.
 #ifdef LINEAR
 Cell as_cell(Side s) { return Cell(s); }
 

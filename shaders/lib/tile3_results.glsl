@@ -1,5 +1,5 @@
 // The results of a tile: its best cell; with TABLE its part of the table, with DIRECTIONS its bits.
-// Needs tile3_bringing.glsl, tile3_planes.glsl, best3.glsl and directions3.glsl.
+// Needs tile3_bringing.glsl, tile3_planes.glsl, cube.glsl and directions3.glsl.
 shared Best candidates[LANES];
 const Best NO_BEST = Best(0x7fffffff, 0, 0, 0);  // an error
 

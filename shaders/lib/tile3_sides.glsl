@@ -1,7 +1,7 @@
 // Sides in shared memory: those that come from tiles before, of two batches of steps, and those that
 // lanes leave, of this step and the one before; of the last lanes they leave the tile. A row has the
 // sides that a lane hands to the next one, of all lanes side by side; along j also that of the
-// neighbouring cell. Needs tile3.glsl, BATCH and PER_WORD (sides3.glsl).
+// neighbouring cell. Needs tile3.glsl, BATCH and PER_WORD (cube.glsl).
 const int J_WORDS = (ACROSS + PER_WORD - 1) / PER_WORD, K_WORDS = (SIDE + PER_WORD - 1) / PER_WORD;
 const int J_ROW = J_WORDS * LANES_K, K_ROW = K_WORDS * LANES_J;
 const int J_STEP = DEEP * J_ROW, K_STEP = DEEP * K_ROW;

@@ -281,9 +281,7 @@ OWN_PERMUTATIONS = {
         **{"AGAIN": 0} | TILE3,
     ),
     "empty_sides.comp": LINEAR_PACKED,
-    "traceback3.comp": permutations(
-        LINEAR, IDENTITY, [{"MASKED": flag} for flag in (0, 1)], **SHAPE3, DIRECTIONS=1
-    ),
+    "traceback3.comp": permutations(LINEAR, [{"MASKED": flag} for flag in (0, 1)], **SHAPE3),
     "micro/chains.comp": permutations(NUMBERS[:2], OPERATIONS, CHAINS=16, ROUNDS=256, WORKGROUP=64),
     "micro/chains.frag": permutations(OPERATIONS, NUMBER=0, CHAINS=16, ROUNDS=256),
     "micro/cells.comp": permutations(LINEAR, **MICRO),
@@ -388,7 +386,7 @@ BUDGETS = {
     "lanes.comp": (18, 12, 366),
     "lanes_columns.comp": (3, 4, 15),
     "lanes_profile.comp": (0, 1, 2),
-    "plane.comp": (6, 7, 16),
+    "plane.comp": (3, 7, 16),
     "region_borders.comp": (3, 4, 112),
     "scan.comp": (16, 9, 252),
     "scan_blocks.comp": (12, 7, 42),
@@ -396,12 +394,12 @@ BUDGETS = {
     "scan_single.comp": (10, 7, 42),
     "scan_step.comp": (7, 5, 14),
     "score_map.comp": (19, 14, 48),
-    "subtable.comp": (22, 11, 280),
+    "subtable.comp": (16, 11, 280),
     "traceback.comp": (7, 9, 252),
-    "traceback3.comp": (4, 4, 8),
+    "traceback3.comp": (2, 1, 4),
     "wavefront.comp": (6, 7, 42),
 }
-ALL_PERMUTATIONS = 4_131
+ALL_PERMUTATIONS = 4_127
 
 
 def conditional_macros(lines):

@@ -1,7 +1,9 @@
 // Scores of ROWS rows, which no compiler can know, in registers. The cheapest that a score can be: no
 // engine has its scores for less.
+#ifndef IDENTITY  // recurrence3.glsl has them
 uniform int match;
 uniform int mismatch;
+#endif
 
 int score_of_row(int seed, int r) {
     uint mixed = uint(seed * 64 + r + 1) * 2654435761u;

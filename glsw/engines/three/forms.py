@@ -15,7 +15,7 @@ from glsw.scoring.three import Scoring3
 
 NEVER = 2**30
 NUMBERS = 256
-"""Cells that best3.glsl can tell apart in a sub-table, by their distance from its corner."""
+"""Cells that cube.glsl can tell apart in a sub-table, by their distance from its corner."""
 
 _MANY_TRIPLES = 256  # whose tiles keep a large device busy
 _ENOUGH_ROWS = 16
@@ -93,7 +93,7 @@ class TileForm(NamedTuple):
     linear : bool
         Whether gaps are linear.
     packed : int
-        How sides have several values in a word, see sides3.glsl; 0: not at all.
+        How sides have several values in a word, see cube.glsl; 0: not at all.
     polling : bool
         Whether tiles wait for the sides of others, as all are computed in one dispatch.
     tile_rows : int

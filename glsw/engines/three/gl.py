@@ -240,7 +240,7 @@ class Layout:
     def best(self, cells: npt.NDArray[np.int32], counts: npt.NDArray[np.int64]) -> BestCells:
         """Return the best of the cells of each triple.
 
-        ``cells`` are as in best3.glsl, ``counts[t]`` of them of triple t.
+        ``cells`` are as in cube.glsl, ``counts[t]`` of them of triple t.
         """
         starts = counts.cumsum() - counts
         score, d, i, j = cells.T.astype(np.int64)

@@ -269,13 +269,9 @@ class Subtable(Filling):
         """Continue the traces where there are directions."""
         self.upload(gl.TRACES, traces)
         self.reserve(gl.PATHS, 4 * int(chunk.paths.sum()))
-        program = self.program(
-            "traceback3.comp",
-            DIRECTIONS=1,
-            MASKED=int(chunk.masked),
-            SCORES=None,
-            **chunk.form.shape.defines,
-        )
+        others = dict.fromkeys(key for key in self._defines if key != "LINEAR")
+        defines = others | chunk.form.shape.defines | {"MASKED": int(chunk.masked)}
+        program = self.program("traceback3.comp", **defines)
         program["triple_count"] = len(traces)
         program["first_sub_table"] = first_row // chunk.form.shape.deep
         program.run(-(-len(traces) // _TRACES_PER_GROUP))

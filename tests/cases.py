@@ -218,6 +218,12 @@ def lanes_of_hardware(scoring, device, options):
     return router
 
 
+def hinting(kind, **hints):
+    """Return a property `hints` for a kind of engine, with others than its own."""
+    own = kind.hints.fget
+    return property(lambda engine: dataclasses.replace(own(engine), **hints))
+
+
 def judge(engine, case):
     """Compare scores and ends by both tie rules with the reference."""
     expected = case.expected

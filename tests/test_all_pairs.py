@@ -115,7 +115,7 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     engine = engine_of(Lanes, BLOSUM62, device, number=number, **options)
     lanes = engine._engines[Lanes]  # type: ignore[attr-defined]
     info = replace(device.info, software=False, subgroup_size=32 if case == "long" else 0)
-    assert lanes.halves
+    assert lanes.hints.halves
     monkeypatch.setattr(lanes.device, "info", info)  # long targets are set apart
     lanes.geometries = Geometries(BLOSUM62, replace(info, subgroup_size=0), number, **options)
     own, reported, computed = sequences(LENGTHS), [], []
@@ -134,7 +134,7 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     assert sum(reported) == (residues**2 + int((own.lengths**2).sum())) / 2
     beyond = residues * int(own.lengths[own.lengths > 55].sum()) if case == "long" else 0
     assert residues**2 / 2 <= sum(computed) + beyond < 0.87 * residues**2
-    assert not Lanes(UNEVEN, device).halves
+    assert not Lanes(UNEVEN, device).hints.halves
 
 
 def test_in_units_of_the_matrix_and_from_files(tmp_path):

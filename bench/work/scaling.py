@@ -22,6 +22,7 @@ import numpy as np
 from bench.measure import Check, Measurement, Spread
 from bench.work.base import Case, Workload
 from glsw import Scoring, Sequences
+from glsw.engines.base import ScanHints
 from glsw.engines.spec import EngineSpec
 from glsw.run.pool import Runner
 from glsw.search import parallel_scan
@@ -141,7 +142,7 @@ class Scaling(Workload, called="scaling"):
         queries = Sequences(np.zeros(asked, np.uint8), offsets)  # of equal lengths
         offsets = np.linspace(0, residues * fraction, _TARGETS + 1).astype(np.int64)
         database: Any = _Database(offsets=offsets, path="simulated")
-        engine = SimpleNamespace(part=part, keeps_targets=False, cells_at_once=2**40)
+        engine = SimpleNamespace(hints=ScanHints(part, cells_at_once=2**40))
         SleepingTask.made = itertools.count()
         with cluster(devices) as client, patch.object(parallel_scan, "_ScanTask", SleepingTask):
             workers = DaskWorkers(client, {}, EngineSpec("reference", Scoring.blast()))

@@ -119,7 +119,7 @@ class Database:
             self._engine = entry, entry.made(self.scoring, self.setup.device)
         engine, (every, targets, _) = self._engine[1], self.made
         some = Sequences.of(every[q] for q in queries)
-        parts = [targets.part(part) for part in targets.parts(engine.part)]
+        parts = [targets.part(part) for part in targets.parts(engine.hints.part)]
         judges = [self._works[q] for q in queries]
         first: list[float] = []
 

@@ -34,7 +34,6 @@ Mode = Literal["local", "global", "semiglobal"]
 Workload = Literal["pairs", "long pairs", "search"]
 NumberType = Literal["int32", "f16", "f32"]
 ALL_MODES: tuple[Mode, ...] = ("local", "global", "semiglobal")
-_MAX_PART_RESIDUES = 2**28
 
 
 @dataclass(frozen=True)
@@ -87,6 +86,40 @@ class Capabilities:
         return (scoring.local or len(self.modes) > 1) and (
             self.separate_gaps or not scoring.separate
         )
+
+
+@dataclass(frozen=True)
+class ScanHints:
+    """What suits the scans of an engine on its device.
+
+    Parameters
+    ----------
+    part : int
+        Residues that a part of a database may have, so that `Engine.scan` fits the memory.
+    cells_at_once : int
+        Cells of queries and a part that `Engine.scan` should compute before it yields, about.
+    rate : float or None
+        Cells per second of a fast scan, about; 0 if it is slow, None if it is not known.
+    keeps_targets : bool
+        Whether a part costs less if it is a part of sequences that were computed before.
+    halves : bool
+        Whether a task whose queries are its targets costs half of another.
+    targets_at_once : int or None
+        Targets of all queries that keep it busy; None if it cuts no long ones.
+    targets_together : int
+        Targets of one query that take as long as one of them.
+    mixes_queries : bool
+        Whether few targets keep it busy if many queries are compared with them.
+    """
+
+    part: int = 2**28
+    cells_at_once: int = 2**30
+    rate: float | None = 0.0
+    keeps_targets: bool = False
+    halves: bool = False
+    targets_at_once: int | None = None
+    targets_together: int = 1
+    mixes_queries: bool = True
 
 
 class Variant(NamedTuple):
@@ -235,19 +268,9 @@ class Engine(AnyEngine):
         """Compute what `scores_each` will need of a batch: in any thread, without the device."""
 
     @property
-    def part(self) -> int:
-        """Residues that a part of a database may have, so that `scan` fits the memory."""
-        return _MAX_PART_RESIDUES
-
-    @property
-    def cells_at_once(self) -> int:
-        """Cells of queries and a part that `scan` should compute before it yields, about."""
-        return 2**30
-
-    @property
-    def scan_rate(self) -> float | None:
-        """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
-        return 0.0
+    def hints(self) -> ScanHints:
+        """What suits `scan`."""
+        return ScanHints()
 
     def agrees(self, batch: Batch) -> bool:
         """Tell whether what only this engine computes agrees with the host."""
@@ -255,31 +278,6 @@ class Engine(AnyEngine):
 
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Get ready for a large `scan` of so many residues, which are being read meanwhile."""
-
-    @property
-    def keeps_targets(self) -> bool:
-        """Whether a part costs less if it is a part of sequences that were computed before."""
-        return False
-
-    @property
-    def halves(self) -> bool:
-        """Whether a task of `scan_each` whose queries are its targets costs half of another."""
-        return False
-
-    @property
-    def targets_at_once(self) -> int | None:
-        """Targets of all queries of a `scan` that keep it busy; None if it cuts no long ones."""
-        return None
-
-    @property
-    def targets_together(self) -> int:
-        """Targets of one query that take as long as one of them."""
-        return 1
-
-    @property
-    def mixes_queries(self) -> bool:
-        """Whether few targets keep it busy if many queries are compared with them."""
-        return True
 
     def scan(
         self,

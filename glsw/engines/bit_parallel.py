@@ -15,7 +15,7 @@ from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, highest
-from glsw.engines.base import USUAL, Capabilities, Progress, Ties, Variant, ignore
+from glsw.engines.base import USUAL, Capabilities, Progress, ScanHints, Ties, Variant, ignore
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_planes import (
     BITS,
@@ -136,9 +136,9 @@ class BitParallel(ComputeEngine):
         return 0
 
     @property
-    def cells_at_once(self) -> int:
-        """Cells of queries and a part that `scan` should compute before it yields, about."""
-        return 1024 * self._least_cells
+    def hints(self) -> ScanHints:
+        """What suits `scan`."""
+        return ScanHints(cells_at_once=1024 * self._least_cells)
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"

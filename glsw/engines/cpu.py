@@ -25,6 +25,7 @@ from glsw.engines.base import (
     Capabilities,
     Engine,
     Progress,
+    ScanHints,
     Ties,
     check_ties,
     ignore,
@@ -41,6 +42,7 @@ from glsw.sequences.encoded import Sequences
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+_PART = 2**26  # residues that the library takes a copy of
 _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
 _PAIRS_TOGETHER = 2**14  # of several queries, whose jobs are made at once
 _FEW = 12  # pairs of one query, below which lanes along the query are faster
@@ -112,34 +114,16 @@ class Cpu(Engine):
         return f"{_processor()}, {threads}, pyopal {self._opal.version}{single}"
 
     @property
-    def part(self) -> int:
-        """Residues that a part of a database may have: the library takes a copy of them."""
-        return 2**26
-
-    @property
-    def keeps_targets(self) -> bool:
-        """The library's copy of sequences serves all their parts."""
-        return True
-
-    @property
-    def cells_at_once(self) -> int:
-        """Cells that `scan` should compute before it yields: two seconds with two threads."""
-        return 2**34
-
-    @property
-    def targets_at_once(self) -> int:
-        """Targets of one query of a `scan` that keep it busy."""
-        return LANES * self.threads
-
-    @property
-    def targets_together(self) -> int:
-        """The lanes of 8 bits."""
-        return LANES
-
-    @property
-    def mixes_queries(self) -> bool:
-        """The lanes of a job have the same query."""
-        return False
+    def hints(self) -> ScanHints:
+        """What suits `scan`: two seconds with two threads; the library copies its targets once."""
+        return ScanHints(
+            part=_PART,
+            cells_at_once=2**34,
+            keeps_targets=True,
+            targets_at_once=LANES * self.threads,
+            targets_together=LANES,  # of 8 bits
+            mixes_queries=False,
+        )
 
     def scan_each(
         self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
@@ -224,7 +208,7 @@ class Cpu(Engine):
             pairs = np.setdiff1d(pairs, alone, assume_unique=True)
         if self._able and len(pairs):
             whole, first = batch.targets.origin or (batch.targets, 0)
-            largest = min(self.part, _MAX_PARTS_OF_WHOLE * len(batch.targets.residues))
+            largest = min(_PART, _MAX_PARTS_OF_WHOLE * len(batch.targets.residues))
             if not self._opal.keeps(whole) and len(whole.residues) > largest:
                 whole, first = batch.targets, 0
             jobs += LaneJobs(self._opal, whole, first, batch, pairs, ends).begin(pool, self.threads)

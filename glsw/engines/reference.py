@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells
-from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, Ties
+from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, ScanHints, Ties
 from glsw.scoring.scoring import Scoring
 
 MINUS_INFINITY = -(2**62)
@@ -69,9 +69,9 @@ class Reference(Engine):
         return BestCells.of(*found.astype(np.int32))
 
     @property
-    def cells_at_once(self) -> int:
-        """Few cells, since each takes long."""
-        return 2**20
+    def hints(self) -> ScanHints:
+        """Few cells at once, since each takes long."""
+        return ScanHints(cells_at_once=2**20)
 
 
 def alike(batch: Batch) -> Iterator[tuple[npt.NDArray[np.int64], _Codes, _Codes]]:

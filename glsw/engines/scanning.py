@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
-from glsw.engines.base import Engine, Progress
+from glsw.engines.base import Engine, Progress, ScanHints
 from glsw.engines.proof import ProofTask, UnprovedError
 from glsw.engines.tiles import BoundedTile, Passing
 from glsw.sequences.encoded import Sequences
@@ -69,49 +69,14 @@ class ScanningRouter(Engine):
         return None
 
     @property
-    def part(self) -> int:
-        """Residues that a part of a database may have."""
-        return self._engine(self._scanner).part if self._scanner else super().part
-
-    @property
-    def keeps_targets(self) -> bool:
-        """Whether a part costs less if it is a part of sequences that were computed before."""
-        return self._engine(self._scanner).keeps_targets if self._scanner else False
-
-    @property
-    def halves(self) -> bool:
-        """Whether a task whose queries are its targets costs half of another."""
-        return self._engine(self._scanner).halves if self._scanner else False
-
-    @property
-    def cells_at_once(self) -> int:
-        """Cells that `scan` should compute before it yields."""
-        return self._engine(self._scanner).cells_at_once if self._scanner else super().cells_at_once
-
-    @property
-    def scan_rate(self) -> float | None:
-        """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
-        return self._engine(self._scanner).scan_rate if self._scanner else 0.0
+    def hints(self) -> ScanHints:
+        """Those of the engine for scans."""
+        return self._engine(self._scanner).hints if self._scanner else super().hints
 
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Get ready for a large `scan` of so many residues."""
         if self._scanner:
             self._engine(self._scanner).get_ready(queries, residues)
-
-    @property
-    def targets_at_once(self) -> int | None:
-        """Targets of all queries of a `scan` that keep it busy."""
-        return self._engine(self._scanner).targets_at_once if self._scanner else None
-
-    @property
-    def targets_together(self) -> int:
-        """Targets of one query that take as long as one of them."""
-        return self._engine(self._scanner).targets_together if self._scanner else 1
-
-    @property
-    def mixes_queries(self) -> bool:
-        """Whether few targets keep it busy if many queries are compared with them."""
-        return self._engine(self._scanner).mixes_queries if self._scanner else super().mixes_queries
 
     def scores_each(
         self, batches: Iterable[Batch], *, progress: Progress | None = None

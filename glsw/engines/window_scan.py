@@ -47,7 +47,7 @@ def scan_windows(
 
 def _pays(engine: Engine, queries: Sequences, part: Sequences) -> bool:
     """Tell whether some of the queries should meet windows of the targets."""
-    fill, longest = engine.targets_at_once, part.lengths.max(initial=0)
+    fill, longest = engine.hints.targets_at_once, part.lengths.max(initial=0)
     if fill is None or not engine.scoring.local or not len(queries):
         return False
     if longest < shortest_cut(queries.lengths.min(keepdims=True))[0]:

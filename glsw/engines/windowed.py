@@ -191,7 +191,7 @@ def may_cut(batch: Batch) -> bool:
 
 def cuts(engine: Engine, batch: Batch) -> bool:
     """Tell whether the targets are so long beside the queries that windows can replace them."""
-    if not engine.targets_at_once or not engine.scoring.local or not len(batch):
+    if not engine.hints.targets_at_once or not engine.scoring.local or not len(batch):
         return False
     m, n = int(batch.extent[1, 0]), int(batch.extent[0, 1])
     if n < shortest_cut(np.array([m]))[0]:  # no span is below m

@@ -301,12 +301,12 @@ def window_groups(
         Windows of these targets by length and overlap; new ones are added.
     """
     order = np.argsort(spans, kind="stable")
-    fill = engine.targets_at_once or 1
+    fill = engine.hints.targets_at_once or 1
     while len(order):
         alike = int(np.searchsorted(spans[order], spans[order[0]] * _SPANS_ALIKE, "right"))
         group, span = order[:alike], _rounded(int(spans[order[alike - 1]]))
-        residues, targets, together = len(part.residues), fill, engine.targets_together
-        if engine.mixes_queries:
+        residues, targets, together = len(part.residues), fill, engine.hints.targets_together
+        if engine.hints.mixes_queries:
             residues *= len(group)
         else:  # several queries keep it busy if they fill the lanes
             targets = max(fill // len(group), together)

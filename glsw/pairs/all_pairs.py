@@ -46,7 +46,7 @@ def pieces(
         Whether the queries are the targets too, and of two orders of a pair one is enough: that
         with the lesser number first. Near the diagonal a piece may have both.
     halves : bool
-        Whether squares on the diagonal are computed once for each pair, see `Engine.halves`: then
+        Whether squares on the diagonal are computed once for each pair, see `ScanHints`: then
         these are larger, as a tile of scores.
 
     Examples
@@ -173,8 +173,8 @@ def score_matrix(
         raise ValueError(f"out has the shape {found.shape}, {shape} expected")
     if not np.can_cast(kind, found.dtype, "same_kind") or found.dtype.itemsize < 4:
         raise ValueError(f"out has numbers of {found.dtype}, {kind} expected")
-    halves = engine.halves and not run.workers
-    every = list(pieces(queries, others, engine.part, symmetric=symmetric, halves=halves))
+    halves = engine.hints.halves and not run.workers
+    every = list(pieces(queries, others, engine.hints.part, symmetric=symmetric, halves=halves))
     if run.workers:
         every = pieces_of_workers(every, queries, others, run.workers)
     tiles = [tile for each in every for tile in tiles_of(each)]

@@ -97,7 +97,7 @@ def _found(
     run: Runner, queries: Sequences, targets: Sequences, rule: Rule, symmetric: bool
 ) -> Iterator[ScoredPairs]:
     """Yield the pairs that reach the bounds of a rule; of symmetric ones those of i <= j."""
-    every = list(pieces(queries, targets, run.engine.part, symmetric=symmetric))
+    every = list(pieces(queries, targets, run.engine.hints.part, symmetric=symmetric))
     if run.workers:
         every = pieces_of_workers(every, queries, targets, run.workers)
     bounds, part = rule.bounds, Parts(targets)

@@ -46,7 +46,7 @@ class Pace:
     workers : Workers
         Those that there are when a size is asked for; their rates are measured meanwhile.
     at_once : int
-        Cells that their engines should compute at once, about, see `Engine.cells_at_once`.
+        Cells that their engines should compute at once, about, see `ScanHints`.
 
     Examples
     --------

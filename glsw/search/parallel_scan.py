@@ -99,7 +99,7 @@ def scan_database(
     engine = run.engine
     start, stop, _ = within.indices(len(database))
     if not run.workers or start == stop:
-        slices = list(database.parts(engine.part, within))
+        slices = list(database.parts(engine.hints.part, within))
         parts = [Part.of(database, each) for each in slices]
         residues = int(database.offsets[stop] - database.offsets[start])
         if len(parts) == 1:
@@ -130,16 +130,18 @@ class _Pieces:
         ranking: Ranking,
         within: slice,
     ) -> None:
-        self._pace, self._queries = Pace(workers, engine.cells_at_once), queries
+        self._pace, self._queries = Pace(workers, engine.hints.cells_at_once), queries
         self._within = within
         self._targets = database.offsets
         self._residues = int(self._targets[within.stop] - self._targets[within.start])
         self._pending = max(1, max_pending(ranking, min(len(queries), _MAX_PENDING_QUERIES)))
         most = _MAX_PENDING_HITS // max(1, len(database))
         self._pending_whole = max(most, max_pending(ranking, len(queries)))
-        self._whole_fits = bool(database.path) and self._residues <= engine.part
-        self._most = engine.part
-        self._together = _FEW_RESIDUES_TOGETHER if engine.keeps_targets else _RESIDUES_TOGETHER
+        self._whole_fits = bool(database.path) and self._residues <= engine.hints.part
+        self._most = engine.hints.part
+        self._together = (
+            _FEW_RESIDUES_TOGETHER if engine.hints.keeps_targets else _RESIDUES_TOGETHER
+        )
         self._some, self._target = slice(0, 0), within.stop  # what is cut, and the next target
 
     def __call__(self, worker: Worker) -> Tile | None:
@@ -185,7 +187,7 @@ def _scan_by(
     within: slice,
 ) -> Iterator[ScanResult]:
     engine, total = run.engine, int(database.offsets[-1])
-    loads_all = engine.keeps_targets and bool(database.path) and total <= engine.part
+    loads_all = engine.hints.keeps_targets and bool(database.path) and total <= engine.hints.part
 
     def task(worker: Worker) -> tuple[Tile, _ScanTask] | None:
         if (piece := cut(worker)) is None:

@@ -198,15 +198,15 @@ def queries_at_once(engine: Engine, offsets: npt.NDArray[np.int64], residues: in
         Of all targets.
     """
     cells = (offsets[1:] - offsets[0]) * residues
-    many = int(np.searchsorted(cells, engine.cells_at_once, "right"))
-    rate = engine.scan_rate
+    many = int(np.searchsorted(cells, engine.hints.cells_at_once, "right"))
+    rate = engine.hints.rate
     most = _FIRST_CELLS if rate is None else rate * _SECONDS_AT_ONCE
     return max(1, many, int(np.searchsorted(cells[:FEW_QUERIES], most, "right")))
 
 
 def large_first(engine: Engine, queries: Sequences, residues: int) -> bool:
     """Tell whether a scan is the first of an engine that may be fast, and large."""
-    return engine.scan_rate is None and len(queries.residues) * residues >= _LARGE_CELLS
+    return engine.hints.rate is None and len(queries.residues) * residues >= _LARGE_CELLS
 
 
 def _cut_among(cut: list[int], hits: RankedHits) -> list[tuple[int, int]]:

@@ -35,6 +35,7 @@ from glsw.cli import main
 from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
 from glsw.engines import Reference
+from glsw.engines.base import ScanHints
 from glsw.output import FORMATS
 from glsw.run import workers
 from glsw.run.workers import Task, run_task
@@ -535,7 +536,7 @@ def test_finished_queries_are_written_before_the_next_starts(
             yield from scan_each(self, [task], **options)
 
     monkeypatch.setattr(Reference, "scan_each", watched)
-    monkeypatch.setattr(Reference, "cells_at_once", 1)
+    monkeypatch.setattr(Reference, "hints", ScanHints(cells_at_once=1))
     monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
     words = "search queries.fasta db.fasta --engine reference --format table --output out"
     assert main(words.split()) == 0

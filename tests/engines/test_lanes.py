@@ -231,7 +231,7 @@ def test_little_memory_changes_nothing(device, number):
     for memory in (2**31, 2**16, 2**12):
         engine = Lanes(BLOSUM62, device, number=number, rows=8, memory=memory)
         assert engine.scores(batch).tolist() == want
-        assert engine.part <= memory
+        assert engine.hints.part <= memory
 
 
 @pytest.mark.parametrize("workgroup", [1, 2, 128])

@@ -9,6 +9,7 @@ import pytest
 from cases import lanes_of_hardware
 
 from glsw.alignment.batch import Batch
+from glsw.engines.base import ScanHints
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import pair_plan, pairs
@@ -149,8 +150,8 @@ def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
     router = Auto(BLOSUM62, device)
 
     def engine(kind):
-        room = {"targets_at_once": 2**16, "largest_buffer": lambda *args, **options: 0}
-        return SimpleNamespace(name=kind.name, **room)
+        hints = ScanHints(targets_at_once=2**16)
+        return SimpleNamespace(name=kind.name, hints=hints, largest_buffer=lambda *_, **__: 0)
 
     monkeypatch.setattr(router, "_engine", engine)
 

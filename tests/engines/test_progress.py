@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import CHUNKED, OPTIONS, lanes_of_hardware
+from cases import CHUNKED, OPTIONS, hinting, lanes_of_hardware
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.engines import ENGINES, bit_planes, cpu, engine_of
@@ -92,7 +92,7 @@ def cut_finely(request, device, monkeypatch):
     monkeypatch.setattr(bit_planes, "_LONGEST_QUERIES", 1)
     if request.param == "hardware":
         monkeypatch.setattr(device, "info", replace(device.info, software=False))
-        monkeypatch.setattr(Lanes, "targets_at_once", 64)
+        monkeypatch.setattr(Lanes, "hints", hinting(Lanes, targets_at_once=64))
         monkeypatch.setattr(Lanes, "border_room", 4096)
         monkeypatch.setattr(lanes_engine, "_SLICE_CELLS", 5000)
         for module in (lanes_engine, lanes_targets):

@@ -3,12 +3,14 @@
 import cases
 import numpy as np
 import pytest
+from cases import hinting
 from hypothesis import given, settings, strategies as st
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
 from glsw.engines import choose, windows as module
+from glsw.engines.base import ScanHints
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.reference import Reference
 from glsw.engines.window_scan import scan_windows
@@ -105,7 +107,7 @@ def test_gaps_that_cost_nothing_have_no_windows():
 class Cutting(Reference):
     """Cuts long targets."""
 
-    targets_at_once = 4
+    hints = ScanHints(targets_at_once=4)
 
 
 @pytest.mark.parametrize("lengths", [(4000, 900, 3), (4000, 0, 50_000), (700, 2900)])
@@ -140,7 +142,7 @@ def test_scans_of_long_targets(lengths, monkeypatch):
 @pytest.mark.parametrize("n", [800, 1300, 3000, 9000, 40_000])
 @pytest.mark.parametrize("masked", [False, True])
 def test_auto_cuts_targets_once(device, n, masked, monkeypatch):
-    monkeypatch.setattr(Lanes, "targets_at_once", 64)
+    monkeypatch.setattr(Lanes, "hints", hinting(Lanes, targets_at_once=64))
     monkeypatch.setattr(choose, "seconds", lambda engine, *_: not engine.startswith("windows"))
     random = np.random.default_rng(n)
     queries = [random.integers(0, 4, m).astype(np.uint8) for m in (4, 20, 55)]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from glsw import Aligner, Record, Scoring, SearchResult
+from glsw.engines.base import ScanHints
 from glsw.search import search as flow, stages
 from glsw.search.scan import ScanResult
 
@@ -93,7 +94,7 @@ def test_a_reader_may_stop_and_an_error_comes_after_the_results_before_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     aligner = Aligner(DNA, engine="reference")
-    monkeypatch.setattr(type(aligner.engine), "cells_at_once", 1)
+    monkeypatch.setattr(type(aligner.engine), "hints", ScanHints(cells_at_once=1))
     monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
     scan_each, scanned = type(aligner.engine).scan_each, []
 

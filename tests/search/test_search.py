@@ -6,6 +6,7 @@ import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import active_children, get_context
 from pathlib import Path
@@ -19,6 +20,7 @@ import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Reference
+from glsw.engines.base import ScanHints
 from glsw.engines.lanes import packing
 from glsw.engines.lanes.engine import Lanes
 from glsw.run import tasks, workers
@@ -63,14 +65,10 @@ class Small(Reference):
 
     name = "small"
 
-    @property
-    def part(self) -> int:
-        return 100
-
-    @property
-    def cells_at_once(self) -> int:
-        mean = sum(map(len, QUERIES)) // len(QUERIES)
-        return 2 * mean * sum(map(len, TARGETS))
+    hints = ScanHints(
+        part=100,
+        cells_at_once=2 * (sum(map(len, QUERIES)) // len(QUERIES)) * sum(map(len, TARGETS)),
+    )
 
 
 @pytest.fixture
@@ -188,7 +186,7 @@ def test_each_part_meets_all_queries(small: Aligner, tasks_seen) -> None:
 def test_queries_are_taken_as_the_engine_wants_them(
     small: Aligner, tasks_seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Small, "part", 10**6)
+    monkeypatch.setattr(Small, "hints", replace(Small.hints, part=10**6))
     monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
     results = small.search(QUERIES, TARGETS)
     next(results)
@@ -197,9 +195,7 @@ def test_queries_are_taken_as_the_engine_wants_them(
     total = sum(map(len, TARGETS))
     groups: list[list[int]] = [[]]
     for length in lengths:
-        if groups[-1] and (sum(groups[-1]) + length) * total > vars(Small)["cells_at_once"].fget(
-            None
-        ):
+        if groups[-1] and (sum(groups[-1]) + length) * total > Small.hints.cells_at_once:
             groups.append([])
         groups[-1].append(length)
     seen = [lengths for lengths, _ in tasks_seen]
@@ -212,10 +208,10 @@ def test_queries_are_taken_as_the_engine_wants_them(
 def test_few_queries_are_taken_together_once_the_engine_is_known_to_be_fast(
     small: Aligner, tasks_seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Small, "part", 10**6)
+    monkeypatch.setattr(Small, "hints", replace(Small.hints, part=10**6))
     slow = shown(small.search(QUERIES, TARGETS))
     alone = len(tasks_seen)
-    monkeypatch.setattr(Small, "scan_rate", 1e9)
+    monkeypatch.setattr(Small, "hints", replace(Small.hints, rate=1e9))
     assert shown(small.search(QUERIES, TARGETS)) == slow
     assert alone > 1
     assert [len(lengths) for lengths, _ in tasks_seen[alone:]] == [len(QUERIES)]
@@ -476,7 +472,8 @@ def test_the_first_large_search_gets_ready_while_its_targets_are_read(
         get_ready(engine, queries, residues)
         ready.append(residues)
 
-    monkeypatch.setattr(Lanes, "scan_rate", property(lambda self: 1.0 if ready else None))
+    hints = property(lambda self: ScanHints(rate=1.0 if ready else None))
+    monkeypatch.setattr(Lanes, "hints", hints)
     monkeypatch.setattr(Lanes, "get_ready", noted)
     monkeypatch.setattr(scans, "_LARGE_CELLS", 0)
     monkeypatch.setattr(packing, "_FIRST_USE", 16)

@@ -22,6 +22,7 @@ from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Reference
+from glsw.engines.base import ScanHints
 from glsw.search import align, select, stages
 from glsw.search.limits import limits_for
 from glsw.search.ranking import Ranking, scores_of, target_numbers
@@ -269,13 +270,7 @@ class Small(Reference):
 
     name = "small"
 
-    @property
-    def part(self) -> int:
-        return 150
-
-    @property
-    def cells_at_once(self) -> int:
-        return 3 * 50 * 1500
+    hints = ScanHints(part=150, cells_at_once=3 * 50 * 1500)
 
 
 def many(count: int, seed: int = 5) -> list[Record]:

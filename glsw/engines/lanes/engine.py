@@ -16,7 +16,7 @@ from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE, DeviceInfo
 from glsw.engines.answers import check_highest, highest
-from glsw.engines.base import USUAL, Capabilities, Progress, Ties, Variant, ignore
+from glsw.engines.base import USUAL, Capabilities, Progress, ScanHints, Ties, Variant, ignore
 from glsw.engines.gl import SUBSTITUTION
 from glsw.engines.lanes import compaction
 from glsw.engines.lanes.geometries import Geometries
@@ -155,28 +155,22 @@ class Lanes(PackingEngine):
         self._proved: set[Geometry] = set()
 
     @property
-    def cells_at_once(self) -> int:
-        """Cells of queries and a part that `scan` should compute before it yields, about."""
-        return _SOFTWARE_CELLS_AT_ONCE if self.on_software else _CELLS_AT_ONCE
-
-    @property
-    def scan_rate(self) -> float | None:
-        """Cells per second of a fast `scan`, about; 0 if it is slow, None if it is not known."""
-        return 0.0 if self.on_software else self._throttle.rate
-
-    @property
-    def targets_at_once(self) -> int | None:
-        """Targets of all queries of a `scan` that keep it busy.
+    def hints(self) -> ScanHints:
+        """What suits `scan`: a part of a database so large that two and their columns fit.
 
         On a software renderer `diagonal` is faster than `lanes` with windows of a long target.
         """
-        return None if self.on_software else _TARGETS_AT_ONCE
-
-    @property
-    def part(self) -> int:
-        """Residues that a part of a database may have, so that two and their columns fit."""
         block = self.device.info.limits["max_storage_block"] // 4
-        return min(self._memory // _BYTES_PER_RESIDUE, block) // self.tracks
+        part = min(self._memory // _BYTES_PER_RESIDUE, block) // self.tracks
+        if self.on_software:
+            return ScanHints(part, _SOFTWARE_CELLS_AT_ONCE)
+        return ScanHints(
+            part,
+            _CELLS_AT_ONCE,
+            self._throttle.rate,
+            halves=self.scoring.symmetric,
+            targets_at_once=_TARGETS_AT_ONCE,
+        )
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError as `Engine.check`, and for targets that are too long for lanes."""
@@ -262,11 +256,6 @@ class Lanes(PackingEngine):
             self.proofs.require(self, family, partial(passes, self.proofs, self))
         selecting = compaction.Selecting(self, tiles, progress or ignore)
         return (each.all(self) for each in selecting.run())
-
-    @property
-    def halves(self) -> bool:
-        """Whether a task of `scan_each` whose queries are its targets costs half of another."""
-        return self.scoring.symmetric and not self.on_software
 
     def round_of(
         self,

@@ -94,7 +94,7 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
             part = work.part
             engine.meanwhile = self._look_ahead(part)
             for _ in current.slices:
-                if engine.scan_rate is not None:  # it decides how many queries follow
+                if engine.hints.rate is not None:  # it decides how many queries follow
                     engine.do_meanwhile()
                     self.get_ready_to_read(current)
             while engine.do_meanwhile():
@@ -220,7 +220,7 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
 
     def halved(self, work: Work[npt.NDArray[np.int32]]) -> bool:
         """Tell whether the queries are the targets, and the order of a pair makes no difference."""
-        return work.queries is work.part and self._engine.halves
+        return work.queries is work.part and self._engine.hints.halves
 
 
 def mirror(scores: npt.NDArray[np.int32]) -> None:

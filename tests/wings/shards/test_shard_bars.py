@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from glsw.engines import Reference
+from glsw.engines.base import ScanHints
 from glsw.output.part_file import PartFile
 from glsw.wings.shards import verbs as shards
 
@@ -52,7 +53,7 @@ def test_a_shard_that_goes_on_has_the_cells_of_the_rest(
 
     words = f"{SEARCH} --shard 1/1 --output run"
     with monkeypatch.context() as patch:
-        patch.setattr(Reference, "cells_at_once", 1)
+        patch.setattr(Reference, "hints", ScanHints(cells_at_once=1))
         patch.setattr(shards, "_SECONDS_BETWEEN_BLOCKS", 0)
         patch.setattr(PartFile, "write_all", interrupted)
         bar(words, status=130)

@@ -136,7 +136,7 @@ def records_or_codes(source: Many, alphabet: Alphabet, *, what: str) -> Records 
         return Sequences(np.ascontiguousarray(source).ravel(), every)
     if type(source).__module__.partition(".")[0] == "pyarrow":
         return _of_arrow(source, what)
-    texts = None if alphabet.width > 1 or is_single(source) else _of_texts(source, what)
+    texts = None if alphabet.width > 1 or is_single(source) else _of_texts(source, what, alphabet)
     return as_records(source, what=what, alphabet=alphabet) if texts is None else texts
 
 
@@ -163,10 +163,6 @@ def codes_of(
             if substituted is not None:
                 substituted.update(found)
             return Sequences(codes, offsets_of(lengths))
-    if isinstance(records, _Texts):
-        for each, text in zip(records, records.texts, strict=True):
-            if isinstance(text, str):
-                check_no_file(text, each.id, alphabet, alone=False)
     encoded = [
         alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=substituted)
         for each in records
@@ -194,17 +190,29 @@ class _Nameless(Records):
 
 
 class _Texts(_Nameless):
-    """A list of text; its letters are joined again if they are asked for again, to save memory."""
+    """A list of text, whose letters are joined when they are asked for."""
 
-    def __init__(self, texts: tuple[Any, ...], letters: bytes, what: str) -> None:
+    def __init__(self, texts: tuple[Any, ...], what: str, alphabet: Alphabet) -> None:
         super().__init__(b"", offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), what)
-        self.texts, self._joined = texts, letters
+        self.texts, self._alphabet = texts, alphabet
 
     @property
     def letters(self) -> UInt8:
-        """The letters of all."""
-        joined, self._joined = self._joined, b""
-        return np.frombuffer(joined or b"".join(map(single_bytes, self.texts)), np.uint8)
+        """The letters of all, made anew."""
+        return np.frombuffer(b"".join(map(single_bytes, self.texts)), np.uint8)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield all letters in turn; ValueError if some are not ASCII, or may name a file."""
+        some = max(1, PIECE * len(self) // max(1, int(self.offsets[-1])))
+        for at in range(0, len(self), some):
+            texts = self.texts[at : at + some]
+            if isinstance(texts[0], bytes):
+                yield b"".join(texts)
+                continue
+            letters = "".join(texts).encode("ascii")
+            if (b"." in letters or b"/" in letters) and any(map(like_a_file, texts)):
+                raise ValueError
+            yield letters
 
     def __iter__(self) -> Iterator[Record]:
         return (self[k] for k in range(len(self)))
@@ -212,32 +220,18 @@ class _Texts(_Nameless):
     def __getitem__(self, k: Any) -> Any:
         if isinstance(k, slice):
             return Records.of([self[number] for number in range(len(self))[k]])
-        text = self.texts[k]
-        letters = text if isinstance(text, str) else text.decode("latin-1")
-        return Record(*self._title(range(len(self))[k]), letters)
+        return _record(self.texts[k], self._title(range(len(self))[k])[0], self._alphabet)
 
 
-def _of_texts(source: Any, what: str) -> _Texts | None:
-    """Return the letters of a list of text; None if it is of other objects, files or not ASCII."""
+def _of_texts(source: Any, what: str, alphabet: Alphabet) -> _Texts | None:
+    """Return a list of text, all str or all bytes; None if it is of other objects."""
     if isinstance(source, np.ndarray):
         if source.ndim != 1 or source.dtype.kind not in "SU":
             return None
         source = source.tolist()
-    if not isinstance(source, list | tuple):
+    if not isinstance(source, list | tuple) or set(map(type, source)) not in ({str}, {bytes}):
         return None
-    kinds = set(map(type, source))
-    if kinds == {str}:
-        try:
-            letters = "".join(source).encode("ascii")
-        except UnicodeEncodeError:
-            return None
-        if (b"." in letters or b"/" in letters) and any(map(like_a_file, source)):
-            return None
-    elif kinds == {bytes}:
-        letters = b"".join(source)
-    else:
-        return None
-    return _Texts(tuple(source), letters, what)
+    return _Texts(tuple(source), what, alphabet)
 
 
 def _of_arrow(array: Any, what: str) -> Sequences | Records:

@@ -269,7 +269,7 @@ class Subtable(Filling):
         """Continue the traces where there are directions."""
         self.upload(gl.TRACES, traces)
         self.reserve(gl.PATHS, 4 * int(chunk.paths.sum()))
-        others = dict.fromkeys(key for key in self._defines if key != "LINEAR")
+        others = dict.fromkeys(key for key in self._defines if key not in ("LINEAR", "LETTERS"))
         defines = others | chunk.form.shape.defines | {"MASKED": int(chunk.masked)}
         program = self.program("traceback3.comp", **defines)
         program["triple_count"] = len(traces)

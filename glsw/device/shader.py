@@ -12,7 +12,7 @@ number. Instead, drivers count the lines of one plain text, and the origin of ea
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from glsw.device.device import Device, DeviceError
 _INCLUDE = re.compile(r"\s*#\s*include\b\s*(.*)")
 _QUOTED = re.compile(r'"([^"]+)"\s*(?://.*|/\*.*)?$')
 _VERSION = re.compile(r"\s*#\s*version\b")
+_WORD = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
 _MACRO = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
 
 # Mesa "0:7(13): error: ...", NVIDIA "0(7) : error C1008: ...", the others "ERROR: 0:7: ..."
@@ -90,8 +91,8 @@ def assemble(
     name : str
         File of the shader, relative to `root`.
     defines : mapping, optional
-        Macros by their UPPER_CASE names, put after ``#version``. True and False become 1 and 0;
-        None leaves the macro undefined.
+        Macros by their UPPER_CASE names; those that the text mentions are put after ``#version``.
+        True and False become 1 and 0; None leaves the macro undefined.
     folder : Path, optional
         Searched before `root`, for the shader and for what it includes.
 
@@ -110,32 +111,37 @@ def assemble(
 
     Examples
     --------
-    >>> source, origins = assemble("quad.vert", {"LINEAR": True})
+    >>> source, origins = assemble("plane.comp", {"LINEAR": True, "ROWS": 8})
     >>> source.splitlines()[:2]
-    ['#version 330', '#define LINEAR 1']
+    ['#version 430', '#define LINEAR 1']
     >>> origins[:3]
-    ['quad.vert:1', 'quad.vert (#define LINEAR 1)', 'quad.vert:2']
+    ['plane.comp:1', 'plane.comp (#define LINEAR 1)', 'plane.comp:2']
     """
-    macros = [f"#define {key} {value}".rstrip() for key, value in _rendered(defines or {})]
-    lines: list[str] = []
-    origins: list[str] = []
-    versioned = False
-    for line, origin in _expanded(name, "", {name}, folder):
-        lines.append(line)
-        origins.append(origin)
-        if not versioned and _VERSION.match(line):
-            versioned = True
-            lines += macros
-            origins += [f"{name} ({macro})" for macro in macros]
-    if not versioned:
+    lines, origins = map(list, zip(*_expanded(name, "", {name}, folder), strict=True))
+    after = next((k for k, line in enumerate(lines, start=1) if _VERSION.match(line)), 0)
+    if not after:
         raise ShaderError(f"{name}:1: no #version line")
+    rendered, words = _rendered(defines or {}), _words(lines)
+    macros = [f"#define {key} {value}".rstrip() for key, value in rendered if key in words]
+    lines[after:after] = macros
+    origins[after:after] = [f"{name} ({macro})" for macro in macros]
     return "\n".join(lines) + "\n", origins
+
+
+def mentioned(
+    name: str, defines: Mapping[str, object], folder: Path | None = None
+) -> dict[str, object]:
+    """Return those of the macros that the text of a shader, with its includes, mentions."""
+    words = _words([line for line, _ in _expanded(name, "", {name}, folder)])
+    return {key: value for key, value in defines.items() if key in words}
 
 
 def compute(
     device: Device, name: str, folder: Path | None = None, /, **defines: object
 ) -> moderngl.ComputeShader:
-    """Return the compute program of a shader file, compiled once per device and set of defines.
+    """Return the compute program of a shader file, compiled once per device and text.
+
+    Macros that the text does not mention make no other program.
 
     Files are looked for in ``folder``, if there is one, and in `root`.
 
@@ -160,7 +166,7 @@ def render(
 ) -> moderngl.Program:
     """Return the program of a vertex and a fragment shader, both with the same defines.
 
-    It is compiled once per device and set of defines; files are found as in `compute`.
+    It is compiled once per device and text; files are found as in `compute`.
 
     Raises
     ------
@@ -178,14 +184,13 @@ def _program(
     folder: Path | None,
     kind: type[Program],
 ) -> Program:
-    macros = tuple(sorted(_rendered(defines)))
-    key = (*stages.values(), macros, folder)
+    assembled = {stage: assemble(name, defines, folder) for stage, name in stages.items()}
+    sources: dict[str, str] = {stage: source for stage, (source, _) in assembled.items()}
+    key = (*stages.values(), *sources.values())
     cached = device.programs.get(key)
     if isinstance(cached, kind):
         return cached
 
-    assembled = {stage: assemble(name, defines, folder) for stage, name in stages.items()}
-    sources = {stage: source for stage, (source, _) in assembled.items()}
     origins = {stage: places for stage, (_, places) in assembled.items()}
     device.activate()
     try:
@@ -198,7 +203,7 @@ def _program(
     except moderngl.Error as error:
         device.ctx.clear_errors()
         what = " + ".join(stages.values())
-        if macros:
+        if macros := sorted(_rendered(defines)):
             what += " with " + ", ".join(f"{key}={value}" for key, value in macros)
         raise ShaderError(explain(str(error), origins, f"{what} on {device.info.name}")) from None
     device.check(f"compiling {' + '.join(stages.values())}")
@@ -264,6 +269,11 @@ def _located(line: str, origins: list[str]) -> str:
     place = origin(int(found["line"] or found["nvidia"]))
     level = f"{found['level'].lower()}: " if found["level"] else ""
     return f"{place}: {level}{message}"
+
+
+def _words(lines: Iterable[str]) -> set[str]:
+    """Return the words of a text that may be macros, without those of comments."""
+    return set(_WORD.findall("\n".join(line.partition("//")[0] for line in lines)))
 
 
 def _rendered(defines: Mapping[str, object]) -> list[tuple[str, str]]:

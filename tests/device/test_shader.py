@@ -69,17 +69,18 @@ def test_root_prefers_the_package(tmp_path, monkeypatch):
 
 
 def test_every_line_keeps_its_place(folder):
-    folder("lib/inner.glsl", "int inner;\n")
+    folder("lib/inner.glsl", "int inner = TILE + AFFINE + BEST + NONE;  // not OTHER\n")
     folder("lib/outer.glsl", '// outer\n#include "lib/inner.glsl"\nint outer;\n')
     folder("a.frag", '#version 330\n# include "lib/outer.glsl" // why\nint a;')
-    source, origins = assemble("a.frag", {"TILE": 4, "AFFINE": True, "BEST": False, "NONE": None})
+    macros = {"TILE": 4, "AFFINE": True, "BEST": False, "NONE": None, "OTHER": 1, "BES": 1}
+    source, origins = assemble("a.frag", macros)
     assert numbered(source, origins) == [
         ("#version 330", "a.frag:1"),
         ("#define TILE 4", "a.frag (#define TILE 4)"),
         ("#define AFFINE 1", "a.frag (#define AFFINE 1)"),
         ("#define BEST 0", "a.frag (#define BEST 0)"),
         ("// outer", "lib/outer.glsl:1"),
-        ("int inner;", "lib/inner.glsl:1"),
+        ("int inner = TILE + AFFINE + BEST + NONE;  // not OTHER", "lib/inner.glsl:1"),
         ("int outer;", "lib/outer.glsl:3"),
         ("int a;", "a.frag:3"),
     ]
@@ -112,8 +113,8 @@ def test_own_folder_comes_first(folder, device, tmp_path):
 
 
 def test_version_may_follow_a_comment(folder):
-    folder("a.frag", "// a\n#version 330\nint a;")
-    assert assemble("a.frag", {"X": 1})[0] == "// a\n#version 330\n#define X 1\nint a;\n"
+    folder("a.frag", "// a\n#version 330\nint X;")
+    assert assemble("a.frag", {"X": 1})[0] == "// a\n#version 330\n#define X 1\nint X;\n"
 
 
 def test_no_version(folder):
@@ -249,7 +250,7 @@ def test_programs_are_kept(device, folder):
     one = render(device, "plain.vert", "a.frag", TILE=1)
     assert isinstance(one, moderngl.Program)
     assert render(device, "plain.vert", "a.frag", TILE=1) is one
-    assert render(device, "plain.vert", "a.frag", TILE=True, NONE=None) is one
+    assert render(device, "plain.vert", "a.frag", TILE=True, NONE=None, OTHER=1) is one
     assert render(device, "plain.vert", "a.frag", TILE=2) is not one
 
 

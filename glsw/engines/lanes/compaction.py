@@ -197,7 +197,7 @@ def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArr
 
 
 def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
-    program = engine.program("compact.comp", **engine.no_macros | {"WORKGROUP": _WORKGROUP})
+    program = engine.program("compact.comp", WORKGROUP=_WORKGROUP)
     program["limit"] = NEVER if engine.geometries.number == INT32 else LIMIT
     for binding in BINDINGS:
         engine.reserve(binding, 0)

@@ -23,7 +23,7 @@ from glsw.engines.lanes.geometries import Geometries
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometry, profile_letters
 from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
 from glsw.engines.lanes.jobs import Job, Round, WorkGroups
-from glsw.engines.lanes.packing import NO_SCORES, PackingEngine
+from glsw.engines.lanes.packing import PackingEngine
 from glsw.engines.lanes.pair_plan import Share, shares_of
 from glsw.engines.lanes.pairs import computes_own_queries, scores_of_each, scores_of_pairs
 from glsw.engines.lanes.pipeline import Matrices
@@ -293,7 +293,7 @@ class Lanes(PackingEngine):
                     stack = [groups[k] for k in owners[-1]]
                     jobs.append(self.job(stack, share, geometry, first[owners[-1]]))
         for job in jobs:  # loading a program takes milliseconds: not between two slices
-            self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
+            self.program("lanes.comp", **job.geometry.defines)
         return Round(groups, targets, jobs, owners, self.slices_of(jobs, progress), progress)
 
     def queue_ahead(self, following: Round) -> None:

@@ -88,7 +88,7 @@ class PackingEngine(ComputeEngine):
         groups = nested(queries.lengths.tolist(), together)
         for _, geometry in self.geometries.stacks(groups[:1], False):
             self.prove([geometry])
-            self.program("lanes.comp", **(geometry.defines | NO_SCORES))
+            self.program("lanes.comp", **geometry.defines)
         for numbers, geometry in self.geometries.stacks(groups, False):
             several = sum(geometry.strips_of(groups[k]) > 1 for k in numbers)
             size += residues * geometry.border * several
@@ -222,7 +222,7 @@ class PackingEngine(ComputeEngine):
         given = (SLOTS, columns), (TARGETS, places), (LETTERS, letters), (COLUMNS, words)
         for binding, buffer in given:
             buffer.bind_to_storage_buffer(binding.number)
-        defines = geometry.defines | {"WORKGROUP": 32} | NO_SCORES | _NO_ROWS
+        defines = geometry.defines | {"WORKGROUP": 32}
         program = self.program("lanes_columns.comp", **defines)
         for start in range(0, slots, MAX_GROUPS_PER_DISPATCH):
             program["first_slot"] = start
@@ -233,7 +233,7 @@ class PackingEngine(ComputeEngine):
         """Queue a dispatch, or one for each strip."""
         job, groups, first = some.job, some.groups, some.groups.start
         at_once, border = job.geometry.at_once, some.start // job.geometry.border
-        program = self.program("lanes.comp", **(job.geometry.defines | NO_SCORES))
+        program = self.program("lanes.comp", **job.geometry.defines)
         job.bind()
         self.reserve(BORDERS, 0)
         program["strip_count"] = job.strips if at_once else 1
@@ -274,11 +274,6 @@ class PackingEngine(ComputeEngine):
         used = sum(buffer.size for buffer in chain(self._buffers.values(), *packed, buffers))
         self.memory_used = max(self.memory_used, used)
 
-    @property
-    def no_macros(self) -> dict[str, int | None]:
-        """Its macros, left undefined, for shaders that look at none."""
-        return dict.fromkeys(self._defines)
-
     def buffer_of(
         self, content: npt.NDArray[np.unsignedinteger], *, pooled: bool = False
     ) -> moderngl.Buffer:
@@ -300,11 +295,3 @@ class PackingEngine(ComputeEngine):
             return self.pool.take(size)
         with self.device.checked(f"allocating {size} bytes"):
             return self.device.ctx.buffer(reserve=size)
-
-
-NO_SCORES = dict.fromkeys(("SCORES", "AMBIGUOUS"))
-"""Macros of scoring.glsl, which has no part in this."""
-_NO_ROWS = dict.fromkeys(
-    ("ROWS", "CHAIN", "STRIDE", "LINEAR", "LETTERS", "QUERY_PROFILE", "SUBGROUPS"),
-)
-"""Macros that lanes_columns.comp does not look at."""

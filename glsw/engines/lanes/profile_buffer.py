@@ -76,7 +76,7 @@ def _made(
     inputs = [engine.buffer_of(each, pooled=True) for each in (rows, bits, heads)]
     for binding, buffer in zip((QUERY_PROFILE, *OF_PROFILES), (made, *inputs), strict=True):
         buffer.bind_to_storage_buffer(binding.number)
-    defines = engine.no_macros | {"BITS": 8 * table.itemsize, "WORKGROUP": _WORKGROUP}
+    defines = {"BITS": 8 * table.itemsize, "WORKGROUP": _WORKGROUP}
     program = engine.program("lanes_profile.comp", **defines)
     program["head"], program["words"] = geometry.head, 4 * geometry.stride
     program["rows"] = rows.shape[1]

@@ -15,7 +15,7 @@ from glsw.device.device import Device
 from glsw.engines.base import Progress
 from glsw.engines.recurrence import Uniform
 from glsw.engines.three import gl
-from glsw.engines.three.forms import TileForm, TileForms
+from glsw.engines.three.forms import TileForms
 from glsw.engines.three.gl import Compute3, WaitedInVainError
 from glsw.engines.three.tiles import Chunk, RowRange
 from glsw.scoring.three import Scoring3
@@ -41,7 +41,6 @@ class Filling(Compute3):
         super().__init__(scoring, device)
         self._most_polls = most_polls
         self.memory_used = 0
-        self._tile_programs: dict[tuple[object, ...], tuple[Any, Any]] = {}
         self._placed: npt.NDArray[np.void] | None = None
 
     def _prepare(self, chunk: Chunk, residues: npt.NDArray[np.uint8]) -> None:
@@ -66,7 +65,9 @@ class Filling(Compute3):
     ) -> None:
         """Compute some rows, or all of them."""
         part = part or chunk.everything
-        emptying, program = self._programs_of(chunk.form, AGAIN=AGAIN, **defines)
+        defines |= chunk.form.defines
+        emptying = self.program("empty_sides.comp", **defines) if chunk.form.polling else None
+        program = self.program("subtable.comp", AGAIN=AGAIN, **defines)
         self.set_scores(program)
         self.set_origin(program, chunk.layout)
         for binding, size in chunk.sizes.items():
@@ -84,17 +85,6 @@ class Filling(Compute3):
             compute = partial(self._poll, emptying) if emptying else self._wave
             compute(program, chunk, rows, patches, cells=cells, progress=progress)
         self.device.check("computing sub-tables")
-
-    def _programs_of(self, form: TileForm, **defines: int | None) -> tuple[Any, Any]:
-        """Return the program that empties sides, of tiles that wait, and that of the tiles."""
-        asked = form, *defines.items()
-        if asked not in self._tile_programs:
-            defines |= form.defines
-            same = {name: (self._defines | defines).get(name) for name in ("LINEAR", "PACKED")}
-            others = dict.fromkeys(self._defines)
-            emptying = self.program("empty_sides.comp", **others | same) if form.polling else None
-            self._tile_programs[asked] = emptying, self.program("subtable.comp", **defines)
-        return self._tile_programs[asked]
 
     def _poll(
         self,

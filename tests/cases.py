@@ -17,7 +17,7 @@ from glsw.alignment.paths import Ends, Runs
 from glsw.alignment.traceback import trace
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometries import Geometries
+from glsw.engines.lanes.geometry import Geometries
 from glsw.engines.reference import Reference, alike, rows
 from glsw.scoring.gaps import EndGaps, GapCost, PositionalGaps
 from glsw.scoring.positional import PositionalScoring

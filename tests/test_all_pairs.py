@@ -10,7 +10,7 @@ import glsw
 from glsw.engines import ENGINES, Lanes, Reference, choose, engine_of
 from glsw.engines.base import ignore
 from glsw.engines.lanes import engine as lanes_module, high_scores, targets as lanes_targets
-from glsw.engines.lanes.geometries import Geometries
+from glsw.engines.lanes.geometry import Geometries
 from glsw.pairs import all_pairs
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
@@ -120,14 +120,14 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     lanes.geometries = Geometries(BLOSUM62, replace(info, subgroup_size=0), number, **options)
     own, reported, computed = sequences(LENGTHS), [], []
     expected = score_matrix(Runner(Reference(BLOSUM62)), own, own)
-    slices_of = lanes.slices_of
+    slices_of = lanes.queue.slices_of
 
     def watched(jobs, progress):
         if progress is ignore:  # what is repeated
             return slices_of(jobs, progress)
         return slices_of(jobs, lambda cells: (computed.append(cells), progress(cells)))
 
-    monkeypatch.setattr(lanes, "slices_of", watched)
+    monkeypatch.setattr(lanes.queue, "slices_of", watched)
     found = score_matrix(Runner(engine, progress=reported.append), own)
     np.testing.assert_array_equal(found, expected)
     residues = int(own.lengths.sum())

@@ -15,8 +15,7 @@ from wing import of_wing
 import glsw
 from glsw import Aligner, Database, Record, Scoring, TwoTrackScoring, interleaved
 from glsw.engines import ENGINES
-from glsw.engines.lanes.geometries import Geometries
-from glsw.engines.lanes.geometry import INT32
+from glsw.engines.lanes.geometry import INT32, Geometries
 from glsw.sequences.database import makedb
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet
 from glsw.sequences.sections import DatabaseError

@@ -379,7 +379,7 @@ class Auto(ScanningRouter):
         """Tell whether ``lanes`` would compute such pairs together, without query profiles."""
         if self.device.info.software or self.scoring.wide_queries:
             return False
-        from glsw.engines.lanes.pairs import computes_own_queries
+        from glsw.engines.lanes.own_queries import computes_own_queries
 
         longest = int(batch.extent[1, 1])
         return self._takes_length(longest) and computes_own_queries(len(batch), batch.distinct[0])

@@ -6,9 +6,9 @@ import pytest
 from glsw.engines import Auto, Lanes, Reference
 from glsw.engines.base import Engine
 from glsw.engines.lanes import (
-    compaction,
     engine as lanes_module,
     high_scores,
+    selecting,
     targets as targets_module,
 )
 from glsw.engines.lanes.jobs import Job
@@ -78,17 +78,17 @@ def test_auto(device, nothing_downloaded):
 
 
 def test_more_pass_than_there_is_room_for(device, monkeypatch):
-    monkeypatch.setattr(compaction, "_ROOM", 3)
-    monkeypatch.setattr(compaction, "_MAX_WORKGROUPS", 1)
-    monkeypatch.setattr(compaction, "_WORKGROUP", 16)
+    monkeypatch.setattr(selecting, "_ROOM", 3)
+    monkeypatch.setattr(selecting, "_MAX_WORKGROUPS", 1)
+    monkeypatch.setattr(selecting, "_WORKGROUP", 16)
     check(Lanes(BLOSUM62, device), tiles())
 
 
 def test_scores_that_floats_do_not_hold(device, monkeypatch):
     """They pass on the device, and are computed again."""
-    for module in (lanes_module, high_scores, compaction):
+    for module in (lanes_module, high_scores, selecting):
         monkeypatch.setattr(module, "LIMIT", 20)
-    monkeypatch.setattr("glsw.engines.lanes.pairs.LIMIT", 20)
+    monkeypatch.setattr("glsw.engines.lanes.own_queries.LIMIT", 20)
     check(Lanes(BLOSUM62, device, number="f32"), tiles())
     rest = Lanes(BLOSUM62, device, number="f32")
     rest.rest = lambda batch, progress: Reference(BLOSUM62).scores(batch)

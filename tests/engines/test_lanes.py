@@ -14,16 +14,15 @@ from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import (
     buffers as lanes_buffers,
     engine as lanes,
-    geometries,
+    geometry as lanes_geometry,
     high_scores,
-    pairs as lanes_pairs,
+    own_queries,
     pipeline,
     profile_buffer as profile_buffers,
     targets as lanes_targets,
 )
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometries import Geometries
 from glsw.engines.lanes.geometry import (
     BLOCK,
     COMPARE,
@@ -33,9 +32,11 @@ from glsw.engines.lanes.geometry import (
     LIMIT,
     SHARED,
     STORAGE,
+    Geometries,
     Geometry,
 )
 from glsw.engines.lanes.query_profile import query_profile
+from glsw.engines.lanes.slices import Queue
 from glsw.engines.lanes.streams import every
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
@@ -180,7 +181,7 @@ def test_long_targets_get_chains_or_go_elsewhere(device, number, options, monkey
     monkeypatch.setattr(
         SortedTargets, "of", lambda *what, **options: of(*what, **(options | {"long_apart": True}))
     )
-    monkeypatch.setattr(geometries, "_LONG_TARGET_CHAINS", (2, 4))
+    monkeypatch.setattr(lanes_geometry, "_LONG_TARGET_CHAINS", (2, 4))
     targets = database(10, 80, 100)
     query = np.concatenate(targets[:3])
     batch = Batch.one_to_many(query, targets)
@@ -189,7 +190,7 @@ def test_long_targets_get_chains_or_go_elsewhere(device, number, options, monkey
         Lanes(BLOSUM62, device, **options).scores(batch)
     router = engine_of(Lanes, BLOSUM62, device, **options)
     assert router.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
-    sorted_targets = router._engines[Lanes]._sorted_targets
+    sorted_targets = router._engines[Lanes].targets._sorted
     assert [long for _, long in sorted_targets.shares] == [True, False]
     assert len(sorted_targets.beyond) > 0
 
@@ -338,9 +339,9 @@ def test_many_queries_in_one_dispatch(device, number, options, monkeypatch):
     info = replace(device.info, software=False)
     engine.geometries = Geometries(BLOSUM62, info, number, **options)
     ran = []
-    slices = Lanes.slices_of
+    slices = Queue.slices_of
     monkeypatch.setattr(
-        Lanes, "slices_of", lambda self, jobs, *rest: ran.append(jobs) or slices(self, jobs, *rest)
+        Queue, "slices_of", lambda self, jobs, *rest: ran.append(jobs) or slices(self, jobs, *rest)
     )
     queries = Sequences.of([*database(21, 60, 40), np.empty(0, np.uint8), *database(22, 2, 200)])
     parts = [Sequences.of(database(23, 50)), Sequences.of(database(24, 3))]
@@ -420,10 +421,10 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
     found = engine.scores(batch, progress=done.append)
     assert found.tolist() == Cpu(scoring).scores(batch).tolist()
     assert sum(done) == batch.cells
-    assert not engine.packed_targets
+    assert not engine.targets.packed
     if number == "f32" and scoring is BLOSUM62:
         assert found[-1] > LIMIT
-    monkeypatch.setattr(lanes_pairs, "_MIN_PAIRS_PER_QUERY", 0)
+    monkeypatch.setattr(own_queries, "_MIN_PAIRS_PER_QUERY", 0)
     assert engine.scores(batch).tolist() == found.tolist()
 
 
@@ -469,7 +470,7 @@ def test_batches_follow_one_another(device, number, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_pairs_with_their_own_queries_by_any_geometry(device, seed, monkeypatch):
-    monkeypatch.setattr(lanes_pairs, "_MIN_PAIRS_PER_QUERY", 10**6)
+    monkeypatch.setattr(own_queries, "_MIN_PAIRS_PER_QUERY", 10**6)
     rng = np.random.default_rng(seed)
     scoring = BLOSUM62 if seed % 2 else Scoring.match_mismatch(2, -3, 5, 2)
     letters = len(scoring.alphabet)

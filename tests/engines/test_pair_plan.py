@@ -12,10 +12,9 @@ from glsw.alignment.batch import Batch
 from glsw.engines.base import ScanHints
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
-from glsw.engines.lanes import pair_plan, pairs
-from glsw.engines.lanes.geometries import Geometries, rows_of_strips
-from glsw.engines.lanes.geometry import INT32
-from glsw.engines.lanes.pair_plan import shares_of
+from glsw.engines.lanes import own_queries
+from glsw.engines.lanes.geometry import INT32, Geometries, rows_of_strips
+from glsw.engines.lanes.own_queries import shares_of
 from glsw.pairs import many_pairs
 from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
@@ -117,7 +116,7 @@ def test_kinds_that_cost_little_more_are_joined(device, monkeypatch):
         return sum(rows_of_strips(kind.geometry, kind.strips) * kind.pairs for kind in some)
 
     joined = kinds()
-    monkeypatch.setattr(pair_plan, "_MOST_WASTE", 0)
+    monkeypatch.setattr(own_queries, "_MOST_WASTE", 0)
     alone = kinds()
     assert len(joined) < 0.7 * len(alone)
     assert sum(kind.pairs for kind in joined) == sum(kind.pairs for kind in alone) == len(batch)
@@ -130,17 +129,17 @@ def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
     batch = random_batch(8, 100, (0, 60), (0, 90))
     router = lanes_of_hardware(BLOSUM62, device, {"number": "f32", "rows": 8, "workgroup": 8})
     monkeypatch.setattr(device, "info", replace(device.info, software=False))
-    threads, laid_out = [], pair_plan._kinds
+    threads, laid_out = [], own_queries._kinds
 
     def kinds(*args):
         threads.append(threading.current_thread().name)
         return laid_out(*args)
 
-    monkeypatch.setattr(pair_plan, "_kinds", kinds)
+    monkeypatch.setattr(own_queries, "_kinds", kinds)
     found = many_pairs.score_pairs(Runner(router), batch)
     assert found.tolist() == Cpu(BLOSUM62).scores(batch).tolist()
     assert threads == ["glsw-pairs_0"] * 3
-    monkeypatch.setattr(pairs, "_MIN_PAIRS_PER_QUERY", 0)  # there is nothing to lay out
+    monkeypatch.setattr(own_queries, "_MIN_PAIRS_PER_QUERY", 0)  # there is nothing to lay out
     assert many_pairs.score_pairs(Runner(router), batch).tolist() == found.tolist()
     assert len(threads) == 3
 

@@ -23,8 +23,7 @@ from subtests import with_subtests
 
 from glsw.engines import ENGINES
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometries import Geometries
-from glsw.engines.lanes.geometry import INT32
+from glsw.engines.lanes.geometry import INT32, Geometries
 
 SCORING = GAP_CASES["profiles, gaps by position"].scoring
 ABLE = [each for each in cases.configurations() if takes(each, SCORING)]

@@ -8,8 +8,13 @@ from cases import CHUNKED, OPTIONS, hinting, lanes_of_hardware
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.engines import ENGINES, bit_planes, cpu, engine_of
-from glsw.engines.lanes import engine as lanes_engine, targets as lanes_targets
+from glsw.engines.lanes import (
+    engine as lanes_engine,
+    slices as lanes_slices,
+    targets as lanes_targets,
+)
 from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.slices import Queue
 from glsw.engines.tiles import BoundedTile
 from glsw.engines.window_scan import scan_windows
 from glsw.pairs import many_pairs
@@ -93,8 +98,8 @@ def cut_finely(request, device, monkeypatch):
     if request.param == "hardware":
         monkeypatch.setattr(device, "info", replace(device.info, software=False))
         monkeypatch.setattr(Lanes, "hints", hinting(Lanes, targets_at_once=64))
-        monkeypatch.setattr(Lanes, "border_room", 4096)
-        monkeypatch.setattr(lanes_engine, "_SLICE_CELLS", 5000)
+        monkeypatch.setattr(Queue, "border_room", 4096)
+        monkeypatch.setattr(lanes_slices, "_SLICE_CELLS", 5000)
         for module in (lanes_engine, lanes_targets):
             monkeypatch.setattr(module, "MAX_TARGET_LENGTH", 1000)
 

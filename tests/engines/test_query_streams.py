@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from glsw.alignment.batch import Batch
-from glsw.engines.lanes import geometries, pipeline, streams
+from glsw.engines.lanes import geometry as lanes_geometry, pipeline, streams
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometries import Geometries
-from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometry
+from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometries, Geometry
 from glsw.engines.lanes.streams import every, joins, lane_infos, taken
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import BoundedTile
@@ -80,7 +79,7 @@ def test_a_long_query_does_not_wait_for_short_ones(device):
 
 
 def test_groups_are_not_taken_from_few_lengths_alone(device, monkeypatch):
-    monkeypatch.setattr(geometries, "_WINDOW", 4)
+    monkeypatch.setattr(lanes_geometry, "_WINDOW", 4)
     made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
     lengths = np.random.default_rng(3).integers(1, 700, 50)
     groups = list(made.together(lengths, ALL))
@@ -114,7 +113,7 @@ def test_what_lanes_are_told():
 )
 def test_scores_are_those_of_the_reference(device, number, options, monkeypatch):
     engine = on_hardware(device, monkeypatch, number, **options)
-    monkeypatch.setattr(geometries, "_WORK", 1)
+    monkeypatch.setattr(lanes_geometry, "_WORK", 1)
     lengths = np.random.default_rng(7).integers(1, 220, 30)
     queries = Sequences.of([*sequences(8, lengths), np.empty(0, np.uint8)])
     groups = engine.geometries.together(queries.lengths, 40)
@@ -129,7 +128,7 @@ def test_scores_are_those_of_the_reference(device, number, options, monkeypatch)
 def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
     """A target of two queries, one behind the other, has no better score than with each of them."""
     engine = on_hardware(device, monkeypatch, number, rows=8, chain=2)
-    monkeypatch.setattr(geometries, "_WORK", 1)
+    monkeypatch.setattr(lanes_geometry, "_WORK", 1)
     (whole,) = sequences(11, [96])
     queries = Sequences.of([whole[:48], whole[48:], whole[:32], whole[32:64], whole[64:], whole])
     targets = Sequences.of([whole, whole[20:70], whole[::-1].copy()])
@@ -142,7 +141,7 @@ def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
 @pytest.mark.parametrize("number", NUMBERS)
 def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
     engine = on_hardware(device, monkeypatch, number, rows=8, chain=2)
-    monkeypatch.setattr(geometries, "_WORK", 1)
+    monkeypatch.setattr(lanes_geometry, "_WORK", 1)
     own = Sequences.of(sequences(12, np.random.default_rng(13).integers(1, 130, 60)))
     want = expected(own, own)
     for cells in (1, 2**40):  # several rounds, or one
@@ -165,7 +164,7 @@ def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
 
 def test_scores_that_floats_do_not_hold(device, monkeypatch):
     engine = on_hardware(device, monkeypatch, "f32")
-    monkeypatch.setattr(geometries, "_WORK", 1)
+    monkeypatch.setattr(lanes_geometry, "_WORK", 1)
     queries = sequences(14, [900, 800, 500, 300, 40, 30])
     targets = Sequences.of([*queries, *sequences(15, range(50))])
     want = expected(queries, targets)
@@ -178,7 +177,7 @@ def test_long_targets_have_chains_of_their_own(device, monkeypatch):
     monkeypatch.setattr("glsw.engines.lanes.targets._MIN_LONG_TARGET", 60)
     monkeypatch.setattr("glsw.engines.lanes.targets._TARGETS_IN_FLIGHT", 2**20)
     engine = on_hardware(device, monkeypatch, "f32")
-    monkeypatch.setattr(geometries, "_WORK", 1)
+    monkeypatch.setattr(lanes_geometry, "_WORK", 1)
     queries = Sequences.of(sequences(16, [90, 80, 70, 30, 20]))
     targets = Sequences.of(sequences(17, [300, 200, 150, *range(60)]))
     (found,) = engine.scan(queries, [targets])

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 import moderngl
+import numpy as np
+import numpy.typing as npt
 
 from glsw.device.device import Device, DeviceMemoryError
 
@@ -48,8 +50,22 @@ class Buffers:
         self._bytes = 0
         self._queued: list[moderngl.Buffer] = []  # that queued work reads
 
+    def make(self, size: int) -> moderngl.Buffer:
+        """Return a new buffer, which does not go back to the pool."""
+        return self._made(self._checked(size))
+
+    def filled(
+        self, content: npt.NDArray[np.unsignedinteger], *, pooled: bool = True
+    ) -> moderngl.Buffer:
+        """Return a buffer with this content, see `take` and `make`."""
+        buffer = self.take(content.nbytes) if pooled else self.make(content.nbytes)
+        if content.size:
+            self._device.write(buffer, np.ascontiguousarray(content))
+        return buffer
+
     def take(self, size: int) -> moderngl.Buffer:
         """Return a buffer of ``size`` bytes or up to a quarter more, with any content."""
+        size = self._checked(size)
         step = max(_LEAST_BYTES, 1 << max(0, size.bit_length() - 3))
         size = max(
             size, min(-(-size // step) * step, self._device.info.limits["max_storage_block"])
@@ -93,6 +109,14 @@ class Buffers:
         """Release all that are free."""
         while self._free:
             self._removed(next(iter(self._free.values()))).release()
+
+    def _checked(self, size: int) -> int:
+        limit = self._device.info.limits["max_storage_block"]
+        if size > limit:
+            raise DeviceMemoryError(
+                f"a buffer of {size} bytes is needed, {self._device.info.name} binds {limit}"
+            )
+        return max(16, -(-size // 4) * 4)
 
     def _made(self, size: int) -> moderngl.Buffer:
         with self._device.checked(f"allocating {size} bytes"):

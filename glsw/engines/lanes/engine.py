@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import groupby, islice
+from itertools import chain, groupby
 from typing import Literal
 from weakref import WeakKeyDictionary
 
+import moderngl
 import numpy as np
 import numpy.typing as npt
 
@@ -17,19 +18,23 @@ from glsw.device.device import Device
 from glsw.device.info import COMPUTE, DeviceInfo
 from glsw.engines.answers import check_highest, highest
 from glsw.engines.base import USUAL, Capabilities, Progress, ScanHints, Ties, Variant, ignore
-from glsw.engines.gl import SUBSTITUTION
-from glsw.engines.lanes import compaction
-from glsw.engines.lanes.geometries import Geometries
-from glsw.engines.lanes.geometry import INT32, LIMIT, Geometry, profile_letters
+from glsw.engines.gl import SUBSTITUTION, ComputeEngine
+from glsw.engines.lanes.buffers import Buffers
+from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
 from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
-from glsw.engines.lanes.jobs import Job, Round, WorkGroups
-from glsw.engines.lanes.packing import PackingEngine
-from glsw.engines.lanes.pair_plan import Share, shares_of
-from glsw.engines.lanes.pairs import computes_own_queries, scores_of_each, scores_of_pairs
+from glsw.engines.lanes.jobs import Job, Round
+from glsw.engines.lanes.own_queries import (
+    Share,
+    computes_own_queries,
+    scores_of_each,
+    scores_of_pairs,
+    shares_of,
+)
 from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.profile_buffer import profile_buffer
-from glsw.engines.lanes.slices import Slices
-from glsw.engines.lanes.streams import Streams, every, lengths_of
+from glsw.engines.lanes.selecting import BINDINGS as OF_SELECTING, Selecting
+from glsw.engines.lanes.slices import Queue
+from glsw.engines.lanes.streams import Streams, every, lengths_of, nested
 from glsw.engines.lanes.targets import (
     BINDINGS,
     BORDERS,
@@ -38,28 +43,30 @@ from glsw.engines.lanes.targets import (
     OF_PAIRS,
     OF_PROFILES,
     SCORES,
+    PackedTargets,
     SortedTargets,
     Targets,
+    TargetStore,
 )
 from glsw.engines.lanes.trial import passes, trial_of
 from glsw.engines.proof import family_of
-from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import BoundedTile, Passing
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of
 
-_SLICE_CELLS, _SOFTWARE_SLICE_CELLS = 2**32, 2**26  # of the first slice of time
-_SHORT_CELLS = 2**36  # of the shortest targets, which show how many a slice of time takes
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
+_USUAL_LENGTH = 2**9  # of targets
+_FIRST_USE = 2**20  # bytes that the device itself copies
+_NOTHING = object()
 _TARGETS_AT_ONCE = 2**16
-_SLICES_AHEAD = 2  # so many can be queued before one is waited for
 _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
 _FROM_THE_FIRST = np.zeros(1, np.intp)
 _PLAIN = {"subgroups": False, "number": "int32"}
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
 
-class Lanes(PackingEngine):
+class Lanes(ComputeEngine):
     """Give each target, or two of them, a lane or a chain of a few lanes.
 
     A lane keeps some rows of the query in registers and takes one column after the other; where
@@ -112,7 +119,7 @@ class Lanes(PackingEngine):
         workloads=("search",),
     )
     order_binding = SCORES
-    bindings = (*BINDINGS, *OF_PROFILES, *OF_PAIRS, *compaction.BINDINGS, SUBSTITUTION)
+    bindings = (*BINDINGS, *OF_PROFILES, *OF_PAIRS, *OF_SELECTING, SUBSTITUTION)
 
     @classmethod
     def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
@@ -135,7 +142,15 @@ class Lanes(PackingEngine):
         own_queries: bool = True,
         memory: int = 2**32,
     ) -> None:
-        super().__init__(scoring, device, workgroup=workgroup, memory=memory)
+        super().__init__(scoring, device, workgroup=workgroup)
+        self._memory = memory
+        self.tracks = 1
+        if isinstance(scoring, TwoTrackScoring):
+            self.tracks = 2
+            self._defines["FIRST_LETTERS"] = len(scoring.first.matrix)
+        self._defines["LETTERS"] = profile_letters(scoring)
+        self.large_profile: int | None = None  # bytes from which it is made on the device
+        self.meanwhile: Iterator[None] = iter(())
         self.geometries = Geometries(
             scoring,
             self.device.info,
@@ -148,11 +163,15 @@ class Lanes(PackingEngine):
         )
         own_queries &= not self.on_software and self.geometries.own_queries
         self._own_queries = own_queries and not scoring.wide_queries
-        first = _SOFTWARE_SLICE_CELLS if self.on_software else _SLICE_CELLS
-        self._throttle = Throttle(self.device, first)
+        self.pool, self.queue = Buffers(self.device), Queue(self, memory)
+        self.targets = TargetStore(self, self.pool, self.tracks)
         self.prepared: WeakKeyDictionary[Batch, list[Share]] = WeakKeyDictionary()
-        self._ahead = False  # a slice is queued of a round whose turn is next
         self._proved: set[Geometry] = set()
+
+    @property
+    def on_software(self) -> bool:
+        """Whether the renderer runs on the CPU."""
+        return self.device.info.software
 
     @property
     def hints(self) -> ScanHints:
@@ -167,7 +186,7 @@ class Lanes(PackingEngine):
         return ScanHints(
             part,
             _CELLS_AT_ONCE,
-            self._throttle.rate,
+            self.queue.rate,
             halves=self.scoring.symmetric,
             targets_at_once=_TARGETS_AT_ONCE,
         )
@@ -254,8 +273,39 @@ class Lanes(PackingEngine):
         if self.proofs:
             family = f"passing, {self.geometries}, {family_of(self.scoring)}"
             self.proofs.require(self, family, partial(passes, self.proofs, self))
-        selecting = compaction.Selecting(self, tiles, progress or ignore)
-        return (each.all(self) for each in selecting.run())
+        each = Selecting(self, tiles, progress or ignore)
+        return (found.all(self) for found in each.run())
+
+    def get_ready(self, queries: Sequences, residues: int) -> None:
+        """Load the first program of a scan of so many residues, and make room for its borders."""
+        self.device.activate()
+        size, together = 0, self.geometries.together(queries.lengths, residues // _USUAL_LENGTH)
+        groups = nested(queries.lengths.tolist(), together)
+        for _, geometry in self.geometries.stacks(groups[:1], False):
+            self.prove([geometry])
+            self.program("lanes.comp", **geometry.defines)
+        for numbers, geometry in self.geometries.stacks(groups, False):
+            several = sum(geometry.strips_of(groups[k]) > 1 for k in numbers)
+            size += residues * geometry.border * several
+        size = min(size, self.queue.border_room)
+        if size >= _FIRST_USE:  # the driver clears a buffer when it is first used
+            self.device.write(self.reserve(BORDERS, size), np.zeros(_FIRST_USE, np.uint8))
+
+    def do_meanwhile(self) -> bool:
+        """Do a step of what should be done while the device is busy; False if there is none."""
+        return next(self.meanwhile, _NOTHING) is None
+
+    def targets_of(
+        self, sequences: Sequences, which: npt.NDArray[np.int32], queries: int = 1
+    ) -> SortedTargets:
+        """Return targets by descending length, uploaded, see `TargetStore.sorted`."""
+        apart = not self.on_software and not self.geometries.chain
+        return self.targets.sorted(sequences, which, long_apart=apart, queries=queries)
+
+    def pack(self, share: Targets, geometry: Geometry) -> PackedTargets:
+        """Have targets in words of columns; all that the geometry needs is proved before."""
+        self.prove([geometry])
+        return self.targets.pack(share, geometry, self._workgroup or 0)
 
     def round_of(
         self,
@@ -294,12 +344,7 @@ class Lanes(PackingEngine):
                     jobs.append(self.job(stack, share, geometry, first[owners[-1]]))
         for job in jobs:  # loading a program takes milliseconds: not between two slices
             self.program("lanes.comp", **job.geometry.defines)
-        return Round(groups, targets, jobs, owners, self.slices_of(jobs, progress), progress)
-
-    def queue_ahead(self, following: Round) -> None:
-        """Queue the first slices of a round, so that the device has work."""
-        for _ in islice(following.slices, _SLICES_AHEAD):
-            self._ahead = True
+        return Round(groups, targets, jobs, owners, self.queue.slices_of(jobs, progress), progress)
 
     def finish(self, done: Round, stored: list[Scores], rows: Sequence[Streams[Scores]]) -> None:
         """Put the scores of a round into a row of zeros for each query of its groups.
@@ -357,13 +402,9 @@ class Lanes(PackingEngine):
             cells=offsets_of(columns * geometry.targets * met),
             useful=int(letters @ share.residues_from[first * geometry.group]),
             profile=profile.buffer,
-            borders=self.buffer_of(border_columns.astype(np.uint32), pooled=True),
-            scores=self.buffer(4 * packed.scores(geometry) * queries, pooled=True),
+            borders=self.pool.filled(border_columns.astype(np.uint32)),
+            scores=self.pool.take(4 * packed.scores(geometry) * queries),
         )
-
-    def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
-        """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
-        return self._slices(Slices(jobs), progress)
 
     def prove(self, geometries: Iterable[Geometry]) -> None:
         """Have the programs of geometries proved, before anything else is computed for them."""
@@ -376,26 +417,6 @@ class Lanes(PackingEngine):
             self.proofs.require(self, f"{words}, {family_of(self.scoring)}", trial)
             self._proved.add(geometry)
 
-    def _slices(self, slices: Slices, progress: Progress) -> Iterator[None]:
-        if self._ahead:  # a slice of another round uses the same borders
-            self.device.finish()
-            self._ahead = False
-        self.device.ctx.memory_barrier()
-        # The first slices are small. They have short targets: a few long ones would take as long.
-        count, all_cells = len(slices.cells) - 1, int(slices.cells[-1])
-        new = self._throttle.new and not self.on_software
-        short = min(all_cells // 2, _SHORT_CELLS) if new else 0
-        rest = int(np.searchsorted(slices.cells, all_cells - short))
-        reserve, wait = partial(self.reserve, BORDERS), self.device.finish
-        for part in filter(None, (range(rest, count), range(rest))):
-            for some in slices.run(part, self._throttle, self.border_room, reserve, wait):
-                for each in some:
-                    self.queue(each)
-                    job, groups = each.job, each.groups
-                    progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
-                yield
-        self._ahead = False
-
     def scores_of(self, jobs: Sequence[Job]) -> list[Scores]:
         """Return the scores of each job, shape (queries, targets); of floats, perhaps too high."""
         return self.reading(jobs)()
@@ -407,3 +428,30 @@ class Lanes(PackingEngine):
         wanted = [(job.scores, job.score_bytes) for job in jobs]
         contents = self.reading_of(wanted, [each for job in jobs for each in job.buffers])
         return lambda: [job.scores_of(each) for job, each in zip(jobs, contents(), strict=True)]
+
+    def reading_of(
+        self, wanted: Sequence[tuple[moderngl.Buffer, int]], used: Sequence[moderngl.Buffer]
+    ) -> Callable[[], list[npt.NDArray[np.uint8]]]:
+        """Begin to read the first bytes of buffers; ``used`` ones go to the pool after that.
+
+        Return what gives the bytes.
+        """
+        self.device.ctx.memory_barrier()
+        self.device.check("computing lanes")
+        self.count_memory(used)
+        read = self.pool.behind()
+        contents = self.device.readback.begin(wanted)
+
+        def taken() -> list[npt.NDArray[np.uint8]]:
+            found = contents()
+            self.device.check("reading scores")
+            self.pool.give([*read, *used])
+            return found
+
+        return taken
+
+    def count_memory(self, buffers: Iterable[moderngl.Buffer]) -> None:
+        """Note what the device holds at present: these buffers and the engine's own."""
+        own = chain(self._buffers.values(), self.targets.buffers)
+        used = sum(buffer.size for buffer in chain(own, buffers))
+        self.memory_used = max(self.memory_used, used)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import insort
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from glsw.engines.lanes.streams import LANE_INFO, Streams
+import numpy as np
+import numpy.typing as npt
+
+from glsw.device.device import DeviceInfo
+from glsw.engines.lanes.streams import LANE_INFO, Group, Query, Streams, every, joins, taken
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 
@@ -179,3 +186,305 @@ def profile_letters(scoring: Scoring) -> int:
     if isinstance(scoring, TwoTrackScoring):
         return len(scoring.first.matrix) + len(scoring.weighted)
     return len(scoring.alphabet) + (COST_LETTERS if scoring.gaps else 0)
+
+
+ROW_CHOICES = (8, 12, 16, 20, 24, 32)  # with more, compilers do not unroll the loops
+CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+_MOST_CELLS = {255: 64, 128: 40, 63: 16}  # rows times columns of a step, by registers: no spills
+_ROWS_OF_PAIRS = 8, 12, 16, 20  # with more, registers do not suffice for letters and scores
+_NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
+_PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
+_LONG_TARGET_CHAINS = (32, 64, 128, 256)
+_USUAL_OVERHEAD = 3  # cost of a column besides its rows, in rows of a lane
+_OVERHEAD = {(F16, 1): 7, (F16, 2): 10}  # the same by number type and queries at once
+_WORKGROUP_OF_PAIRS = 256
+_MIN_ROWS_OF_FLOATS = 32  # of a query of a pair: the scores of two letters take long to load
+_USUAL_CHAIN = 8
+_TWO_QUERY_COST = 0.71  # of a row of two queries, compared with two targets of one query
+_LONG_QUERY = 2**14  # for which the usual geometry of streams is the best
+_LONG_STEP = 2**8  # rows, so that few geometries are made for long targets
+_WINDOW = 2**9  # queries that are looked at for a group
+_WORK = 2**17  # groups of queries times targets that a large device has at once
+
+
+class Geometries:
+    """Chooses the geometry for queries of a length; asked-for values override the choice.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    info : DeviceInfo
+    number : str
+        ``"auto"`` or the name of the type that scores are computed in first.
+    rows, chain, workgroup : int, optional
+        As in `Geometry`.
+    query_profile : str, optional
+        Name of the memory of the query profile.
+    subgroups : bool
+        Whether lanes may hand on by shuffles.
+
+    Raises
+    ------
+    ValueError
+        For a value that does not exist, or not on this device.
+    """
+
+    def __init__(
+        self,
+        scoring: Scoring,
+        info: DeviceInfo,
+        number: str,
+        *,
+        rows: int | None = None,
+        chain: int | None = None,
+        workgroup: int | None = None,
+        query_profile: str | None = None,
+        subgroups: bool = True,
+    ) -> None:
+        if number == "auto":
+            number = "f16" if info.half else "int32"
+        if number not in _NUMBERS:
+            raise ValueError(f"number {number!r}: auto, {', '.join(_NUMBERS)} expected")
+        if number == "f16" and not info.half:
+            raise ValueError(f"number 'f16': {info.name} has no 16-bit floats")
+        if query_profile is not None and query_profile not in _PROFILE_MEMORIES:
+            known = ", ".join(_PROFILE_MEMORIES)
+            raise ValueError(f"query_profile {query_profile!r}: {known} expected")
+        if rows is not None and rows not in ROW_CHOICES:
+            raise ValueError(f"rows {rows}: {', '.join(map(str, ROW_CHOICES))} expected")
+        if chain is not None and chain not in CHAIN_CHOICES:
+            raise ValueError(f"chain {chain}: a power of two up to {CHAIN_CHOICES[-1]} expected")
+        if workgroup is not None and workgroup not in (*CHAIN_CHOICES, 512, 1024):
+            raise ValueError(f"workgroup {workgroup}: a power of two up to 1024 expected")
+        if workgroup and chain and workgroup < chain:
+            raise ValueError(f"workgroup {workgroup}: at least the chain of {chain} lanes expected")
+        self._letters = profile_letters(scoring)
+        if isinstance(scoring, TwoTrackScoring) and abs(scoring.by_track).max() > LIMIT:
+            number = "int32"  # a sum of clipped scores would be wrong
+        if scoring.gaps:
+            number = "int32"  # floats exchange gaps of different rows, see recurrence_column.glsl
+        self._info = info
+        self._subgroup_size = info.subgroup_size if subgroups else 0
+        self.number, self.chain = _NUMBERS[number], chain
+        self._rows, self._workgroup = rows, workgroup
+        two = scoring.match_and_mismatch
+        on_software = COMPARE if two and two[1] < 0 else BLOCK
+        asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
+        self.profile_memory = asked or (on_software if info.software else SHARED)
+        self._chosen: dict[tuple[int, int, int, bool, bool], Geometry] = {}
+        self._pairing: dict[tuple[int, int], bool] = {}
+        self._of_pairs: dict[tuple[int, int, int], Geometry] = {}
+
+    def __str__(self) -> str:
+        number = next(name for name, value in _NUMBERS.items() if value == self.number)
+        chain = "any chains" if self.chain is None else f"chains of {self.chain}"
+        return f"{number}, {chain}, subgroups of {self._subgroup_size}"
+
+    @property
+    def pairs_queries(self) -> bool:
+        """Whether queries of similar length can share lanes."""
+        return self.number != INT32 and self.profile_memory != COMPARE
+
+    @property
+    def own_queries(self) -> bool:
+        """Whether the scores of all letters fit shared memory, as `of_pairs` wants it."""
+        return 4 * (self._letters + 1) ** 2 <= self._info.limits["max_shared_memory"] // 2
+
+    def of(
+        self, m: int, number: int, queries: int = 1, long: bool = False, *, stream: bool = False
+    ) -> Geometry:
+        """Return the geometry for queries of m letters, and most targets or the long ones."""
+        key = m, number, queries, long, stream
+        if key not in self._chosen:
+            self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
+        return self._chosen[key]
+
+    def of_group(self, group: Streams[int], long: bool = False) -> Geometry:
+        """Return the geometry for a group of queries of these lengths."""
+        m = max(map(sum, group))
+        if joins(group):  # one for most groups, whose number is that of work groups along y
+            m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
+        return self.of(m, self.number, len(group), long, stream=joins(group))
+
+    def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
+        """Return the geometry for pairs that each have their own query, of m letters.
+
+        ``letters`` is how many different ones occur. Scores are integers if those of two letters
+        do not fit shared memory, or take longer to load than the query to compute.
+        """
+        key = m, number, letters
+        if key not in self._of_pairs:
+            options = self._options_of_pairs(m, number, letters)
+            self._of_pairs[key] = min(options, key=lambda each: _cost(each, m))
+        return self._of_pairs[key]
+
+    def _options_of_pairs(self, m: int, number: int, letters: int) -> Iterator[Geometry]:
+        info = self._info
+        longest = min(_USUAL_CHAIN, self._workgroup or _USUAL_CHAIN)
+        chains = [chain for chain in CHAIN_CHOICES if chain <= longest]
+        most = _MOST_CELLS[info.registers] * 4 // 5  # letters take registers too
+        choices = [rows for rows in _ROWS_OF_PAIRS if 2 * rows <= most] or _ROWS_OF_PAIRS[:1]
+        for chain in [self.chain] if self.chain else chains:
+            for rows in [self._rows] if self._rows else choices:
+                made = Geometry(
+                    number,
+                    rows,
+                    chain,
+                    self._workgroup or max(_WORKGROUP_OF_PAIRS, chain),
+                    OF_PAIRS,
+                    at_once=True,
+                    subgroups=self._subgroup_size >= chain,
+                    letters=letters,
+                )
+                room = info.limits["max_shared_memory"]
+                room -= 0 if made.subgroups else made.handed
+                fits = 4 * (letters + 1) * made.scores_of_letter <= room
+                yield made if fits and m > _MIN_ROWS_OF_FLOATS else replace(made, number=INT32)
+
+    @cached_property
+    def _of_streams(self) -> Geometry:
+        """How streams of several queries are computed, if it can be at once."""
+        queries = 2 if self.pairs_queries else 1
+        return self.of(_LONG_QUERY, self.number, queries, stream=True)
+
+    def together(self, queries: npt.NDArray[np.int64], targets: int) -> Iterator[Group]:
+        """Yield groups of queries, as their numbers, given their lengths and how many targets.
+
+        Queries of more than one strip share streams, others lanes if that pays off.
+        """
+        order = np.lexsort((-np.arange(len(queries)), queries))
+        empty = order[queries[order] == 0].tolist()
+        left = list(zip(queries[order].tolist(), order.tolist(), strict=True))[len(empty) :]
+        most = int(queries.sum()) * targets // (_WORK * self._of_streams.queries)
+        window: list[Query] = []
+        while left or window:
+            if len(window) < _WINDOW // 2:
+                window[:0] = left[-_WINDOW:]
+                del left[-_WINDOW:]
+            yield self._group(window, most)
+        yield from ([[q]] for q in empty)
+
+    def _group(self, window: list[Query], most: int) -> Group:
+        """Take the longest query, and perhaps others, from the last ones of ``window``."""
+        shape = self._of_streams
+        if window[-1][0] > shape.strip and shape.at_once:
+            group = taken(window, shape.queries, shape.rows, shape.strip, most)
+            sums = [sum(length for length, _ in stream) for stream in group]
+            if len(sums) == 2 and max(sums) * 2 * _TWO_QUERY_COST >= sum(sums):
+                for query in every(group)[1:]:
+                    insort(window, query)
+                group = [group[0][:1]]
+        else:
+            group = [[window.pop()]]
+            if window and self._pays_off(group[0][0][0], window[-1][0]):
+                group.append([window.pop()])
+        return [[number for _, number in stream] for stream in group]
+
+    def _pays_off(self, m: int, less: int) -> bool:
+        """Tell whether queries of these lengths, the second perhaps shorter, share lanes."""
+        if not self.pairs_queries:
+            return False
+        if (m, less) not in self._pairing:
+            alone = (self._rows_of_strips(m, 1) + self._rows_of_strips(less, 1)) / 2
+            self._pairing[m, less] = self._rows_of_strips(m, 2) * _TWO_QUERY_COST < alone
+        return self._pairing[m, less]
+
+    def stacks(
+        self, groups: Iterable[Streams[int]], long: bool
+    ) -> Iterator[tuple[list[int], Geometry]]:
+        """Yield the numbers of groups that one dispatch can take, and how it computes them.
+
+        Groups have the lengths of their queries. Those of a dispatch are of as many strips, unless
+        they are streams; empty ones are left out.
+        """
+        together: dict[tuple[Geometry, int], list[int]] = {}
+        for k, group in enumerate(groups):
+            if not group[0][0]:  # the longest
+                continue
+            geometry = self.of_group(group, long)
+            if geometry.at_once:
+                strips = 0 if geometry.stream else geometry.strips_of(group)
+                together.setdefault((geometry, strips), []).append(k)
+            else:
+                yield [k], geometry
+        yield from ((numbers, geometry) for (geometry, _), numbers in together.items())
+
+    def stacked(self, groups: Sequence[Streams[int]]) -> int:
+        """Return a power of two: about how many groups one dispatch takes, if it takes all."""
+        sizes = [len(numbers) for numbers, _ in self.stacks(groups, False)]
+        alone = len(sizes) * 2 > len(groups)
+        return 1 if alone else 2 ** (len(groups).bit_length() - 1)
+
+    def _rows_of_strips(self, m: int, queries: int) -> int:
+        """Return the rows of all strips with the overhead of their columns."""
+        geometry = self.of(m, self.number, queries)
+        return rows_of_strips(geometry, geometry.strips(m))
+
+    def _options(self, number: int, queries: int, long: bool, stream: bool) -> list[Geometry]:
+        single = number == F16 and queries == 1
+        if long:  # as many lanes per pair as have work
+            options = [(8, chain, max(64, chain)) for chain in _LONG_TARGET_CHAINS]
+        elif self._info.software:
+            options = [(32, 1, 16)]
+        else:
+            most = _MOST_CELLS[self._info.registers]
+            shuffles = self._subgroup_size >= _USUAL_CHAIN
+            workgroup = 256 if shuffles and not single else 128
+            choices: Iterable[int] = range(8, 40 if single else 32, 8)
+            if queries == 2 or most < max(ROW_CHOICES):
+                choices = range(8, 24, 4)
+            options = [
+                (rows, chain, workgroup)
+                for rows in choices
+                for chain in CHAIN_CHOICES
+                if chain <= _USUAL_CHAIN and 2 * rows <= most
+            ]
+        return [self._made(*each, number, queries, stream) for each in options]
+
+    def _made(
+        self, rows: int, chain: int, workgroup: int, number: int, queries: int, stream: bool
+    ) -> Geometry:
+        """Return a geometry with the values asked for; the profile lies where there is room."""
+        info = self._info
+        chain = self.chain or min(chain, self._workgroup or chain)
+        rows = self._rows or rows
+        compare = self.profile_memory == COMPARE and chain == 1 and queries == 1
+        memory = BLOCK if self.profile_memory == COMPARE and not compare else self.profile_memory
+        made = Geometry(
+            number,
+            rows,
+            chain,
+            self._workgroup or max(workgroup, chain),
+            memory,
+            queries,
+            at_once=not info.software,
+            subgroups=self._subgroup_size >= chain,
+            stream=stream,
+        )
+        longer = number == INT32 or (queries == 2 and self._subgroup_size < _USUAL_CHAIN)
+        if longer and not info.software and 4 * rows <= _MOST_CELLS[info.registers]:
+            made = replace(made, step=4)
+        limit = info.limits["max_uniform_block_size" if memory == BLOCK else "max_shared_memory"]
+        room = limit if memory == BLOCK else limit - made.handed
+        if memory in (BLOCK, SHARED) and made.size(self._letters) > room:
+            made = replace(made, profile_memory=STORAGE)
+        return replace(made, at_once=made.at_once and made.profile_memory in (SHARED, STORAGE))
+
+
+def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:
+    """Return what to minimise; short chains are for one strip, else borders cost too much."""
+    strips = geometry.strips(m)
+    rows = rows_of_strips(geometry, strips)
+    borders = geometry.chain < _USUAL_CHAIN and strips > 1
+    return borders, rows, geometry.chain, -geometry.rows
+
+
+def rows_of_strips(geometry: Geometry, strips: int) -> int:
+    """Return the rows of all lanes of all strips with the overhead of their columns.
+
+    The lanes of longer chains than usual would wait otherwise, so that they do not count.
+    """
+    lanes = strips * min(geometry.chain, _USUAL_CHAIN)
+    own = geometry.profile_memory == OF_PAIRS
+    overhead = _OVERHEAD.get((geometry.number, geometry.queries), _USUAL_OVERHEAD)
+    return lanes * (geometry.rows + (_USUAL_OVERHEAD if own else overhead))

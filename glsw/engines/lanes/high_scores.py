@@ -49,15 +49,15 @@ def repeat(engine: Lanes, rows: Sequence[tuple[Query, Scores]], targets: SortedT
             leaving.append(share.order[high[:kept]])
             if kept < len(high):
                 geometry = engine.geometries.of(len(query), INT32, 1, long)
-                engine.upload_letters(targets.sequences)
+                engine.targets.upload(targets.sequences)
                 jobs.append(engine.job([[[query]]], share.only(high[kept:]), geometry))
                 owners.append(scores)
         left.append(np.concatenate(leaving))
-    for _ in engine.slices_of(jobs, ignore) if jobs else ():  # none: nothing is waited for
+    for _ in engine.queue.slices_of(jobs, ignore) if jobs else ():  # none: nothing is waited for
         pass
     for job, scores, found in zip(jobs, owners, engine.scores_of(jobs), strict=True):
         scores[job.targets.positions] = found[0]
-        engine.forget(job.packed)
+        engine.targets.forget(job.packed)
     leave(engine, rows, left, targets, ignore)
 
 

@@ -102,17 +102,17 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
             following, prepared = self._next
             read = self.reading(work, current)
             if prepared:
-                engine.queue_ahead(prepared)
+                engine.queue.ahead(prepared.slices)
             self.keep(work, current, read())
-            engine.forget_before()
+            engine.targets.forget_before()
             current = prepared
             if following and not current:
                 current = self._begin(following)
-                engine.queue_ahead(current)
-            packings = engine.packings
+                engine.queue.ahead(current.slices)
+            packings = engine.targets.packings
             if work.last:
                 yield work.found
-            if following and packings != engine.packings:  # the caller has used the engine
+            if following and packings != engine.targets.packings:  # the caller has used the engine
                 current = self._begin(following)
             work = following
 
@@ -125,7 +125,7 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         same = following.part is part
         large = len(following.part.residues) > _MAX_SMALL_PART
         if large and not same:
-            yield from self._engine.prefetch(following.part)
+            yield from self._engine.targets.prefetch(following.part)
         if same or not large or len(part.residues) <= _MAX_SMALL_PART:
             yield
             self._next = following, self._begin(following)

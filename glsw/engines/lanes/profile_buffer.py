@@ -25,7 +25,7 @@ from glsw.engines.lanes.targets import (
 )
 
 if TYPE_CHECKING:
-    from glsw.engines.lanes.packing import PackingEngine
+    from glsw.engines.lanes.engine import Lanes
 
 LARGE = 2**22
 """Bytes of profiles from which they are made on the device: to make one there takes a dispatch."""
@@ -42,7 +42,7 @@ class ProfileBuffer(NamedTuple):
 
 
 def profile_buffer(
-    engine: PackingEngine,
+    engine: Lanes,
     groups: Sequence[Streams[npt.NDArray[np.uint8]]],
     geometry: Geometry,
     first: npt.NDArray[np.intp],
@@ -57,12 +57,12 @@ def profile_buffer(
         if len(table) <= _MAX_CODES:
             return ProfileBuffer(_made(engine, groups, geometry, first, table), strips, size)
     words = query_profile(groups, engine.scoring, geometry, first)
-    buffer = engine.buffer_of(words if geometry.at_once else apart(words), pooled=True)
+    buffer = engine.pool.filled(words if geometry.at_once else apart(words))
     return ProfileBuffer(buffer, strips, size)
 
 
 def _made(
-    engine: PackingEngine,
+    engine: Lanes,
     groups: Sequence[Streams[npt.NDArray[np.uint8]]],
     geometry: Geometry,
     first: npt.NDArray[np.intp],
@@ -72,8 +72,8 @@ def _made(
     rows = row_letters(groups, geometry)
     bits = table.T.copy().view(f"u{table.itemsize}").astype(np.uint32)
     heads = profile_heads(groups, geometry, first)
-    made = engine.buffer(len(rows) * geometry.size(table.shape[1] - 1), pooled=True)
-    inputs = [engine.buffer_of(each, pooled=True) for each in (rows, bits, heads)]
+    made = engine.pool.take(len(rows) * geometry.size(table.shape[1] - 1))
+    inputs = [engine.pool.filled(each) for each in (rows, bits, heads)]
     for binding, buffer in zip((QUERY_PROFILE, *OF_PROFILES), (made, *inputs), strict=True):
         buffer.bind_to_storage_buffer(binding.number)
     defines = {"BITS": 8 * table.itemsize, "WORKGROUP": _WORKGROUP}

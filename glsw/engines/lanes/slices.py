@@ -8,15 +8,26 @@ of borders, unless that has room for all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.lanes.jobs import WorkGroups
-from glsw.engines.lanes.targets import MAX_GROUPS_PER_DISPATCH
+from glsw.engines.lanes.targets import BORDERS, MAX_GROUPS_PER_DISPATCH
 from glsw.engines.throttle import SLICES_AT_ONCE, Throttle
 from glsw.sequences.encoded import offsets_of
+
+if TYPE_CHECKING:
+    from glsw.engines.base import Progress
+    from glsw.engines.gl import ComputeEngine
+
+_SLICE_CELLS, _SOFTWARE_SLICE_CELLS = 2**32, 2**26  # of the first slice of time
+_SHORT_CELLS = 2**36  # of the shortest targets, which show how many a slice of time takes
+_SLICES_AHEAD = 2  # so many can be queued before one is waited for
+_MAX_BORDER_BYTES = 2**30  # which the driver clears in 0.07 s
 
 
 class Dispatch(NamedTuple):
@@ -80,6 +91,82 @@ class Slices:
                 found.append(Dispatch(job, groups, start))
                 start += int(job.border_bytes[groups.stop] - job.border_bytes[group])
         return found
+
+
+class Queue:
+    """Queues work groups slice by slice of time, and has the borders of their strips.
+
+    Parameters
+    ----------
+    engine : ComputeEngine
+        Has the programs, and the buffer of borders.
+    memory : int
+        Bytes of device memory that the engine may use.
+    """
+
+    def __init__(self, engine: ComputeEngine, memory: int) -> None:
+        self._engine, self._memory, self._device = engine, memory, engine.device
+        software = engine.device.info.software
+        first = _SOFTWARE_SLICE_CELLS if software else _SLICE_CELLS
+        self._short = 0 if software else _SHORT_CELLS
+        self._throttle = Throttle(engine.device, first)
+        self._ahead = False  # a slice is queued of a round whose turn is next
+
+    @property
+    def rate(self) -> float | None:
+        """Cells per second, about; None if it is not known."""
+        return self._throttle.rate
+
+    @property
+    def border_room(self) -> int:
+        """Bytes of rows between strips that the device has at most, of all slices."""
+        bound = self._device.info.limits["max_storage_block"]
+        return min(self._memory // 2, _MAX_BORDER_BYTES, bound)
+
+    def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
+        """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
+        return self._run(Slices(jobs), progress)
+
+    def ahead(self, slices: Iterator[None]) -> None:
+        """Queue the first slices of work whose turn is next, so that the device has work."""
+        for _ in islice(slices, _SLICES_AHEAD):
+            self._ahead = True
+
+    def _run(self, slices: Slices, progress: Progress) -> Iterator[None]:
+        if self._ahead:  # a slice of another round uses the same borders
+            self._device.finish()
+            self._ahead = False
+        self._device.ctx.memory_barrier()
+        # The first slices are small. They have short targets: a few long ones would take as long.
+        count, all_cells = len(slices.cells) - 1, int(slices.cells[-1])
+        short = min(all_cells // 2, self._short) if self._throttle.new else 0
+        rest = int(np.searchsorted(slices.cells, all_cells - short))
+        reserve, wait = partial(self._engine.reserve, BORDERS), self._device.finish
+        for part in filter(None, (range(rest, count), range(rest))):
+            for some in slices.run(part, self._throttle, self.border_room, reserve, wait):
+                for each in some:
+                    self._dispatch(each)
+                    job, groups = each.job, each.groups
+                    progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
+                yield
+        self._ahead = False
+
+    def _dispatch(self, some: Dispatch) -> None:
+        """Queue a dispatch, or one for each strip."""
+        job, groups, first = some.job, some.groups, some.groups.start
+        at_once, border = job.geometry.at_once, some.start // job.geometry.border
+        program = self._engine.program("lanes.comp", **job.geometry.defines)
+        job.bind()
+        self._engine.reserve(BORDERS, 0)
+        program["strip_count"] = job.strips if at_once else 1
+        program["border_stride"] = int(job.border_columns[groups.stop] - job.border_columns[first])
+        program["first_group"] = first
+        program["first_border"] = (int(job.border_columns[first]) - border) % 2**32
+        for strip in range(1 if at_once else job.strips):
+            job.bind_strip(strip)
+            program.run(len(groups), job.groups)
+            if not at_once:
+                self._device.ctx.memory_barrier()
 
 
 def _joined(before: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:

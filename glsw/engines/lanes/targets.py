@@ -1,8 +1,8 @@
-"""The targets of engine ``lanes``: sorted by length, and packed into words for the device."""
+"""The targets of engine ``lanes``: sorted by length, and packed into words on the device."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,8 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.gl import Binding, numbered
+from glsw.engines.gl import Binding, ComputeEngine, numbered
+from glsw.engines.lanes.buffers import Bindable, Buffers
 from glsw.engines.lanes.geometry import Geometry
 from glsw.engines.lanes.streams import Streams, every
 from glsw.sequences.encoded import Sequences, offsets_of
@@ -38,6 +39,9 @@ _MIN_LONG_TARGET = 512  # residues
 _TARGETS_IN_FLIGHT = 2**13  # that keep a large device busy until one as long as all of them ends
 _MOST_USUAL = 2**13, 4  # residues, or of the mean, so that few work groups end much later
 _MORE_IN_FLIGHT = 2**15, 2048  # the same where few are long: these of so many residues or more
+
+_USUAL_CHAINS_PER_WORKGROUP = 64
+_BYTES_PER_STEP = 2**25  # of an upload: some hundredths of a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +190,153 @@ class PackedTargets:
         """Free its buffers."""
         self.slots.release()
         self.words.release()
+
+
+class TargetStore:
+    """Targets on the device: residues, and words of columns made of them, once per geometry.
+
+    Parameters
+    ----------
+    engine : ComputeEngine
+        Has the programs.
+    pool : Buffers
+    tracks : int
+        Letters of a residue.
+    """
+
+    def __init__(self, engine: ComputeEngine, pool: Buffers, tracks: int) -> None:
+        self._engine, self._pool, self._tracks = engine, pool, tracks
+        self._letters: tuple[Sequences, moderngl.Buffer] | None = None
+        self._spare: tuple[Sequences, moderngl.Buffer] | None = None
+        self._sorted: SortedTargets | None = None
+        self.packed: dict[tuple[Targets, int, int, int, int], PackedTargets] = {}
+        self._before: list[PackedTargets] = []  # of the targets before
+        self.packings = 0  # how often targets were packed anew
+
+    @property
+    def buffers(self) -> list[moderngl.Buffer]:
+        """What it has on the device."""
+        letters = [each[1] for each in (self._letters, self._spare) if each]
+        kept = *self.packed.values(), *self._before
+        return letters + [buffer for each in kept for buffer in each.buffers]
+
+    def sorted(
+        self,
+        sequences: Sequences,
+        which: npt.NDArray[np.int32],
+        *,
+        long_apart: bool,
+        queries: int = 1,
+    ) -> SortedTargets:
+        """Return targets by descending length, uploaded; the last ones if they are the same.
+
+        Jobs with those before can be finished until `forget_before`, or until others come.
+        """
+        self.upload(sequences)
+        last = self._sorted
+        same = last is not None and last.sequences is sequences and last.queries == queries
+        if last is None or not same or not np.array_equal(last.which, which):
+            self._forget()
+            last = SortedTargets.of(sequences, which, long_apart=long_apart, queries=queries)
+            self._sorted = last
+        return last
+
+    def upload(self, sequences: Sequences) -> None:
+        """Have the residues on the device: beside those that targets may just be packed from."""
+        if self._letters and self._letters[0] is sequences:
+            return
+        if self._letters:
+            self._letters[1].release()
+        if self._spare and self._spare[0] is sequences:
+            self._letters, self._spare = self._spare, None
+        else:
+            self._letters = None
+            self._letters = sequences, self._pool.filled(sequences.residues, pooled=False)
+
+    def forget(self, packed: PackedTargets) -> None:
+        """Release packed targets that are not used again."""
+        for key in [key for key, each in self.packed.items() if each is packed]:
+            self.packed.pop(key).release()
+
+    def _forget(self) -> None:
+        """Use the packed targets no more for new jobs."""
+        self.packings += 1
+        self.forget_before()
+        self._before = list(self.packed.values())
+        self.packed.clear()
+
+    def forget_before(self) -> None:
+        """Release the packed targets before the present ones: no job uses them any more."""
+        for packed in self._before:
+            packed.release()
+        self._before.clear()
+
+    def prefetch(self, sequences: Sequences) -> Iterator[None]:
+        """Upload residues beside those that are being computed, in some steps."""
+        content = np.ascontiguousarray(sequences.residues)
+        buffer = self._pool.make(-(-content.nbytes // 4) * 4)
+        for start in range(0, content.nbytes, _BYTES_PER_STEP):
+            # Not by `Device.write`, whose copies would wait for the slices before them.
+            buffer.write(content[start : start + _BYTES_PER_STEP], offset=start)
+            yield
+        self._spare = sequences, buffer
+
+    def pack(self, targets: Targets, geometry: Geometry, workgroup: int) -> PackedTargets:
+        """Have the residues in words of columns, unless they are there from the last query.
+
+        ``workgroup`` is that of the largest geometry that reads them too.
+        """
+        # llvmpipe gives each thread half of the work groups: the longest next to the shortest.
+        alternating = 0 if geometry.at_once else geometry.group
+        chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains, workgroup)
+        key = targets, geometry.targets, geometry.step, alternating, chains
+        if key not in self.packed:
+            self.packed[key] = self._packed(targets, geometry, alternating, chains)
+        return self.packed[key]
+
+    def _packed(
+        self, targets: Targets, geometry: Geometry, alternating: int, chains: int
+    ) -> PackedTargets:
+        assert self._letters
+        count = len(targets.order)
+        lanes = -(-count // (geometry.targets * chains)) * chains
+        places = np.zeros((lanes * geometry.targets, 2), np.uint32)
+        places[:count, 0], places[:count, 1] = targets.first, targets.lengths
+        order = None
+        if alternating:  # the longest next to the shortest
+            order = zigzag(np.arange(len(places)), alternating)
+            places = places[order]
+        slots = slots_of(places[:, 1], geometry.targets, geometry.step)
+        made = PackedTargets(
+            self._pool.filled(slots, pooled=False),
+            self._pool.make(4 * self._tracks * (int(slots[-1].sum()) + 1)),
+            slots[:, 1].astype(np.int64) * geometry.step,
+            order,
+        )
+        stored = self._pool.filled(places)
+        self.pack_letters(geometry, lanes, made.slots, stored, self._letters[1], made.words)
+        self._pool.give_when_read([stored])
+        return made
+
+    def pack_letters(
+        self,
+        geometry: Geometry,
+        slots: int,
+        columns: Bindable,
+        places: Bindable,
+        letters: Bindable,
+        words: Bindable,
+    ) -> None:
+        """Have the letters of sequences, which stand at these places, in words of columns."""
+        given = (SLOTS, columns), (TARGETS, places), (LETTERS, letters), (COLUMNS, words)
+        for binding, buffer in given:
+            buffer.bind_to_storage_buffer(binding.number)
+        defines = geometry.defines | {"WORKGROUP": 32}
+        program = self._engine.program("lanes_columns.comp", **defines)
+        for start in range(0, slots, MAX_GROUPS_PER_DISPATCH):
+            program["first_slot"] = start
+            program.run(min(MAX_GROUPS_PER_DISPATCH, slots - start))
+        self._engine.device.check("packing targets")
 
 
 def slots_of(lengths: npt.NDArray[np.uint32], targets: int, step: int) -> npt.NDArray[np.uint32]:

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT, OF_PAIRS, Geometry
-from glsw.engines.lanes.pair_plan import shares_of
-from glsw.engines.lanes.pairs import OwnQueries
+from glsw.engines.lanes.own_queries import OwnQueries, shares_of
 from glsw.engines.lanes.streams import Streams
 from glsw.engines.proof import Proofs, best_of_prefixes, work_for
 from glsw.engines.tiles import BoundedTile, Passing
@@ -55,7 +54,7 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
         expected = np.array([best[q, m] for each in order for q, m in each])
         prover.large_profile = 0 if other else None  # one is made on the device, one uploaded
         job = prover.job([group], share, geometry)
-        for _ in prover.slices_of([job], ignore):
+        for _ in prover.queue.slices_of([job], ignore):
             pass
         (found,) = prover.scores_of([job])
         if not _same(found, expected[:, share.order], geometry):

@@ -17,7 +17,7 @@ from bench.row import Row, rate_of, state
 _LEAN = 2**18  # letters from which `blocked` leaves out tiles, and so has no ceiling
 _STRIP = 8  # rows of an invocation of a sweep
 _BLOCK = 256  # columns of a block of scan
-_TEXELS = 2**21  # pairs times rows of a quad of `fragment`
+_TEXELS = 2**22  # pairs times rows of a quad of `fragment`
 
 
 @dataclass(frozen=True)
@@ -98,16 +98,16 @@ def _blocked(run: EngineRun) -> Traffic:
 
 
 def _fragment(run: EngineRun) -> Traffic:
-    """Count texels of 16 bytes for 8 x 8 cells: the pair, 8 letters, 8 of the profile."""
+    """Count texels of 16 bytes for 16 x 8 cells: the pair, 8 letters, 16 of the profile."""
     m, n = run.lengths
-    rows, columns = math.ceil(m / 8), math.ceil(n / 8)
+    rows, columns = math.ceil(m / 16), math.ceil(n / 8)
     beside, above = (columns - 1) / columns, (rows - 1) / rows
     # Of its neighbours: H, with affine gaps another, best cells (16 bytes, of scores 4); a corner.
-    border = 16 * (1 if run.linear else 2) + (16 if run.ends else 4)
-    texels = 16 * 10 + border * (beside + above) + 16 * beside * above
-    # A quad has at most 2**21 / m pairs and takes a draw per diagonal of tiles.
+    border, best = 16 * (1 if run.linear else 2), 16 if run.ends else 4
+    texels = 16 * 18 + (2 * border + best) * beside + (border + best) * above + 16 * beside * above
+    # A quad has at most 2**22 / m pairs and takes a draw per diagonal of tiles.
     draws = math.ceil(run.count * m / _TEXELS) * (rows + math.floor(n / 8) - 1)
-    return Traffic(f"fragment recurrence {run.gaps}", texture=texels / 64, draws=draws)
+    return Traffic(f"fragment recurrence {run.gaps}", texture=texels / 128, draws=draws)
 
 
 _COLUMNS = 6 * 4 + 4 + 1

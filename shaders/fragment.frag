@@ -2,72 +2,98 @@
 // Schedule: anti-diagonals by drawing (Liu et al. 2006, section 5, figures 5 to 10). Pass k draws a
 // quad over diagonal k of N tables: pixel x = row, y = table. Rows are shifted by their number, so
 // that a diagonal is a column of pixels: left of and above (x, y) are x and x - 1 of pass k - 1, and
-// above left is x - 1 of pass k - 2. Where the paper has a cell, a fragment computes a tile of TILE
-// x TILE cells in registers, and only its last column and its last row are stored: 1 x 1 is the
-// paper.
+// above left is x - 1 of pass k - 2. Where the paper has a cell, a fragment computes a tile of ROWS
+// x COLUMNS cells in registers, and stores its last column and its last row: 1 x 1 is the paper.
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
 #include "lib/texel.glsl"
 struct Pair { int query_length, target_length, query; };
 #include "lib/span.glsl"
+const int ROWS = TEXELS * TILE, COLUMNS = TILE;  // a texel has TILE values; TEXELS are 1 or 2
 
 uniform int diagonal;              // k: row + column of tiles
 uniform isampler2D pairs;          // by y: see Pair
-uniform usampler2D targets;        // by y: TILE letters a texel, padded with LETTERS
+uniform usampler2D targets;        // by y: letters of a row of a tile, padded with LETTERS
 uniform usampler2D query_profile;  // query_profile.frag
-// Of pass k - 1, and of k - 2 the rows once more, of which the last cell is a corner.
-uniform isampler2D best_cells;
-uniform usampler2D column_h, row_h, corner_h;
+uniform isampler2D best_cells;     // of pass k - 1
 layout(location = 0) out ivec4 new_best;
-layout(location = 1) out uvec4 new_column_h;
-layout(location = 2) out uvec4 new_row_h;
-#ifndef LINEAR
-uniform usampler2D column_e, row_f;
-layout(location = 3) out uvec4 new_column_e;
-layout(location = 4) out uvec4 new_row_f;
+// Borders of tiles: H of the last row, H and E of the last column, F of the last row.
+const int ROW_H = 0, COLUMN_H = 1, COLUMN_E = 1 + TEXELS, ROW_F = 1 + 2 * TEXELS;
+#ifdef LINEAR
+const int BORDERS = COLUMN_E;
+#else
+const int BORDERS = ROW_F + 1;
 #endif
+uniform usampler2D borders[BORDERS], corners;  // of pass k - 1, and ROW_H of pass k - 2
+layout(location = 1) out uvec4 new_borders[BORDERS];
 
-void query_scores(Pair pair, int row, int letter, out int scores[TILE]) {
-    unpack(texelFetch(query_profile, ivec2(row, pair.query * PROFILE_LETTERS + letter), 0), scores);
+#define border(k, tile) texelFetch(borders[k], tile, 0)
+#define profile(x, y) texelFetch(query_profile, ivec2(x, y), 0)
+
+void unpack_row(uvec4 texel, out int values[COLUMNS]) {
+    for (int k = 0; k < TILE; ++k) values[k] = value(texel, k);
+}
+
+uvec4 row_texel(int values[COLUMNS]) {
+    uvec4 texel = uvec4(0u);
+    for (int k = 0; k < TILE; ++k) put(texel, k, values[k]);
+    return texel;
+}
+
+// A column is its first texel and its last one, which may be the same.
+const int LAST = TEXELS - 1;
+
+void unpack_column(uvec4 first, uvec4 last, out int values[ROWS]) {
+    for (int k = 0; k < TILE; ++k) {
+        values[k] = value(first, k);
+        values[LAST * TILE + k] = value(last, k);
+    }
+}
+
+uvec4 column_texel(int values[ROWS], int n) {
+    uvec4 texel = uvec4(0u);
+    for (int k = 0; k < TILE; ++k) put(texel, k, values[n * TILE + k]);
+    return texel;
+}
+
+void query_scores(int row, int y, out int scores[ROWS]) {
+    unpack_column(profile(row * TEXELS, y), profile(row * TEXELS + LAST, y), scores);
 }
 
 void main() {
     ivec2 here = ivec2(gl_FragCoord.xy), above = here - ivec2(1, 0);
-    int row = here.x, column = diagonal - row, i = row * TILE, j = column * TILE;
-    ivec4 stored_pair = texelFetch(pairs, ivec2(0, here.y), 0);
-    Pair pair = Pair(stored_pair.x, stored_pair.y, stored_pair.z);
+    int row = here.x, column = diagonal - row, i = row * ROWS, j = column * COLUMNS;
+    ivec4 lengths = texelFetch(pairs, ivec2(0, here.y), 0);
+    Pair pair = Pair(lengths.x, lengths.y, lengths.z);
     // H and E of the column to the left, H and F of the row above: first those of the table.
-    int h[TILE], e[TILE], top[TILE], f[TILE];
-    for (int k = 0; k < TILE; ++k) {
-        h[k] = left_of(pair, i + k);
-        top[k] = above_of(pair, j + k);
-        e[k] = f[k] = border_gap;
-    }
+    int h[ROWS], e[ROWS], top[COLUMNS], f[COLUMNS];
+    for (int r = 0; r < ROWS; ++r) { h[r] = left_of(pair, i + r); e[r] = border_gap; }
+    for (int c = 0; c < COLUMNS; ++c) { top[c] = above_of(pair, j + c); f[c] = border_gap; }
+    int corner = row == 0 ? above_of(pair, j - 1) : left_of(pair, i - 1);
     // The best of all tiles (row' <= row, column' <= column) flows down and right to the last tile.
     Best best = NOTHING;
     if (column > 0) best = best_from(texelFetch(best_cells, here, 0));
     if (row > 0) best = better(best, best_from(texelFetch(best_cells, above, 0)));
     if (i < pair.query_length && j < pair.target_length) {
-        int corner = row == 0 ? above_of(pair, j - 1) : left_of(pair, i - 1);
-        if (row > 0 && column > 0) corner = last_of(texelFetch(corner_h, above, 0));
-        if (column > 0) unpack(texelFetch(column_h, here, 0), h);
-        if (row > 0) unpack(texelFetch(row_h, above, 0), top);
+        if (column > 0) unpack_column(border(COLUMN_H, here), border(COLUMN_H + LAST, here), h);
+        if (row > 0) unpack_row(border(ROW_H, above), top);
+        if (row > 0 && column > 0) corner = value(texelFetch(corners, above, 0), TILE - 1);
 #ifndef LINEAR
-        if (column > 0) unpack(texelFetch(column_e, here, 0), e);
-        if (row > 0) unpack(texelFetch(row_f, above, 0), f);
+        if (column > 0) unpack_column(border(COLUMN_E, here), border(COLUMN_E + LAST, here), e);
+        if (row > 0) unpack_row(border(ROW_F, above), f);
 #endif
+        int letters[COLUMNS], scores[ROWS], y = pair.query * PROFILE_LETTERS;
+        unpack_row(texelFetch(targets, ivec2(column, here.y), 0), letters);
 #ifdef POSITIONAL_GAPS
-        int opens[TILE], extends[TILE];
-        query_scores(pair, row, LETTERS + 1, opens);
-        query_scores(pair, row, LETTERS + 2, extends);
+        int opens[ROWS], extends[ROWS];
+        query_scores(row, y + LETTERS + 1, opens);
+        query_scores(row, y + LETTERS + 2, extends);
 #endif
-        int letters[TILE], scores[TILE];
-        unpack(texelFetch(targets, ivec2(column, here.y), 0), letters);
-        for (int c = 0; c < TILE; ++c) {
-            query_scores(pair, row, letters[c], scores);
+        for (int c = 0; c < COLUMNS; ++c) {
+            query_scores(row, y + letters[c], scores);
             Cell up = upper_cell(top[c], f[c]), above_left = upper_cell(corner, 0);
             corner = top[c];
-            for (int r = 0; r < TILE; ++r) {  // h and e: of column c before row r, else of c - 1
+            for (int r = 0; r < ROWS; ++r) {  // h and e: of column c before row r, else of c - 1
                 Cell left = left_cell(h[r], e[r]);
                 at_row(ivec2(opens[r], extends[r]));
                 up = cell(above_left, left, up, scores[r]);
@@ -81,10 +107,12 @@ void main() {
         }
     }
     new_best = stored(best);
-    new_column_h = pack(h);
-    new_row_h = pack(top);
+    new_borders[COLUMN_H] = column_texel(h, 0);
+    new_borders[COLUMN_H + LAST] = column_texel(h, LAST);
+    new_borders[ROW_H] = row_texel(top);
 #ifndef LINEAR
-    new_column_e = pack(e);
-    new_row_f = pack(f);
+    new_borders[COLUMN_E] = column_texel(e, 0);
+    new_borders[COLUMN_E + LAST] = column_texel(e, LAST);
+    new_borders[ROW_F] = row_texel(f);
 #endif
 }

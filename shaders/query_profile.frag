@@ -13,13 +13,13 @@ out uvec4 scores;
 void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);
     int query = at.y / PROFILE_LETTERS, letter = at.y % PROFILE_LETTERS;
-    int residues[TILE], s[TILE];
-    unpack(texelFetch(queries, ivec2(at.x, query), 0), residues);
     int x = letter - int(letter > LETTERS);  // the texture has no padding
+    uvec4 residues = texelFetch(queries, ivec2(at.x, query), 0);
+    scores = uvec4(0u);
     for (int r = 0; r < TILE; ++r) {
-        bool real = letter != LETTERS && residues[r] < query_letters;
-        int without = letter > LETTERS ? 0 : padding;
-        s[r] = real ? texelFetch(substitution, ivec2(x, residues[r]), 0).r : without;
+        int residue = value(residues, r), score = letter > LETTERS ? 0 : padding;
+        if (letter != LETTERS && residue < query_letters)
+            score = texelFetch(substitution, ivec2(x, residue), 0).r;
+        put(scores, r, score);
     }
-    scores = pack(s);
 }

@@ -11,6 +11,7 @@ from bench import generated
 from bench.work.alignments import PairWork
 from bench.work.base import Case, Entry, Workload, engines_for
 from glsw import Batch, Scoring
+from glsw.engines.fragment import TILES
 from glsw.engines.gl import ROWS
 
 LENGTH = 512
@@ -71,7 +72,7 @@ class FragmentTiles(Workload, called="fragment-tiles"):
             self.chosen("exponents"),
         ):
             texels, most = 2**exponent, self.device.info.limits["max_texture_size"]
-            pairs = min(texels // -(-length // tile), most)
+            pairs = min(texels // -(-length // TILES[tile].rows), most)
             words = {"tile": tile, "texels": texels}
             options = f"tile {tile}, {bits} bits, {texels} texels"
             work = PairWork(

@@ -31,8 +31,6 @@ from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded
 
-TILES = 8, 4, 1
-"""Cells along a tile, from the fastest to what every device draws."""
 NARROW, WIDE = 16, 32
 """Bits of a value in the borders of tiles."""
 NARROW_LIMIT = 2**15 - 1
@@ -40,8 +38,57 @@ _APPLE_BITS = 512
 """Bits of a pixel at most on Apple's GPUs (Metal feature set tables, from Apple4)."""
 
 # Texture units.
-_BEST, _COLUMN_H, _ROW_H, _COLUMN_E, _ROW_F, _CORNER = range(6)
-_PAIRS, _TARGETS, _QUERY_PROFILE, _QUERIES, _SUBSTITUTION = range(6, 11)
+_BEST, _ROW_H, *_, _CORNERS = range(8)  # of diagonals; from _ROW_H on borders of tiles
+_PAIRS, _TARGETS, _QUERY_PROFILE, _QUERIES, _SUBSTITUTION = range(8, 13)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The cells that one fragment computes, and what is stored of them.
+
+    Parameters
+    ----------
+    words : {4, 2, 1}
+        Words of 32 bits in a texel, of which a row of the tile is one.
+    bits : int
+        Bits of a value, `NARROW` or `WIDE`.
+    """
+
+    words: int
+    bits: int
+
+    @property
+    def columns(self) -> int:
+        """Cells of a row, which is a texel."""
+        return self.words * WIDE // self.bits
+
+    @property
+    def texels(self) -> int:
+        """Texels of a column: two for tiles that are large anyway."""
+        return 2 if self.words == 4 else 1
+
+    @property
+    def rows(self) -> int:
+        """Cells of a column."""
+        return self.columns * self.texels
+
+    @property
+    def macros(self) -> dict[str, int]:
+        """What texel.glsl and fragment.frag need to know."""
+        return {"TILE": self.columns, "BITS": self.bits, "TEXELS": self.texels}
+
+    def packed(self, letters: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
+        """Return rows of letters as texels of the texture that texel.glsl reads."""
+        return letters.astype(np.uint16 if self.bits == NARROW else np.uint32).view(np.uint32)
+
+    def formats(self, ends: bool, linear: bool) -> list[tuple[int, str]]:
+        """Return components and type of what a pixel has: the best cell, then the borders."""
+        borders = (1 + self.texels) * (1 if linear else 2)
+        return [(4 if ends else 1, "i4")] + [(self.words, "u4")] * borders
+
+
+TILES = {8: Tile(4, NARROW), 4: Tile(2, NARROW), 1: Tile(1, WIDE)}
+"""Tiles by their columns, from the fastest to what every device draws: the cell of the paper."""
 
 
 class Fragment(Engine):
@@ -53,18 +100,18 @@ class Fragment(Engine):
     repeated with 32 bits, in tiles of half the side. Metal draws 512 bits a pixel on Apple's GPUs;
     this engine draws, for ends (96 bits fewer for scores), and takes sequences up to:
 
-    =====  ========  ===========  ===========  =======================
-    tile   repeated  affine gaps  linear gaps  longest sequence
-    =====  ========  ===========  ===========  =======================
-    8 x 8  4 x 4     640 bits     384 bits     4 x the texture limit
-    4 x 4  2 x 2     384 bits     256 bits     2 x the texture limit
-    1 x 1  (paper)   256 bits     192 bits     the texture limit
-    =====  ========  ===========  ===========  =======================
+    ======  ========  ===========  ===========  =======================
+    tile    repeated  affine gaps  linear gaps  longest sequence
+    ======  ========  ===========  ===========  =======================
+    16 x 8  8 x 4     896 bits     512 bits     4 x the texture limit
+    4 x 4   2 x 2     384 bits     256 bits     2 x the texture limit
+    1 x 1   (paper)   256 bits     192 bits     the texture limit
+    ======  ========  ===========  ===========  =======================
 
     Parameters
     ----------
     tile : {8, 4, 1}
-        Cells along a tile; a smaller one is taken if the device does not draw so many bits. 1, the
+        Columns of a tile; a smaller one is taken if the device does not draw so many bits. 1, the
         layout of the paper, has 32 bits from the start.
     texels : int
         Texels of a quad at most, N x L(k): what one pass works on.
@@ -85,7 +132,7 @@ class Fragment(Engine):
         scoring: Scoring,
         device: Device | None = None,
         *,
-        tile: int = TILES[0],
+        tile: int = 8,
         texels: int = 2**18,
     ) -> None:
         super().__init__(scoring, device)
@@ -103,23 +150,23 @@ class Fragment(Engine):
         self._asked = tile
         self._fits_narrow = max(-scoring.minimum, scoring.maximum, *costs) <= NARROW_LIMIT
         self._texels = texels
-        self._letters = len(scoring.alphabet)
+        self._letters, self._linear = len(scoring.alphabet), scoring.linear
         self._inputs: dict[int, moderngl.Texture] = {}
         self._query_profile_of: tuple[Any, ...] = ()
         self._buffers: _Buffers | None = None
         self._throttle = Throttle(self.device)
 
     @cached_property
-    def tile(self) -> int:
-        """Cells along a tile of 16-bit borders: as asked for, or what the device draws."""
-        linear = self.scoring.linear
-        smaller = (each for each in TILES if each <= self._asked)
-        return next((t for t in smaller if _draws(self.device, _words(t), linear)), TILES[-1])
+    def tile(self) -> Tile:
+        """The tile of 16-bit borders: as asked for, or what the device draws."""
+        tiles = [tile for columns, tile in TILES.items() if columns <= self._asked]
+        drawn = (tile for tile in tiles if _draws(self.device, tile.formats(True, self._linear)))
+        return next(drawn, tiles[-1])
 
     @property
     def longest(self) -> int:
         """Residues of the longest sequence that fits the textures of the device."""
-        return self.device.info.limits["max_texture_size"] * _words(self.tile)
+        return self.device.info.limits["max_texture_size"] * self.tile.words
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return 0, or more than any device has if a sequence exceeds the textures."""
@@ -146,7 +193,7 @@ class Fragment(Engine):
         """Return the best cell of each pair, see `Engine.best`; ties are always conventional."""
         found = BestCells.zeros(len(batch))
         todo = np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0))
-        if self.tile == 1 or not self._fits_narrow:
+        if self.tile.bits == WIDE or not self._fits_narrow:
             self._draw(batch, todo, WIDE, found, ends, progress)
         elif self.scoring.local:
             self._draw(batch, todo, NARROW, found, ends, progress)
@@ -175,14 +222,14 @@ class Fragment(Engine):
         progress: Progress,
     ) -> None:
         """Fill ``found`` for the pairs ``todo``, a quad of pairs of similar lengths at a time."""
-        size, words = self.device.info.limits["max_texture_size"], _words(self.tile)
+        size, tile = self.device.info.limits["max_texture_size"], Tile(self.tile.words, bits)
         for chosen in chunks(
             batch.select(todo),
-            area=self._texels * words * WIDE // bits,
+            area=self._texels * tile.rows,
             pairs=size,
             queries=size // self._profile_letters,
         ):
-            quad = _Quad(batch.select(todo[chosen]), words, bits, ends)
+            quad = _Quad(batch.select(todo[chosen]), tile, ends)
             self._upload(quad)
             last = self._passes(quad, progress)
             found.put(todo[chosen], self._download(quad, last))
@@ -192,10 +239,11 @@ class Fragment(Engine):
         batch = quad.batch
         queries, row = np.unique(batch.query_index, return_inverse=True)
         pairs = np.stack([batch.query_lengths, batch.target_lengths, row, row], axis=1)
-        targets = padded(batch.targets, batch.target_index, quad.width, self._letters)
+        width, tile = quad.columns * quad.tile.columns, quad.tile
+        targets = padded(batch.targets, batch.target_index, width, self._letters)
         self._texture(_PAIRS, (1, len(batch)), "i4", pairs.astype(np.int32))
-        self._texture(_TARGETS, (quad.columns, len(batch)), "u4", quad.texels(targets), quad.words)
-        drawn = (quad.tile, quad.rows, batch.queries, queries.tobytes())
+        self._texture(_TARGETS, (quad.columns, len(batch)), "u4", tile.packed(targets), tile.words)
+        drawn = (tile, quad.rows, batch.queries, queries.tobytes())
         if drawn == self._query_profile_of:
             self._inputs[_QUERY_PROFILE].use(_QUERY_PROFILE)
         else:
@@ -205,19 +253,20 @@ class Fragment(Engine):
     def _draw_query_profile(self, quad: _Quad, queries: npt.NDArray[np.int32]) -> None:
         """Draw the scores of every letter against these queries, see query_profile.frag."""
         rows, columns = self._table.shape
-        residues = padded(quad.batch.queries, queries, quad.height, rows)
-        self._texture(_QUERIES, (quad.rows, len(queries)), "u4", quad.texels(residues), quad.words)
+        tile, width = quad.tile, quad.rows * quad.tile.texels
+        residues = padded(quad.batch.queries, queries, quad.rows * tile.rows, rows)
+        self._texture(_QUERIES, (width, len(queries)), "u4", tile.packed(residues), tile.words)
         self._texture(_SUBSTITUTION, (columns, rows), "i4", self._table, components=1)
-        size = quad.rows, len(queries) * self._profile_letters
-        query_profile = self._texture(_QUERY_PROFILE, size, "u4", components=quad.words)
-        defines = {"TILE": quad.tile, "BITS": quad.bits, "LETTERS": self._letters}
+        size = width, len(queries) * self._profile_letters
+        query_profile = self._texture(_QUERY_PROFILE, size, "u4", components=tile.words)
+        defines = tile.macros | {"LETTERS": self._letters}
         if columns > self._letters:
             defines["POSITIONAL_GAPS"] = 1
         program = shader.render(self.device, "quad.vert", "query_profile.frag", **defines)
         program["queries"], program["substitution"] = _QUERIES, _SUBSTITUTION
         program["query_letters"] = rows
         # H is at most 2**15 - 1 or 2**31 - 1: a letter of padding ends every alignment.
-        program["padding"] = -(2 ** (quad.bits - 1))
+        program["padding"] = -(2 ** (tile.bits - 1))
         canvas = self.device.ctx.framebuffer([query_profile])
         canvas.viewport = (0, 0, *size)
         with self.device.ctx.scope(canvas, moderngl.NOTHING):
@@ -248,13 +297,11 @@ class Fragment(Engine):
     def _passes(self, quad: _Quad, progress: Progress) -> moderngl.Framebuffer:
         """Draw all diagonals; return the framebuffer of the last one."""
         program = self._program(quad)
-        buffers = self._buffers
-        if buffers is None or not buffers.fit(quad):
+        buffers, formats = self._buffers, quad.tile.formats(quad.ends, self._linear)
+        if buffers is None or not buffers.fit(quad.size, formats):
             if buffers is not None:
                 buffers.release()
-            size = quad.rows, len(quad.batch)
-            formats = _formats(quad.components, quad.words, self.scoring.linear)
-            buffers = self._buffers = _Buffers(self.device, size, formats)
+            buffers = self._buffers = _Buffers(self.device, quad.size, formats)
         vertices = self.device.ctx.vertex_array(program, [])
         count = quad.rows + quad.columns - 1
 
@@ -271,15 +318,14 @@ class Fragment(Engine):
 
     def _program(self, quad: _Quad) -> moderngl.Program:
         """Compile the schedule and set what stays the same over all passes."""
-        defines = {"TILE": quad.tile, "BITS": quad.bits, "LETTERS": self._letters}
-        units = {"best_cells": _BEST, "column_h": _COLUMN_H, "row_h": _ROW_H, "corner_h": _CORNER}
+        borders = range(_ROW_H, len(quad.tile.formats(quad.ends, self._linear)))
+        units = {"best_cells": _BEST, "borders": tuple(borders), "corners": _CORNERS}
         units |= {"pairs": _PAIRS, "targets": _TARGETS, "query_profile": _QUERY_PROFILE}
         macros, costs = recurrence_of(self.scoring)
+        macros |= quad.tile.macros | {"LETTERS": self._letters}
         if quad.ends:
-            defines["ENDS"] = 1
-        if not self.scoring.linear:
-            units |= {"column_e": _COLUMN_E, "row_f": _ROW_F}
-        program = shader.render(self.device, "quad.vert", "fragment.frag", **defines, **macros)
+            macros["ENDS"] = 1
+        program = shader.render(self.device, "quad.vert", "fragment.frag", **macros)
         for name, value in (units | costs).items():
             if name in program:
                 program[name] = value
@@ -300,19 +346,8 @@ class Fragment(Engine):
         return best_cells(stored if quad.ends else stored.repeat(3, axis=1))
 
 
-def _words(tile: int) -> int:
-    """Return the 32-bit words of a border: 16 bits for each cell, but 32 for the only one."""
-    return max(1, tile // 2)
-
-
-def _formats(components: int, words: int, linear: bool) -> list[tuple[int, str]]:
-    """Return components and type of what a pixel has: the best cell, then the borders."""
-    return [(components, "i4")] + [(words, "u4")] * (2 if linear else 4)
-
-
-def _draws(device: Device, words: int, linear: bool) -> bool:
-    """Tell whether a device draws tiles with borders of so many words."""
-    formats = _formats(4, words, linear)
+def _draws(device: Device, formats: list[tuple[int, str]]) -> bool:
+    """Tell whether a device draws pixels of these formats."""
     bits = 32 * sum(components for components, _ in formats)
     if bits > _APPLE_BITS and "Apple" in device.info.vendor + device.info.name:
         return False
@@ -339,37 +374,24 @@ class _Quad:
     """N pairs that are drawn together: rows x columns tiles each."""
 
     batch: Batch
-    words: int  # of 32 bits in a border
-    bits: int  # of a value
+    tile: Tile
     ends: bool
 
     @property
-    def tile(self) -> int:
-        return self.words * WIDE // self.bits
-
-    @property
     def rows(self) -> int:
-        return -(-int(self.batch.query_lengths.max()) // self.tile)
+        return -(-int(self.batch.query_lengths.max()) // self.tile.rows)
 
     @property
     def columns(self) -> int:
-        return -(-int(self.batch.target_lengths.max()) // self.tile)
+        return -(-int(self.batch.target_lengths.max()) // self.tile.columns)
 
     @property
-    def height(self) -> int:
-        return self.rows * self.tile
-
-    @property
-    def width(self) -> int:
-        return self.columns * self.tile
+    def size(self) -> tuple[int, int]:
+        return self.rows, len(self.batch)
 
     @property
     def components(self) -> int:
         return 4 if self.ends else 1
-
-    def texels(self, letters: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
-        """Pack rows of letters, TILE a texel, as texel.glsl unpacks them."""
-        return letters.astype(np.uint16 if self.bits == NARROW else np.uint32).view(np.uint32)
 
 
 class _Buffers:
@@ -379,8 +401,7 @@ class _Buffers:
         self, device: Device, size: tuple[int, int], formats: list[tuple[int, str]]
     ) -> None:
         ctx = device.ctx
-        self._size = _uneven(device, size)
-        self._components = formats[_BEST][0]
+        self._size, self._formats = _uneven(device, size), formats
         with device.checked(f"allocating buffers of {self._size[0]} x {self._size[1]} tiles"):
             self._planes = [
                 [ctx.texture(self._size, components, dtype=dtype) for components, dtype in formats]
@@ -389,18 +410,15 @@ class _Buffers:
             self._framebuffers = [ctx.framebuffer(planes) for planes in self._planes]
             self._scopes = [ctx.scope(each, moderngl.NOTHING) for each in self._framebuffers]
 
-    def fit(self, quad: _Quad) -> bool:
-        """Tell whether the buffers are large enough."""
-        rows, pairs = self._size
-        return (
-            quad.components == self._components and quad.rows <= rows and len(quad.batch) <= pairs
-        )
+    def fit(self, size: tuple[int, int], formats: list[tuple[int, str]]) -> bool:
+        """Tell whether the buffers have these formats and are large enough."""
+        return formats == self._formats and size[0] <= self._size[0] and size[1] <= self._size[1]
 
     def role(self, k: int, viewport: tuple[int, int, int, int]) -> moderngl.Scope:
         """Bind the textures that diagonal k is drawn from; return where to draw these pixels."""
         for unit, plane in enumerate(self._planes[(k - 1) % 3]):
             plane.use(unit)
-        self._planes[(k - 2) % 3][_ROW_H].use(_CORNER)
+        self._planes[(k - 2) % 3][_ROW_H].use(_CORNERS)
         self._framebuffers[k % 3].viewport = viewport
         return self._scopes[k % 3]
 

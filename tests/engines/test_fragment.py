@@ -175,7 +175,7 @@ def draws(request, device, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("most", "affine", "linear"), [(640, 8, 8), (512, 4, 8), (383, 1, 4), (256, 1, 4)]
+    ("most", "affine", "linear"), [(896, 8, 8), (512, 4, 8), (383, 1, 4), (256, 1, 4)]
 )
 def test_smaller_tiles_where_larger_ones_are_refused(device, draws, tiles, most, affine, linear):
     draws(most)
@@ -184,7 +184,7 @@ def test_smaller_tiles_where_larger_ones_are_refused(device, draws, tiles, most,
         engine = Fragment(case.scoring, device)
         judge(engine, case)
         largest = linear if case.scoring.linear else affine
-        assert engine.tile == largest
+        assert engine.tile.columns == largest
         assert set(tiles()) <= {largest, max(1, largest // 2)}
     device.check("errors were read")
 
@@ -204,19 +204,19 @@ def test_no_more_than_512_bits_on_devices_of_apple(device, monkeypatch, calls, f
         case = CASES[name]
         engine = Fragment(case.scoring, device)
         judge(engine, case)
-        assert engine.tile == tile
-    assert max(bits(arguments[0]) for arguments, _ in made) == 384
+        assert engine.tile.columns == tile
+    assert max(bits(arguments[0]) for arguments, _ in made) == 512
 
 
 @pytest.mark.parametrize(
-    ("tile", "affine", "linear"), [(8, 640, 384), (4, 384, 256), (1, 256, 192)]
+    ("tile", "affine", "linear"), [(8, 896, 512), (4, 384, 256), (1, 256, 192)]
 )
 def test_bits_per_pixel(device, calls, tile, affine, linear):
     made = calls(device.ctx, "framebuffer")
     for scoring, expected in ((BLOSUM62, affine), (CASES["BLOSUM62 8 8"].scoring, linear)):
         for method, most in ((Fragment.scores, expected - 96), (Fragment.ends, expected)):
             engine = Fragment(scoring, device, tile=tile)
-            assert engine.tile == tile
+            assert engine.tile.columns == tile
             made.clear()
             method(engine, Batch.pairwise([letters(9)], [letters(9)]))
             assert max(bits(arguments[0]) for arguments, _ in made) == most
@@ -229,7 +229,7 @@ def test_a_pass_draws_the_live_cells_of_a_diagonal_once(device, calls):
     # Liu et al. 2006: M + K - 1 passes, N x L(k) cells each.
     passes = calls(glsw.engines.fragment._Buffers, "role")
     batch = Batch.pairwise([letters(37)] * 6, [letters(61, seed) for seed in range(6)])
-    for tile, rows, columns in ((8, 5, 8), (4, 10, 16), (1, 37, 61)):
+    for tile, rows, columns in ((8, 3, 8), (4, 10, 16), (1, 37, 61)):
         Fragment(BLOSUM62, device, tile=tile).scores(batch)
         quads = [arguments[2] for arguments, _ in passes]
         assert len(quads) == rows + columns - 1
@@ -263,7 +263,7 @@ def test_passes_are_queued_for_a_moment_only(device, monkeypatch):
     batch = Batch.one_to_many(letters(500), [letters(400)])
     finished = []
     scores = Fragment(BLOSUM62, device).scores(batch, progress=finished.append)
-    passes = 63 + 50 - 1
+    passes = 32 + 50 - 1
     assert sum(slices) + len(queued) >= passes
     assert max(slices[1:]) <= 4
     assert len(finished) >= passes // 4
@@ -285,7 +285,7 @@ def test_buffers_are_kept_and_grow(device, calls):
         return len(sizes)
 
     engine = Fragment(BLOSUM62, device)
-    assert engine.tile == 8  # known once small buffers were made
+    assert engine.tile.columns == 8  # known once small buffers were made
     first = [letters(60, seed) for seed in range(5)]
     scores_then_ends = 2 * 3
     assert buffers(first, first) == scores_then_ends
@@ -318,7 +318,7 @@ def test_textures_are_released(device, calls):
     finally:
         del device.ctx.texture
     alive = [each for each in made if not isinstance(each.mglo, moderngl.InvalidObject)]
-    inputs, buffers = 5, 3 * 5
+    inputs, buffers = 5, 3 * 7
     assert len(made) > 3 * (inputs + buffers)
     assert len(alive) <= inputs + buffers
 

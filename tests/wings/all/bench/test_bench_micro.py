@@ -228,7 +228,7 @@ def test_ceilings_by_hand():
         # 32 lanes of 16 columns: 8 blocks; 4096 rows are 64 strips
         ("scan fused", EngineRun("", (4096, 4096), 1, subgroup=32), {"dispatches": 64 + 8 - 1}),
         # tiles of 8 x 8: 64 x 64
-        ("fragment", EngineRun("", (512, 512), 100), {"draws": 127}),
+        ("fragment", EngineRun("", (512, 512), 100), {"draws": 95}),
         # 375 rows are 2 strips of 8 x 24
         (
             "lanes int32",

@@ -2,12 +2,8 @@
 // The best cell of each pair from those of the candidates of its table: one work group per pair.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/best.glsl"
-#include "lib/best_of_group.glsl"
 
 layout(std430, binding = BEST_BINDING) writeonly buffer BestCells { ivec4 best_cells[]; };
-layout(std430, binding = CANDIDATES_BINDING) readonly buffer CandidateCells {
-    ivec4 candidate_cells[];
-};
 uniform int candidate_count;
 
 void main() {

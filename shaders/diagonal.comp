@@ -10,8 +10,8 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/best.glsl"
 #include "lib/directions.glsl"
 #include "lib/trace.glsl"
+#include "lib/mask.glsl"
 #include "lib/sweep.glsl"
-#include "lib/best_of_group.glsl"
 
 layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove { ivec2 row_above[]; };
 layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };
@@ -27,7 +27,10 @@ ivec2 above_strip(int j) {
     return row_above[above_first + uint(j)];
 }
 
-void below_strip(int j, ivec2 hf) { row_above[below_first + uint(j)] = hf; }
+void below_strip(int j, int end, ivec2 hf[STEP]) {
+    for (int c = 0; c < STEP; ++c)
+        if (j + c < end) row_above[below_first + uint(j + c)] = hf[c];
+}
 
 uint direction_place(int j) { return first_word + next_word(j); }
 

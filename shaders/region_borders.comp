@@ -4,7 +4,6 @@
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/band.glsl"
-#define KEPT_IS readonly
 #include "lib/kept.glsl"
 
 layout(std430, binding = ROW_ABOVE_BINDING) writeonly buffer RowAbove { ivec2 row_above[]; };

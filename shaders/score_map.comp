@@ -9,17 +9,10 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
-#include "lib/leaning_sweep.glsl"
-#ifdef JOIN
-#define ROW_ABOVE_IS coherent
-#define KEPT_IS
-#else
-#define ROW_ABOVE_IS
-#define KEPT_IS writeonly
-#endif
-#include "lib/tile_borders.glsl"
+#define LEANING
+#include "lib/sweep.glsl"
+#include "lib/tiles.glsl"
 #include "lib/score_map.glsl"
-#include "lib/best_of_group.glsl"
 #ifdef JOIN
 #include "lib/score_map_join.glsl"
 #endif

@@ -39,3 +39,33 @@ Best best_from(ivec4 stored) { return Best(stored.x); }
 
 ivec4 stored(Best b) { return ivec4(b.score, 0, 0, 0); }
 #endif
+
+#ifdef WORKGROUP
+// The best cell of a work group by a tree in shared memory; every invocation must call it.
+shared Best best_of_each[WORKGROUP];
+
+Best best_of_group(Best mine) {
+    uint t = gl_LocalInvocationIndex;
+    best_of_each[t] = mine;
+    barrier();
+    for (uint half_size = WORKGROUP / 2u; half_size > 0u; half_size /= 2u) {
+        if (t < half_size) best_of_each[t] = better(best_of_each[t], best_of_each[t + half_size]);
+        barrier();
+    }
+    return best_of_each[0];
+}
+#endif
+
+#ifdef CANDIDATES_BINDING
+// Candidates for the best cell of a pair: the best one of each row, column or block of its table.
+layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
+
+void offer(int place, Best best) {
+    candidate_cells[place] = stored(better(best_from(candidate_cells[place]), best));
+}
+
+void offer(int place, int score, int i, int j) {
+    Best best = best_from(candidate_cells[place]);
+    if (score >= best.score) candidate_cells[place] = stored(better(best, score, i, j));
+}
+#endif

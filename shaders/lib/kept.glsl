@@ -1,5 +1,4 @@
-// H and E or F of kept rows and columns, see tile_borders.glsl. Needs KEPT_IS, a qualifier. NARROW:
-// both have 16 bits, in a word. PACKED: H has 24 bits; of how far E or F is below H there are 8,
+// H and E or F of kept rows and columns, see tiles.glsl. NARROW: both have 16 bits, in a word. PACKED: H has 24 bits; of how far E or F is below H there are 8,
 // since no gap counts that is lower by 255 than one that begins here.
 #ifdef NARROW
 #define KEPT_VALUE int
@@ -19,4 +18,4 @@ ivec2 from_kept(uint word) { return int(word >> 8) - ivec2(0, word & 255u); }
 #define from_kept(value) value
 #endif
 
-layout(std430, binding = KEPT_BINDING) KEPT_IS buffer Kept { KEPT_VALUE kept[]; };
+layout(std430, binding = KEPT_BINDING) buffer Kept { KEPT_VALUE kept[]; };

@@ -2,7 +2,7 @@
 // column, at nodes: node (i, j) lies behind the i-th residue of the query and the j-th of the
 // target. The borders of each row of tiles are kept together: the last row, then the last column of
 // each tile.
-// Needs tile_borders.glsl, recurrence.glsl, best.glsl, WORKGROUP and ROWS; JOIN may be defined.
+// Needs tiles.glsl, recurrence.glsl, best.glsl, WORKGROUP and ROWS; JOIN may be defined.
 layout(std430, binding = BEST_BINDING) buffer MapTiles { int map_tiles[]; };
 uniform int map_row;  // the first of this part of the table
 uniform int map_columns;
@@ -15,11 +15,6 @@ int kept_borders(int row) { return (row + 1 - kept_first) * 2 * pair.target_leng
 int kept_place(int column, int row) {
     int place = kept_borders(row / tile_height) + pair.target_length;
     return place + (column - 1) * tile_height + row % tile_height;
-}
-
-void below_strip(int j, int end, ivec2 hf[STEP]) {
-    for (int c = 0; c < STEP; ++c)
-        if (j + c < end) below_strip(j + c, hf[c]);
 }
 
 // Raise a tile to a score, in rows of this part.

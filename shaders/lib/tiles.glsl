@@ -1,18 +1,21 @@
-// Borders of tiles in blocked.comp: a tile finds the row above it and the column left of it where
-// its neighbours have left theirs, and every row_spacing tile rows (column_spacing tile columns) a
-// row (column) is kept. Of several regions each has its part of the buffers. Needs pairs.glsl and
-// lane.glsl, qualifiers of buffers that are read again, ROW_ABOVE_IS and KEPT_IS, and a definition
-// of this: where row `row` of column `column` of those that are kept is.
+// Borders of tiles, of blocked.comp and score_map.comp: a tile finds the row above it and the column
+// left of it where its neighbours have left theirs, and every row_spacing tile rows (column_spacing
+// tile columns) a row (column) is kept. Of several regions each has its part of the buffers.
+// Needs pairs.glsl and sweep.glsl, and a definition of this: where row `row` of column `column` of
+// those that are kept is.
 int kept_place(int column, int row);
 
-layout(std430, binding = ROW_ABOVE_BINDING) ROW_ABOVE_IS buffer RowAbove {
+#include "lib/kept.glsl"
+
+#ifdef JOIN
+coherent
+#endif
+layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove {
     ivec2 row_above[];  // H, F above tile row I, column j
 };
 layout(std430, binding = COLUMN_LEFT_BINDING) buffer ColumnLeft {
     ivec2 column_left[];  // H, E left of tile column J, row i; then the corner of each tile row
 };
-#include "lib/kept.glsl"
-
 uniform int tile_rows;
 uniform int row_spacing;
 uniform int column_spacing;
@@ -23,9 +26,12 @@ int row_at = 0, column_at = 0;  // where the parts of the region begin
 
 ivec2 above_strip(int j) { return row_above[row_at + j]; }
 
-void below_strip(int j, ivec2 hf) {
-    row_above[row_at + j] = hf;
-    if (kept_row >= 0) kept[kept_row + j] = to_keep(hf);
+void below_strip(int j, int end, ivec2 hf[STEP]) {
+    for (int c = 0; c < STEP; ++c)
+        if (j + c < end) {
+            row_above[row_at + j + c] = hf[c];
+            if (kept_row >= 0) kept[kept_row + j + c] = to_keep(hf[c]);
+        }
 }
 
 // Take the column left of the tile; return its highest H.

@@ -123,6 +123,7 @@ _NO_BARRIER_IN_SWEEP = replaced(
 _NO_LONG_GAPS_IN_LANES = replaced("f = max(f - cost.extend, opened);", "f = opened;")
 _NO_LONG_GAPS = every(
     _NO_LONG_GAPS_IN_LANES,
+    replaced("f = max(f - insertion_extend, opened);", "f = opened;"),
     replaced("return max(h - gap_open, gap - gap_extend);", "return h - gap_open;"),
 )
 
@@ -169,7 +170,7 @@ FAULTS = {
     ),
     "no barrier where the best cell is found": Fault(
         "score",
-        replaced("candidates[t + half_size]);\n        barrier();", "candidates[t + half_size]);"),
+        replaced("of_each[t + half_size]);\n        barrier();", "of_each[t + half_size]);"),
         *("diagonal", "diagonal", _SMALL_GROUPS, True),
     ),
     # wrong code

@@ -4,6 +4,9 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/best.glsl"
 
 layout(std430, binding = BEST_BINDING) writeonly buffer BestCells { ivec4 best_cells[]; };
+layout(std430, binding = CANDIDATES_BINDING) readonly buffer CandidateCells {
+    ivec4 candidate_cells[];
+};
 uniform int candidate_count;
 
 void main() {

@@ -10,8 +10,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
-#define LEANING
-#include "lib/sweep.glsl"
+#include "lib/leaning.glsl"
 #include "lib/prune.glsl"
 
 uniform int time;       // the step that strip 0 would begin with

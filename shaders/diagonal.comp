@@ -60,6 +60,9 @@ void main() {
     Best best = best_from(best_cells[p]);
     if (strip < strips) {
         Lane lane = lane_at_border(pair, (strip * WORKGROUP + t) * ROWS);
+#ifdef MASKED
+        find_forbidden(pair, lane.row);
+#endif
         sweep(pair, 0, end, 0, steps_over(end) + WORKGROUP - 1, lane, best);
     }
     best = best_of_group(best);

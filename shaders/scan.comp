@@ -13,6 +13,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/from_left.glsl"
 #include "lib/block_borders.glsl"
 #include "lib/best.glsl"
+#include "lib/candidates.glsl"
 #include "lib/scan_strips.glsl"
 
 void main() {

@@ -9,8 +9,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
-#define LEANING
-#include "lib/sweep.glsl"
+#include "lib/leaning.glsl"
 #include "lib/tiles.glsl"
 #include "lib/score_map.glsl"
 #ifdef JOIN

@@ -11,6 +11,7 @@ layout(local_size_x = WORKGROUP) in;
 layout(std430, binding = ROWS_BINDING) buffer Diagonals {
     ivec4 cells[];  // H, E, F, by pair and row
 };
+#include "lib/candidates.glsl"
 uniform int diagonal;
 uniform int first_row;  // on the diagonal of the longest target
 uniform int stride;     // rows of the longest query

@@ -40,7 +40,7 @@ Best best_from(ivec4 stored) { return Best(stored.x); }
 ivec4 stored(Best b) { return ivec4(b.score, 0, 0, 0); }
 #endif
 
-#ifdef WORKGROUP
+#if __VERSION__ >= 430  // which has shared memory
 // The best cell of a work group by a tree in shared memory; every invocation must call it.
 shared Best best_of_each[WORKGROUP];
 
@@ -53,19 +53,5 @@ Best best_of_group(Best mine) {
         barrier();
     }
     return best_of_each[0];
-}
-#endif
-
-#ifdef CANDIDATES_BINDING
-// Candidates for the best cell of a pair: the best one of each row, column or block of its table.
-layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
-
-void offer(int place, Best best) {
-    candidate_cells[place] = stored(better(best_from(candidate_cells[place]), best));
-}
-
-void offer(int place, int score, int i, int j) {
-    Best best = best_from(candidate_cells[place]);
-    if (score >= best.score) candidate_cells[place] = stored(better(best, score, i, j));
 }
 #endif

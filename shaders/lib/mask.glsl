@@ -9,21 +9,18 @@ layout(std430, binding = MASKS_BINDING) readonly buffer Masks { int masks[]; };
 
 const int NEVER = -0x7fffffff - 1;  // as a score: below 0 whatever H it is added to
 
-struct Forbidden { int place[ROWS], column[ROWS]; };  // the next one of each row
+int forbidden_place[ROWS], forbidden_column[ROWS];  // the next one of each row
 
-Forbidden forbidden_from(Pair pair, int row) {
-    Forbidden next;
+void find_forbidden(Pair pair, int row) {
     for (int r = 0; r < ROWS; ++r) {
-        int place = masks[pair.mask + uint(min(row + r, pair.query_length))];
-        next.place[r] = place;
-        next.column[r] = masks[place];
+        forbidden_place[r] = masks[pair.mask + uint(min(row + r, pair.query_length))];
+        forbidden_column[r] = masks[forbidden_place[r]];
     }
-    return next;
 }
 
-int unless_forbidden(inout Forbidden next, int r, int j, int s) {
-    if (j != next.column[r]) return s;
-    next.column[r] = masks[++next.place[r]];
+int unless_forbidden(int r, int j, int s) {
+    if (j != forbidden_column[r]) return s;
+    forbidden_column[r] = masks[++forbidden_place[r]];
     return NEVER;
 }
 #endif

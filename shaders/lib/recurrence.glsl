@@ -1,6 +1,6 @@
 // Gotoh's recurrence for local alignment with affine gaps (Liu et al. 2006, section 2).
 // Query rows i, target columns j; the equations are written here and in
-// recurrence_column.glsl only:
+// recurrence_column.glsl and leaning.glsl only:
 //   E(i,j) = max(H(i,j-1) - gap_open, E(i,j-1) - gap_extend)      gap along the row
 //   F(i,j) = max(H(i-1,j) - gap_open, F(i-1,j) - gap_extend)      gap along the column
 //   M(i,j) = H(i-1,j-1) + s(i,j)                                  i and j aligned

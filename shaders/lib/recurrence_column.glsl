@@ -1,9 +1,8 @@
 // The equations of recurrence.glsl for the next row of a column, in any Number. E is at least 0
 // here, as F may be, which changes no H. x is M, or max(M, E), in which no best score ends either.
-// Floats, and integers with SHORT_CHAIN, open gaps from x, not from H: a gap in one sequence directly
-// behind one in the other costs the same in the other order, so that E need not start from F. This
-// shortens the longest chain of operations. CAPPED: no H is above `cap`, and E and F are exact, as
-// low as they are.
+// Floats open gaps from x, not from H: a gap in one sequence directly behind one in the other costs the
+// same in the other order, so that E need not start from F. This shortens the longest chain of
+// operations.
 // Needs NUMBER and Number (number.glsl), with POSITIONAL_GAPS what row_costs.glsl needs.
 #include "lib/gap_costs.glsl"
 #if defined(POSITIONAL_GAPS) || defined(SEPARATE)
@@ -28,18 +27,7 @@ Costs costs() {
 
 #include "lib/row_costs.glsl"
 
-#ifdef CAPPED
-uniform int cap;
-
-Number aligned(Number m, Number e) { return min(m, cap); }
-
-Number highest(Number x, Number e, Number f) { return max(max(max(x, e), 0), f); }
-
-Number opening(Number x, Number h) { return h; }
-
-Number lasting(Number gap) { return gap; }
-#else
-#if NUMBER == 0 && !defined(SHORT_CHAIN)
+#if NUMBER == 0
 Number aligned(Number m, Number e) { return m; }
 
 Number highest(Number x, Number e, Number f) { return max(max(x, e), f); }
@@ -53,14 +41,11 @@ Number highest(Number x, Number e, Number f) { return max(x, f); }
 Number opening(Number x, Number h) { return x; }
 #endif
 
-Number lasting(Number gap) { return floored(gap); }
-#endif
-
 // From x, E and F of a cell to its H, E of the next column and F of the next row.
 void finish_row(out Number h, inout Number e, inout Number f, Number x, Costs cost) {
     h = highest(x, e, f);
     Number opened = reduced(opening(x, h), cost.open);
-    e = lasting(max(e - cost.extend, opened));
+    e = floored(max(e - cost.extend, opened));
 #ifdef COSTS_BELOW
     f = max(f - cost.extend_below, reduced(opening(x, h), cost.open_below));
 #else

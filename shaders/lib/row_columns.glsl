@@ -2,6 +2,7 @@
 // are computed, for all columns at once (Lin et al. 2015, eq. 2 and 6), and the best cell is kept.
 // Needs pairs.glsl, scoring.glsl, recurrence.glsl, best.glsl and gap_scan.glsl.
 #include "lib/rows.glsl"
+#include "lib/candidates.glsl"
 #include "lib/row_gaps.glsl"
 #ifndef POSITIONAL_GAPS
 uniform int row;

@@ -33,12 +33,6 @@ int left_of(Pair pair, int i) { return border_cell().h; }
 
 int above_of(Pair pair, int j) { return border_cell().h; }
 
-// What an alignment scores whose last cell this is; CAPPED: also one that ends in a gap.
-#ifdef JOIN
-int last_here(Pair pair, Cell c, int i, int j) { return 0; }
-#elif defined(CAPPED)
-int last_here(Pair pair, Cell c, int i, int j) { return c.h; }
-#else
+// What an alignment scores whose last cell this is.
 int last_here(Pair pair, Cell c, int i, int j) { return c.m; }
-#endif
 #endif

@@ -3,13 +3,10 @@
 // first + (k - t) * STEP on. Of the three rolling anti-diagonals it keeps its own part of k - 1 (h,
 // e) and what it has seen of k - 2 (corner) in registers, and reads the last row of the invocation
 // above in shared memory. Columns after the last one, which a step computes too, are never read.
-// LEANING: for score and ends alone, in fewer operations. E and F, at borders too, are those of the
-// next column and row, and open from x = max(M, E). Where gaps along the row cost something, no E is
-// the best score, so that x is as good as M to find it. Costs may not depend on the position.
-// Needs pairs.glsl, scoring.glsl, recurrence.glsl and best.glsl, with MASKED mask.glsl, without LEANING
-// directions.glsl, and definitions of these: H and F of column j above the strip,
-// and where those of columns j to j + STEP - 1 of its last row go; without LEANING, the position of
-// the direction word of column j.
+// Needs pairs.glsl, scoring.glsl, recurrence.glsl and best.glsl, with MASKED mask.glsl, and definitions
+// of these: H and F of column j above the strip, and where those of columns j to j + STEP - 1 of its
+// last row go. LEANING: leaning.glsl computes the cells; else directions.glsl is needed, and the
+// position of the direction word of column j.
 ivec2 above_strip(int j);
 void below_strip(int j, int end, ivec2 hf[STEP]);
 uint direction_place(int j);
@@ -22,9 +19,6 @@ struct Lane {
     int row, rows, letters[ROWS];  // rows of the table from row on
 #ifdef POSITIONAL_GAPS
     ivec2 costs[ROWS];
-#endif
-#ifdef MASKED
-    Forbidden next_forbidden;
 #endif
     int h[ROWS], e[ROWS], corner;
     ivec2 below[STEP];  // H and F of the last row in the last step
@@ -44,9 +38,6 @@ Lane lane_at_border(Pair pair, int row) {
         lane.costs[r] = row_costs(lane.letters[r]);
 #endif
     }
-#ifdef MASKED
-    lane.next_forbidden = forbidden_from(pair, row);
-#endif
     return lane;
 }
 
@@ -140,140 +131,9 @@ int take_step(inout Best best, inout Step aside, Step here, Lane lane, int end) 
 #endif
 }
 
-#ifdef LEANING
-// From E and F of a cell and its M to its H, E of the next column and F of the next row; returns x. A
-// gap in one sequence directly behind one in the other costs the same in the other order, so that
-// gaps may open from x, not from H. CAPPED: no H is above `cap`, x is M, and gaps open from H.
-#ifdef CAPPED
-uniform int cap;
-#endif
-
-int next_cell(out int h, inout int e, inout int f, int m) {
-#ifdef CAPPED
-    int x = min(m, cap);
-    h = max(max(max(x, e), 0), f);
-    int start = h, opened = h - gap_open;
-    e = max(e - gap_extend, opened);
-#else
-    int x = max(m, e);
-    h = max(x, f);
-    int start = x, opened = x - gap_open;
-    e = max(max(e - gap_extend, opened), 0);
-#endif
-#ifdef SEPARATE
-    opened = start - insertion_open;
-#endif
-    f = max(f - insertion_extend, opened);
-    return x;
-}
-
-// The scores of the rows of a lane with a letter of the target. With PROFILE, a number of letters,
-// those with each letter are put into shared memory first: four rows are a load then, and lanes side
-// by side never meet in a bank. ROWS is a multiple of 4 then.
-#ifdef PROFILE
-const int PARTS = ROWS / 4;
-shared ivec4 row_scores[PROFILE * PARTS * WORKGROUP];
-
-struct RowScores { ivec4 parts[PARTS]; };
-
-int place_of(int letter, int part) {
-    return (letter * PARTS + part) * WORKGROUP + int(gl_LocalInvocationIndex);
-}
-
-void load_row_scores(Lane lane) {
-    for (int letter = 0; letter < PROFILE; ++letter)
-        for (int part = 0; part < PARTS; ++part) {
-            ivec4 four;
-            for (int r = 0; r < 4; ++r) four[r] = score(lane.letters[4 * part + r], letter);
-            row_scores[place_of(letter, part)] = four;
-        }
-}
-
-RowScores row_scores_with(int letter) {
-    RowScores s;
-    for (int part = 0; part < PARTS; ++part)
-        s.parts[part] = row_scores[place_of(min(letter, PROFILE - 1), part)];
-    return s;
-}
-
-int row_score(Lane lane, RowScores s, int r) { return s.parts[r / 4][r % 4]; }
-#else
-struct RowScores { int letter; };
-
-void load_row_scores(Lane lane) {}
-
-RowScores row_scores_with(int letter) { return RowScores(letter); }
-
-int row_score(Lane lane, RowScores s, int r) { return score(lane.letters[r], s.letter); }
-#endif
-
-// The cells of a lane in step k, which begins in column j; above them are the cells of the lane above
-// in the step before, or of the strip above.
-Step cells(Pair pair, int j, int end, int k, inout Lane lane) {
-    int t = int(gl_LocalInvocationIndex), diagonal[STEP], f[STEP];
-    int place = t == 0 ? above_place(k) : below_place(k - 1, t - 1);
-    RowScores scores[STEP];
-    Step now;
-    now.score = 0;
-    now.j = j;
-    for (int c = 0; c < STEP; ++c) {
-        ivec2 top = above[place + c];
-        diagonal[c] = lane.corner;
-        lane.corner = top.x;
-        f[c] = top.y;
-        scores[c] = row_scores_with(letter_at(k - t, c));
-    }
-    for (int r = 0; r < ROWS; ++r)
-        for (int c = 0; c < STEP; ++c) {
-            int m = diagonal[c] + row_score(lane, scores[c], r);
-            diagonal[c] = lane.h[r];
-            int x = next_cell(lane.h[r], lane.e[r], f[c], m);
-            lane.below[c] = ivec2(lane.h[r], f[c]);
-            Cell here = Cell(lane.h[r], 0, 0, x, x);
-            int last = last_here(pair, here, lane.row + r, j + c);
-            now.ended[c * ROWS + r] = last;
-            now.score = max(now.score, last);
-        }
-    return now;
-}
-#else
-Step cells(Pair pair, int j, int end, int k, inout Lane lane) {
-    int t = int(gl_LocalInvocationIndex);
-    int place = t == 0 ? above_place(k) : below_place(k - 1, t - 1);
-    uint words[STEP];
-    ivec2 top[STEP];
-    Step now;
-    now.score = 0;
-    now.j = j;
-    for (int c = 0; c < STEP; ++c) top[c] = above[place + c];
-    for (int c = 0; c < STEP; ++c) {
-        int letter = letter_at(k - t, c);
-        Cell up = upper_cell(top[c].x, top[c].y), diagonal = upper_cell(lane.corner, 0);
-        lane.corner = top[c].x;
-        words[c] = 0u;
-        for (int r = 0; r < ROWS; ++r) {
-            Cell left = left_cell(lane.h[r], lane.e[r]);
-            at_row(lane.costs[r]);
-            int s = score(lane.letters[r], letter);
-#ifdef MASKED
-            s = unless_forbidden(lane.next_forbidden, r, j + c, s);
-#endif
-            Cell here = cell(diagonal, left, up, s);
-            int last = last_here(pair, here, lane.row + r, j + c);
-            now.ended[c * ROWS + r] = last;
-            now.score = max(now.score, last);
-            note(words[c], r, here, left, up);
-            lane.h[r] = here.h;
-            lane.e[r] = here.e;
-            diagonal = left;
-            up = here;
-        }
-        lane.below[c] = ivec2(up.h, up.f);
-    }
-    for (int c = 0; c < STEP; ++c) keep(j + c < end, direction_place(j + c), words[c]);
-    return now;
-}
-#endif
+// The cells of a lane in step k, which begins in column j; above them are those of the lane above in
+// the step before, or of the strip above.
+Step cells(Pair pair, int j, int end, int k, inout Lane lane);
 
 // Steps begin ... stop - 1 of a sweep over columns first ... end - 1; `begin` is a multiple of
 // WORKGROUP, and if it is not 0 the lane is as the steps before have left it.
@@ -298,3 +158,42 @@ void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, 
     if (aside.score > 0) best = best_of_cells(best, aside, lane, end);
 #endif
 }
+
+#ifndef LEANING
+Step cells(Pair pair, int j, int end, int k, inout Lane lane) {
+    int t = int(gl_LocalInvocationIndex);
+    int place = t == 0 ? above_place(k) : below_place(k - 1, t - 1);
+    uint words[STEP];
+    ivec2 top[STEP];
+    Step now;
+    now.score = 0;
+    now.j = j;
+    for (int c = 0; c < STEP; ++c) top[c] = above[place + c];
+    for (int c = 0; c < STEP; ++c) {
+        int letter = letter_at(k - t, c);
+        Cell up = upper_cell(top[c].x, top[c].y), diagonal = upper_cell(lane.corner, 0);
+        lane.corner = top[c].x;
+        words[c] = 0u;
+        for (int r = 0; r < ROWS; ++r) {
+            Cell left = left_cell(lane.h[r], lane.e[r]);
+            at_row(lane.costs[r]);
+            int s = score(lane.letters[r], letter);
+#ifdef MASKED
+            s = unless_forbidden(r, j + c, s);
+#endif
+            Cell here = cell(diagonal, left, up, s);
+            int last = last_here(pair, here, lane.row + r, j + c);
+            now.ended[c * ROWS + r] = last;
+            now.score = max(now.score, last);
+            note(words[c], r, here, left, up);
+            lane.h[r] = here.h;
+            lane.e[r] = here.e;
+            diagonal = left;
+            up = here;
+        }
+        lane.below[c] = ivec2(up.h, up.f);
+    }
+    for (int c = 0; c < STEP; ++c) keep(j + c < end, direction_place(j + c), words[c]);
+    return now;
+}
+#endif

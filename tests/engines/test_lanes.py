@@ -18,7 +18,7 @@ from glsw.engines.lanes import (
     high_scores,
     own_queries,
     pipeline,
-    profile_buffer as profile_buffers,
+    rows as lanes_rows,
     targets as lanes_targets,
 )
 from glsw.engines.lanes.buffers import Buffers
@@ -35,9 +35,8 @@ from glsw.engines.lanes.geometry import (
     Geometries,
     Geometry,
 )
-from glsw.engines.lanes.query_profile import query_profile
+from glsw.engines.lanes.rows import group_of, joined, query_profile, together
 from glsw.engines.lanes.slices import Queue
-from glsw.engines.lanes.streams import every
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
 from glsw.pairs.many_pairs import index_of
@@ -98,13 +97,13 @@ def test_no_parts_and_no_queries(device, number):
 def test_queries_of_similar_length_share_lanes(device):
     queries = Sequences.of(database(4, 8, 60, empty=False))
     engine = Lanes(BLOSUM62, device, number="f32")
-    together = list(engine.geometries.together(queries.lengths, 100))
-    assert sorted(q for group in together for q in every(group)) == list(range(8))
-    assert any(len(each) == 2 for each in together)
+    groups = list(together(engine.geometries, queries.lengths, 100))
+    assert sorted(joined(groups)["query"].tolist()) == list(range(8))
+    assert any(len(each) == 2 for each in groups)
     assert all(
         len(each) == 1
-        for each in Lanes(BLOSUM62, device, number="int32").geometries.together(
-            queries.lengths, 100
+        for each in together(
+            Lanes(BLOSUM62, device, number="int32").geometries, queries.lengths, 100
         )
     )
 
@@ -273,7 +272,7 @@ def test_options_that_cannot_be(device):
 def test_profile_of_two_rows_a_word():
     layout = Geometry(F16, rows=8, chain=2, workgroup=4, profile_memory=BLOCK)
     query = np.array([3, 0, 11, 19, 5, 6, 7, 8, 9, 10, 1], np.uint8)
-    words = query_profile([[[query]]], BLOSUM62, layout)
+    words = query_profile(Sequences.of([query]), group_of([[(11, 0)]]), BLOSUM62, layout)
     assert words.shape == (1, layout.size(24) // 4)
     assert words[0, :2].tolist() == [0, 1]
     scores = words[0, 4:].view(np.float16).reshape(25, 2, 8) * LIMIT
@@ -300,21 +299,25 @@ def test_profile_of_two_rows_a_word():
     ],
 )
 def test_profiles_made_on_the_device(device, layout, monkeypatch):
-    monkeypatch.setattr(profile_buffers, "LARGE", 0)
-    monkeypatch.setattr(profile_buffers, "MAX_GROUPS_PER_DISPATCH", 7)
+    monkeypatch.setattr(lanes_rows, "LARGE", 0)
+    monkeypatch.setattr(lanes_rows, "MAX_GROUPS_PER_DISPATCH", 7)
     rng = np.random.default_rng(7)
     lengths = rng.integers(1, 150, (9, layout.queries)) + 2 * layout.strip
     lengths = np.minimum(lengths, 3 * layout.strip)  # three strips each
-    groups = [[[rng.integers(0, 24, m).astype(np.uint8)] for m in some] for some in lengths]
+    groups = [[[m] for m in some] for some in lengths.tolist()]
     if layout.stream:
         for k, group in enumerate(groups):
-            group[k % layout.queries].append(rng.integers(0, 24, 5 + 20 * k).astype(np.uint8))
-    first = np.arange(9)
+            group[k % layout.queries].append(5 + 20 * k)
+    first, number = np.arange(9), iter(range(99))
+    rows = joined(
+        [group_of([[(m, next(number)) for m in stream] for stream in group]) for group in groups]
+    )
+    queries = Sequences.of(rng.integers(0, 24, m).astype(np.uint8) for m in rows["length"])
     engine = Lanes(BLOSUM62, device)
     with device:
-        made = profile_buffers.profile_buffer(engine, groups, layout, first)
+        made = lanes_rows.profile_buffer(engine, queries, rows, layout, first)
         found = np.frombuffer(made.buffer.read(), np.uint32)
-    expected = query_profile(groups, BLOSUM62, layout, first)
+    expected = query_profile(queries, rows, BLOSUM62, layout, first)
     assert made.strips == len(expected) // 9
     assert layout.stream or made.strips == 3
     assert made.strip_size == 4 * expected.shape[1]
@@ -361,13 +364,13 @@ def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
     engine = Lanes(BLOSUM62, device, number=number)
     engine.geometries = Geometries(BLOSUM62, replace(device.info, software=False), number)
     queries, part = Sequences.of(database(61, 12, 60, empty=False)), Sequences.of(database(62, 50))
-    groups = list(engine.geometries.together(queries.lengths, len(part)))
-    letters = [sum(len(queries[q]) for q in every(group)) for group in groups]
+    groups = list(together(engine.geometries, queries.lengths, len(part)))
+    letters = [int(group["length"].sum()) for group in groups]
     rounds, round_of = [], Lanes.round_of
 
-    def watched(self, some, *rest):
-        rounds.append(len(some))
-        return round_of(self, some, *rest)
+    def watched(self, some, rows, *rest):
+        rounds.append(int(rows["group"][-1]) + 1)
+        return round_of(self, some, rows, *rest)
 
     monkeypatch.setattr(Lanes, "round_of", watched)
     for cells, first in ((1, 1), (sum(letters[:2]) * len(part.residues) + 1, 3), (2**40, None)):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from glsw.alignment.batch import Batch
-from glsw.engines.lanes import geometry as lanes_geometry, pipeline, streams
+from glsw.engines.lanes import pipeline, rows as lanes_rows
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometries, Geometry
-from glsw.engines.lanes.streams import every, joins, lane_infos, taken
+from glsw.engines.lanes.rows import group_of, joined, lane_infos, strips_of, taken, together
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import BoundedTile
 from glsw.scoring.scoring import Scoring
@@ -35,6 +35,11 @@ def on_hardware(device, monkeypatch, number, *, subgroups=0, **options):
     return engine
 
 
+def joins(rows):
+    """Tell whether a stream of a table has several queries."""
+    return len({*rows[["group", "side"]].tolist()}) < len(rows)
+
+
 def expected(queries, targets):
     """Return all scores by the reference."""
     batches = (Batch.one_to_many(query, targets) for query in queries)
@@ -48,19 +53,20 @@ def test_groups_have_each_query_once_and_few_empty_rows(device, seed, count):
     lengths = rng.integers(0, int(rng.choice([100, 400, 3000])), rng.integers(1, 800))
     number = "f32" if count == 2 else "int32"
     made = Geometries(BLOSUM62, replace(device.info, software=False), number)
-    shape = made._of_streams
-    groups = list(made.together(lengths, ALL))
-    assert sorted(q for group in groups for q in every(group)) == list(range(len(lengths)))
-    assert all(len(group) <= count for group in groups)
+    shape = made.of_streams
+    groups = list(together(made, lengths, ALL))
+    assert sorted(joined(groups)["query"].tolist()) == list(range(len(lengths)))
+    assert all(group["side"].max() < count for group in groups)
     rows = used = 0
     for group in groups:
-        own = [lengths[stream].tolist() for stream in group]
-        assert own[0][0] == max(every(own))
-        assert not joins(group) or min(every(own)) > 0
-        assert not joins(group) or own[0][0] > shape.strip
+        own = group["length"]
+        assert own.tolist() == lengths[group["query"]].tolist()
+        assert own[0] == own.max()
+        assert not joins(group) or own.min() > 0
+        assert not joins(group) or own[0] > shape.strip
         if joins(group) and len(groups) > 1 and group is not groups[-1]:
-            rows += shape.strips_of(own) * shape.strip * len(group)
-            used += sum(map(sum, own))
+            rows += strips_of(group, shape)[0] * shape.strip * (group["side"].max() + 1)
+            used += own.sum()
     if rows > 2**15 and lengths.max() > 300:
         assert used > 0.9 * rows
 
@@ -69,35 +75,37 @@ def test_small_scans_have_groups_as_many_as_queries(device):
     """Else a few work groups would take all queries, one after the other."""
     made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
     lengths = np.full(40, 500)
-    assert len(list(made.together(lengths, 10))) == 20
-    assert len(list(made.together(lengths, ALL))) < 10
+    assert len(list(together(made, lengths, 10))) == 20
+    assert len(list(together(made, lengths, ALL))) < 10
 
 
 def test_a_long_query_does_not_wait_for_short_ones(device):
     made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
-    assert next(made.together(np.array([50, 9000, 60]), ALL)) == [[1]]
+    assert next(together(made, np.array([50, 9000, 60]), ALL))["query"].tolist() == [1]
 
 
 def test_groups_are_not_taken_from_few_lengths_alone(device, monkeypatch):
-    monkeypatch.setattr(lanes_geometry, "_WINDOW", 4)
+    monkeypatch.setattr(lanes_rows, "_WINDOW", 4)
     made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
     lengths = np.random.default_rng(3).integers(1, 700, 50)
-    groups = list(made.together(lengths, ALL))
-    assert sorted(q for group in groups for q in every(group)) == list(range(50))
-    longest = [lengths[group[0][0]] for group in groups]
+    groups = list(together(made, lengths, ALL))
+    assert sorted(joined(groups)["query"].tolist()) == list(range(50))
+    longest = [group["length"][0] for group in groups]
     assert all(a >= b for a, b in pairwise(longest))
 
 
 def test_what_lanes_are_told():
     shape = Geometry(F16, 4, 2, 32, SHARED, queries=2, at_once=True, stream=True)
-    assert shape.strips_of([[9, 4], [5]]) == 2
-    (found,) = lane_infos([[[9, 4], [5]]], shape)
+    rows = group_of([[(9, 0), (4, 1)], [(5, 2)]])
+    assert strips_of(rows, shape).tolist() == [2]
+    (found,) = lane_infos(rows, shape)
     assert found.tolist() == [
         [[0, 0, 2, 0], [0xFFFFFFFF, 0, 2, 1]],
         [[0xFFFFFFFF, 0, 2, 1], [0xFFFF0000, 1, 2, 1]],
     ]
     shape = Geometry(INT32, 8, 1, 32, SHARED, at_once=True, stream=True)
-    found = lane_infos([[[20, 3]], [[8]]], shape)
+    rows = joined([group_of([[(20, 0), (3, 1)]]), group_of([[(8, 2)]])])
+    found = lane_infos(rows, shape)
     assert found[0].tolist() == [
         [[0, 0, 0, 0]],
         [[0xFFFFFFFF, 0, 0, 0]],
@@ -113,10 +121,10 @@ def test_what_lanes_are_told():
 )
 def test_scores_are_those_of_the_reference(device, number, options, monkeypatch):
     engine = on_hardware(device, monkeypatch, number, **options)
-    monkeypatch.setattr(lanes_geometry, "_WORK", 1)
+    monkeypatch.setattr(lanes_rows, "_WORK", 1)
     lengths = np.random.default_rng(7).integers(1, 220, 30)
     queries = Sequences.of([*sequences(8, lengths), np.empty(0, np.uint8)])
-    groups = engine.geometries.together(queries.lengths, 40)
+    groups = together(engine.geometries, queries.lengths, 40)
     assert any(joins(group) for group in groups)
     related = [np.concatenate([queries[k][-40:], queries[k + 1][:50]]) for k in range(9)]
     parts = [Sequences.of([*sequences(9, range(40)), *related]), Sequences.of(sequences(10, [700]))]
@@ -128,11 +136,11 @@ def test_scores_are_those_of_the_reference(device, number, options, monkeypatch)
 def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
     """A target of two queries, one behind the other, has no better score than with each of them."""
     engine = on_hardware(device, monkeypatch, number, rows=8, chain=2)
-    monkeypatch.setattr(lanes_geometry, "_WORK", 1)
+    monkeypatch.setattr(lanes_rows, "_WORK", 1)
     (whole,) = sequences(11, [96])
     queries = Sequences.of([whole[:48], whole[48:], whole[:32], whole[32:64], whole[64:], whole])
     targets = Sequences.of([whole, whole[20:70], whole[::-1].copy()])
-    groups = list(engine.geometries.together(queries.lengths, 3))
+    groups = list(together(engine.geometries, queries.lengths, 3))
     assert any(joins(group) for group in groups)
     (found,) = engine.scan(queries, [targets])
     assert found.tolist() == expected(queries, targets).tolist()
@@ -141,7 +149,7 @@ def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
 @pytest.mark.parametrize("number", NUMBERS)
 def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
     engine = on_hardware(device, monkeypatch, number, rows=8, chain=2)
-    monkeypatch.setattr(lanes_geometry, "_WORK", 1)
+    monkeypatch.setattr(lanes_rows, "_WORK", 1)
     own = Sequences.of(sequences(12, np.random.default_rng(13).integers(1, 130, 60)))
     want = expected(own, own)
     for cells in (1, 2**40):  # several rounds, or one
@@ -149,11 +157,11 @@ def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
         ran = []
         round_of = Lanes.round_of
         monkeypatch.setattr(
-            Lanes, "round_of", lambda *a, of=round_of, to=ran: to.append(a[1]) or of(*a)
+            Lanes, "round_of", lambda *a, of=round_of, to=ran: to.append(a[2]) or of(*a)
         )
         (found,) = engine.scan(own, [own])
         assert found.tolist() == want.tolist()
-        assert any(joins(group) for groups in ran for group in groups)
+        assert any(map(joins, ran))
     bounds = np.full(60, 25, np.int32)
     (found,) = engine.passing([BoundedTile(own, own, bounds, bounds)])
     query, target = np.nonzero(want >= 25)
@@ -164,7 +172,7 @@ def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
 
 def test_scores_that_floats_do_not_hold(device, monkeypatch):
     engine = on_hardware(device, monkeypatch, "f32")
-    monkeypatch.setattr(lanes_geometry, "_WORK", 1)
+    monkeypatch.setattr(lanes_rows, "_WORK", 1)
     queries = sequences(14, [900, 800, 500, 300, 40, 30])
     targets = Sequences.of([*queries, *sequences(15, range(50))])
     want = expected(queries, targets)
@@ -177,7 +185,7 @@ def test_long_targets_have_chains_of_their_own(device, monkeypatch):
     monkeypatch.setattr("glsw.engines.lanes.targets._MIN_LONG_TARGET", 60)
     monkeypatch.setattr("glsw.engines.lanes.targets._TARGETS_IN_FLIGHT", 2**20)
     engine = on_hardware(device, monkeypatch, "f32")
-    monkeypatch.setattr(lanes_geometry, "_WORK", 1)
+    monkeypatch.setattr(lanes_rows, "_WORK", 1)
     queries = Sequences.of(sequences(16, [90, 80, 70, 30, 20]))
     targets = Sequences.of(sequences(17, [300, 200, 150, *range(60)]))
     (found,) = engine.scan(queries, [targets])
@@ -185,8 +193,8 @@ def test_long_targets_have_chains_of_their_own(device, monkeypatch):
 
 
 def test_most_letters_of_a_stream(monkeypatch):
-    monkeypatch.setattr(streams, "_FULL", 2)  # no group is ever full
+    monkeypatch.setattr(lanes_rows, "_FULL", 2)  # no group is ever full
     left = [(100, k) for k in range(1000)]
     group = taken(left, 2, 10, 160)
     assert 4096 <= sum(length for length, _ in group[0]) < 4096 + 160
-    assert len(left) == 1000 - len(every(group))
+    assert len(left) == 1000 - sum(map(len, group))

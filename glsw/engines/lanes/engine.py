@@ -21,7 +21,7 @@ from glsw.engines.base import USUAL, Capabilities, Progress, ScanHints, Ties, Va
 from glsw.engines.gl import SUBSTITUTION, ComputeEngine
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
-from glsw.engines.lanes.high_scores import Query, Scores, leave, repeat
+from glsw.engines.lanes.high_scores import Scores, leave, repeat
 from glsw.engines.lanes.jobs import Job, Round
 from glsw.engines.lanes.own_queries import (
     Share,
@@ -31,10 +31,19 @@ from glsw.engines.lanes.own_queries import (
     shares_of,
 )
 from glsw.engines.lanes.pipeline import Matrices
-from glsw.engines.lanes.profile_buffer import profile_buffer
+from glsw.engines.lanes.rows import (
+    Rows,
+    bounds_of,
+    group_of,
+    joined,
+    only,
+    profile_buffer,
+    stacks,
+    strips_of,
+    together,
+)
 from glsw.engines.lanes.selecting import BINDINGS as OF_SELECTING, Selecting
 from glsw.engines.lanes.slices import Queue
-from glsw.engines.lanes.streams import Streams, every, lengths_of, nested
 from glsw.engines.lanes.targets import (
     BINDINGS,
     BORDERS,
@@ -228,20 +237,22 @@ class Lanes(ComputeEngine):
         for q in used.tolist():
             chosen = np.flatnonzero(batch.query_index == q)
             targets = self.targets_of(batch.targets, batch.target_index[chosen])
-            done = self.round_of([[[batch.queries[q]]]], targets, progress)
+            query = batch.queries.part(slice(q, q + 1))
+            rows = group_of([[(len(query.residues), 0)]])
+            done = self.round_of(query, rows, targets, progress)
             for _ in done.slices:
                 self.do_meanwhile()
-            scores = np.zeros(len(chosen), np.int32)
-            self.finish(done, self.scores_of(done.jobs), [[[scores]]])
-            found.score[chosen] = scores
+            scores = np.zeros((1, len(chosen)), np.int32)
+            self.finish(done, self.scores_of(done.jobs), scores)
+            found.score[chosen] = scores[0]
         return found
 
     def scores_each(
         self, batches: Iterable[Batch], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the scores of batches, see `Engine.scores_each`."""
-        for together, some in groupby(batches, self._has_own_queries):
-            if together:
+        for own, some in groupby(batches, self._has_own_queries):
+            if own:
                 yield from scores_of_each(self, some, progress or ignore)
             else:
                 yield from super().scores_each(some, progress=progress)
@@ -279,13 +290,13 @@ class Lanes(ComputeEngine):
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Load the first program of a scan of so many residues, and make room for its borders."""
         self.device.activate()
-        size, together = 0, self.geometries.together(queries.lengths, residues // _USUAL_LENGTH)
-        groups = nested(queries.lengths.tolist(), together)
-        for _, geometry in self.geometries.stacks(groups[:1], False):
+        size, targets = 0, residues // _USUAL_LENGTH
+        rows = joined(list(together(self.geometries, queries.lengths, targets)))
+        for _, geometry in stacks(self.geometries, rows[rows["group"] == 0]):
             self.prove([geometry])
             self.program("lanes.comp", **geometry.defines)
-        for numbers, geometry in self.geometries.stacks(groups, False):
-            several = sum(geometry.strips_of(groups[k]) > 1 for k in numbers)
+        for numbers, geometry in stacks(self.geometries, rows):
+            several = int((strips_of(only(rows, numbers), geometry) > 1).sum())
             size += residues * geometry.border * several
         size = min(size, self.queue.border_room)
         if size >= _FIRST_USE:  # the driver clears a buffer when it is first used
@@ -309,7 +320,8 @@ class Lanes(ComputeEngine):
 
     def round_of(
         self,
-        groups: Sequence[Streams[Query]],
+        queries: Sequences,
+        rows: Rows,
         targets: SortedTargets,
         progress: Progress,
         needed: npt.NDArray[np.intp] | None = None,
@@ -319,60 +331,54 @@ class Lanes(ComputeEngine):
         ``needed`` is what `SortedTargets.first_needed` returns; targets before score 0.
         """
         jobs: list[Job] = []
-        owners: list[list[int]] = []
-        first, before = np.zeros(len(groups), np.intp), 0
-        lengths = lengths_of(groups)
+        groups = len(bounds_of(rows)) - 1
+        first, before = np.zeros(groups, np.intp), 0
         for share, long in targets.shares:
             if needed is not None:
                 first = np.maximum(needed - before, 0)
             before += len(share.order)
-            for some, geometry in self.geometries.stacks(lengths, long):
+            for some, geometry in stacks(self.geometries, rows, long):
                 numbers = [k for k in some if first[k] < len(share.order)]
                 if not numbers:
                     continue
-                packed = self.pack(share, geometry)
-                strips = max(geometry.strips_of(lengths[k]) for k in numbers)
+                packed, own = self.pack(share, geometry), only(rows, numbers)
+                strips = int(strips_of(own, geometry).max())
                 profile = geometry.size(profile_letters(self.scoring)) * strips
                 columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
-                queries = max(sum(map(len, lengths[k])) for k in numbers)
-                scores = 4 * packed.scores(geometry) * queries
+                scores = 4 * packed.scores(geometry) * int(np.bincount(own["group"]).max())
                 size = max(profile, scores, columns * geometry.border)
                 most = max(1, min(_MAX_STACKED_BYTES // size, MAX_GROUPS_PER_DISPATCH))
                 for start in range(0, len(numbers), most):
-                    owners.append(numbers[start : start + most])
-                    stack = [groups[k] for k in owners[-1]]
-                    jobs.append(self.job(stack, share, geometry, first[owners[-1]]))
+                    stack = numbers[start : start + most]
+                    jobs.append(self.job(queries, only(rows, stack), share, geometry, first[stack]))
         for job in jobs:  # loading a program takes milliseconds: not between two slices
             self.program("lanes.comp", **job.geometry.defines)
-        return Round(groups, targets, jobs, owners, self.queue.slices_of(jobs, progress), progress)
+        slices = self.queue.slices_of(jobs, progress)
+        return Round(queries, rows, targets, jobs, slices, progress)
 
-    def finish(self, done: Round, stored: list[Scores], rows: Sequence[Streams[Scores]]) -> None:
-        """Put the scores of a round into a row of zeros for each query of its groups.
+    def finish(self, done: Round, stored: list[Scores], found: npt.NDArray[np.int32]) -> None:
+        """Put the scores of a round into rows of zeros, one for each of all queries.
 
         ``stored`` is what `scores_of` returns for its jobs.
         """
-        for job, numbers, scores in zip(done.jobs, done.owners, stored, strict=True):
-            owned = (row for k in numbers for row in every(rows[k]))
-            for row, part in zip(owned, scores, strict=True):
-                row[job.targets.positions] = part
-        each = [
-            (query, row)
-            for queries, several in zip(done.groups, rows, strict=True)
-            for query, row in zip(every(queries), every(several), strict=True)
-            if len(query)
-        ]
+        for job, scores in zip(done.jobs, stored, strict=True):
+            for query, part in zip(job.rows["query"].tolist(), scores, strict=True):
+                found[query, job.targets.positions] = part
+        rows = done.rows[done.rows["length"] > 0]
+        each = [(done.queries[q], found[q]) for q in rows["query"].tolist()]
         most = max(map(highest, stored), default=0)
         if self.geometries.number != INT32 and most >= LIMIT:
             repeat(self, each, done.targets)
             most = max(highest(row) for _, row in each)
         longest = (int(share.lengths[0]) for share, _ in done.targets.shares)
-        m = max((len(query) for query, _ in each), default=0)
+        m = int(rows["length"].max(initial=0))
         check_highest(self, most, m, max(longest, default=0))
         leave(self, each, [done.targets.beyond] * len(each), done.targets, done.progress)
 
     def job(
         self,
-        groups: Sequence[Streams[Query]],
+        queries: Sequences,
+        rows: Rows,
         share: Targets,
         geometry: Geometry,
         first: npt.NDArray[np.intp] = _FROM_THE_FIRST,
@@ -385,14 +391,13 @@ class Lanes(ComputeEngine):
         packed = self.pack(share, geometry)
         border_columns = packed.border_columns(geometry)
         first = first // geometry.group
-        profile = profile_buffer(self, groups, geometry, first)
-        letters = np.array([sum(map(len, every(group))) for group in groups], np.int64)
+        profile = profile_buffer(self, queries, rows, geometry, first)
+        letters = np.bincount(rows["group"], rows["length"]).astype(np.int64)
         columns = np.diff(border_columns)
         met = np.cumsum(np.bincount(first, letters, len(columns)).astype(np.int64))
-        queries = sum(len(stream) for group in groups for stream in group)
         return Job(
-            queries=queries,
-            groups=len(groups),
+            rows=rows,
+            groups=len(letters),
             targets=share,
             geometry=geometry,
             packed=packed,
@@ -403,7 +408,7 @@ class Lanes(ComputeEngine):
             useful=int(letters @ share.residues_from[first * geometry.group]),
             profile=profile.buffer,
             borders=self.pool.filled(border_columns.astype(np.uint32)),
-            scores=self.pool.take(4 * packed.scores(geometry) * queries),
+            scores=self.pool.take(4 * packed.scores(geometry) * len(rows)),
         )
 
     def prove(self, geometries: Iterable[Geometry]) -> None:

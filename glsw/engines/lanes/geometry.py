@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
 from glsw.device.device import DeviceInfo
-from glsw.engines.lanes.streams import LANE_INFO, Group, Query, Streams, every, joins, taken
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 
@@ -23,6 +18,8 @@ LIMIT = 2048
 """Scores from which floats may be wrong: they are stored as multiples of 1 / LIMIT."""
 HEAD = 4
 """Words of 4 bytes that tell of a strip in the query profile."""
+LANE_INFO = 4
+"""Words of 4 bytes that a lane of a strip has in the profile of streams."""
 COST_LETTERS = 4
 """Letters of a profile in whose place the gap costs of rows are, see row_costs.glsl."""
 
@@ -55,7 +52,7 @@ class Geometry:
     letters : int
         Of pairs that each have their own query: how many different ones occur.
     stream : bool
-        Lanes have the rows of several queries one behind another, see `glsw.engines.lanes.streams`.
+        Lanes have the rows of several queries one behind another, see `glsw.engines.lanes.rows`.
     """
 
     number: int
@@ -150,11 +147,6 @@ class Geometry:
         """Return the strips of a query of m letters."""
         return -(-m // self.strip)
 
-    def strips_of(self, group: Streams[int]) -> int:
-        """Return the strips of a group of queries of these lengths."""
-        rows = (sum(-(-m // self.rows) for m in stream) * self.rows for stream in group)
-        return self.strips(max(rows))
-
     @property
     def defines(self) -> dict[str, int | None]:
         """Return the macros of lanes.comp."""
@@ -203,8 +195,6 @@ _USUAL_CHAIN = 8
 _TWO_QUERY_COST = 0.71  # of a row of two queries, compared with two targets of one query
 _LONG_QUERY = 2**14  # for which the usual geometry of streams is the best
 _LONG_STEP = 2**8  # rows, so that few geometries are made for long targets
-_WINDOW = 2**9  # queries that are looked at for a group
-_WORK = 2**17  # groups of queries times targets that a large device has at once
 
 
 class Geometries:
@@ -299,12 +289,11 @@ class Geometries:
             self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
         return self._chosen[key]
 
-    def of_group(self, group: Streams[int], long: bool = False) -> Geometry:
-        """Return the geometry for a group of queries of these lengths."""
-        m = max(map(sum, group))
-        if joins(group):  # one for most groups, whose number is that of work groups along y
+    def of_group(self, m: int, queries: int, long: bool = False, *, stream: bool) -> Geometry:
+        """Return the geometry for a group, whose longest stream has m letters."""
+        if stream:  # one for most groups, whose number is that of work groups along y
             m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
-        return self.of(m, self.number, len(group), long, stream=joins(group))
+        return self.of(m, self.number, queries, long, stream=stream)
 
     def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.
@@ -342,45 +331,16 @@ class Geometries:
                 yield made if fits and m > _MIN_ROWS_OF_FLOATS else replace(made, number=INT32)
 
     @cached_property
-    def _of_streams(self) -> Geometry:
+    def of_streams(self) -> Geometry:
         """How streams of several queries are computed, if it can be at once."""
         queries = 2 if self.pairs_queries else 1
         return self.of(_LONG_QUERY, self.number, queries, stream=True)
 
-    def together(self, queries: npt.NDArray[np.int64], targets: int) -> Iterator[Group]:
-        """Yield groups of queries, as their numbers, given their lengths and how many targets.
+    def streams_pay_off(self, letters: Sequence[int]) -> bool:
+        """Tell whether the streams of a group, of so many letters each, are about equally long."""
+        return len(letters) == 1 or max(letters) * 2 * _TWO_QUERY_COST < sum(letters)
 
-        Queries of more than one strip share streams, others lanes if that pays off.
-        """
-        order = np.lexsort((-np.arange(len(queries)), queries))
-        empty = order[queries[order] == 0].tolist()
-        left = list(zip(queries[order].tolist(), order.tolist(), strict=True))[len(empty) :]
-        most = int(queries.sum()) * targets // (_WORK * self._of_streams.queries)
-        window: list[Query] = []
-        while left or window:
-            if len(window) < _WINDOW // 2:
-                window[:0] = left[-_WINDOW:]
-                del left[-_WINDOW:]
-            yield self._group(window, most)
-        yield from ([[q]] for q in empty)
-
-    def _group(self, window: list[Query], most: int) -> Group:
-        """Take the longest query, and perhaps others, from the last ones of ``window``."""
-        shape = self._of_streams
-        if window[-1][0] > shape.strip and shape.at_once:
-            group = taken(window, shape.queries, shape.rows, shape.strip, most)
-            sums = [sum(length for length, _ in stream) for stream in group]
-            if len(sums) == 2 and max(sums) * 2 * _TWO_QUERY_COST >= sum(sums):
-                for query in every(group)[1:]:
-                    insort(window, query)
-                group = [group[0][:1]]
-        else:
-            group = [[window.pop()]]
-            if window and self._pays_off(group[0][0][0], window[-1][0]):
-                group.append([window.pop()])
-        return [[number for _, number in stream] for stream in group]
-
-    def _pays_off(self, m: int, less: int) -> bool:
+    def pays_off(self, m: int, less: int) -> bool:
         """Tell whether queries of these lengths, the second perhaps shorter, share lanes."""
         if not self.pairs_queries:
             return False
@@ -388,32 +348,6 @@ class Geometries:
             alone = (self._rows_of_strips(m, 1) + self._rows_of_strips(less, 1)) / 2
             self._pairing[m, less] = self._rows_of_strips(m, 2) * _TWO_QUERY_COST < alone
         return self._pairing[m, less]
-
-    def stacks(
-        self, groups: Iterable[Streams[int]], long: bool
-    ) -> Iterator[tuple[list[int], Geometry]]:
-        """Yield the numbers of groups that one dispatch can take, and how it computes them.
-
-        Groups have the lengths of their queries. Those of a dispatch are of as many strips, unless
-        they are streams; empty ones are left out.
-        """
-        together: dict[tuple[Geometry, int], list[int]] = {}
-        for k, group in enumerate(groups):
-            if not group[0][0]:  # the longest
-                continue
-            geometry = self.of_group(group, long)
-            if geometry.at_once:
-                strips = 0 if geometry.stream else geometry.strips_of(group)
-                together.setdefault((geometry, strips), []).append(k)
-            else:
-                yield [k], geometry
-        yield from ((numbers, geometry) for (geometry, _), numbers in together.items())
-
-    def stacked(self, groups: Sequence[Streams[int]]) -> int:
-        """Return a power of two: about how many groups one dispatch takes, if it takes all."""
-        sizes = [len(numbers) for numbers, _ in self.stacks(groups, False)]
-        alone = len(sizes) * 2 > len(groups)
-        return 1 if alone else 2 ** (len(groups).bit_length() - 1)
 
     def _rows_of_strips(self, m: int, queries: int) -> int:
         """Return the rows of all strips with the overhead of their columns."""

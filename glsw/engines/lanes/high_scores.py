@@ -11,6 +11,7 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT
+from glsw.engines.lanes.rows import group_of
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.sequences.encoded import Sequences
 
@@ -50,7 +51,9 @@ def repeat(engine: Lanes, rows: Sequence[tuple[Query, Scores]], targets: SortedT
             if kept < len(high):
                 geometry = engine.geometries.of(len(query), INT32, 1, long)
                 engine.targets.upload(targets.sequences)
-                jobs.append(engine.job([[[query]]], share.only(high[kept:]), geometry))
+                own = group_of([[(len(query), 0)]])
+                some = share.only(high[kept:])
+                jobs.append(engine.job(Sequences.of([query]), own, some, geometry))
                 owners.append(scores)
         left.append(np.concatenate(leaving))
     for _ in engine.queue.slices_of(jobs, ignore) if jobs else ():  # none: nothing is waited for

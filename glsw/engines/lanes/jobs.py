@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry
-from glsw.engines.lanes.streams import Streams
+from glsw.engines.lanes.rows import ALIGNMENT, Rows
 from glsw.engines.lanes.targets import (
     GROUPS,
     QUERY_PROFILE,
@@ -20,9 +20,7 @@ from glsw.engines.lanes.targets import (
     SortedTargets,
     Targets,
 )
-
-ALIGNMENT = 64
-"""Words of 4 bytes, of which the start of a part of a buffer that is bound alone is a multiple."""
+from glsw.sequences.encoded import Sequences
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +70,8 @@ class Job(WorkGroups):
 
     Parameters
     ----------
-    queries : int
-        Of all groups.
+    rows : Rows
+        The queries of all groups.
     targets : Targets
     packed : PackedTargets
     strip_size : int
@@ -81,7 +79,7 @@ class Job(WorkGroups):
     profile, borders, scores : moderngl.Buffer
     """
 
-    queries: int
+    rows: Rows
     targets: Targets
     packed: PackedTargets
     strip_size: int
@@ -114,12 +112,12 @@ class Job(WorkGroups):
     @property
     def score_bytes(self) -> int:
         """Bytes of its scores, of padding too."""
-        return 4 * self.packed.scores(self.geometry) * self.queries
+        return 4 * self.packed.scores(self.geometry) * len(self.rows)
 
     def scores_of(self, content: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
         """Return the scores in what was read, shape (queries, targets)."""
         count, order = len(self.targets.order), self.packed.order
-        found = content.view(np.int32).reshape(self.queries, -1)
+        found = content.view(np.int32).reshape(len(self.rows), -1)
         if order is None:
             return found[:, :count]
         scores = np.empty((len(found), count), np.int32)
@@ -133,26 +131,19 @@ class Round:
 
     Parameters
     ----------
-    groups : sequence of streams of ndarray of uint8
+    queries : Sequences
+    rows : Rows
+        All queries that are computed.
     targets : SortedTargets
     jobs : list of Job
-    owners : list of list of int
-        The groups of each job.
     slices : iterator
         Queues a slice of time at each step; the device has done all when it ends.
     progress : callable
     """
 
-    groups: Sequence[Streams[npt.NDArray[np.uint8]]]
+    queries: Sequences
+    rows: Rows
     targets: SortedTargets
     jobs: list[Job]
-    owners: list[list[int]]
     slices: Iterator[None]
     progress: Callable[[int], None]
-
-
-def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the profiles of strips, shape (strips, words), so that each can be bound alone."""
-    strips = np.zeros((len(words), -(-words.shape[1] // ALIGNMENT) * ALIGNMENT), np.uint32)
-    strips[:, : words.shape[1]] = words
-    return strips

@@ -24,8 +24,8 @@ from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.buffers import Bindable, Section
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, rows_of_strips
-from glsw.engines.lanes.jobs import ALIGNMENT, WorkGroups
-from glsw.engines.lanes.query_profile import PADDING
+from glsw.engines.lanes.jobs import WorkGroups
+from glsw.engines.lanes.rows import ALIGNMENT, PADDING
 from glsw.engines.lanes.targets import (
     COLUMNS,
     GROUPS,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.lanes.jobs import Round
-from glsw.engines.lanes.streams import Group, every, nested
+from glsw.engines.lanes.rows import Rows, joined, stacked, together
 from glsw.engines.proportion import Proportion
 from glsw.sequences.encoded import Sequences
 
@@ -36,8 +36,8 @@ class Work(Generic[FoundT]):
     ----------
     queries, part : Sequences
         Of the task.
-    groups : list of streams of int
-        The numbers of the queries of each.
+    rows : Rows
+        The queries.
     stacked : int
         About how many groups one dispatch takes: the same for all tasks with one part, so that its
         targets are packed once.
@@ -49,7 +49,7 @@ class Work(Generic[FoundT]):
 
     queries: Sequences
     part: Sequences
-    groups: list[Group]
+    rows: Rows
     stacked: int
     found: FoundT
     last: bool
@@ -136,15 +136,16 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         engine.device.activate()
         which = np.arange(len(work.part), dtype=np.int32)
         targets = engine.targets_of(work.part, which, work.stacked)
-        codes = nested(work.queries, work.groups)
+        rows = work.rows
         if not self.halved(work):
-            return engine.round_of(codes, targets, self._progress)
-        report, needed = Proportion(self._progress), targets.first_needed(work.groups)
-        found = engine.round_of(codes, targets, report, needed)
-        rows = sum(len(query) for group in codes for query in every(group))
+            return engine.round_of(work.queries, rows, targets, self._progress)
+        report, needed = Proportion(self._progress), targets.first_needed(rows)
+        found = engine.round_of(work.queries, rows, targets, report, needed)
+        letters = int(rows["length"].sum())
         beyond = targets.beyond
-        long = rows * int(work.part.lengths[beyond].sum())
-        report.expect(sum(job.useful for job in found.jobs), rows * len(work.part.residues) - long)
+        long = letters * int(work.part.lengths[beyond].sum())
+        whole = letters * len(work.part.residues)
+        report.expect(sum(job.useful for job in found.jobs), whole - long)
         report.expect(long, long)
         return found
 
@@ -153,40 +154,38 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         return False
 
     def _work_of(self, tasks: Iterable[tuple[Sequences, Sequences]]) -> Iterator[Work[FoundT]]:
-        last, stacked, count = None, 1, _FIRST_QUERIES
+        last, at_once, count = None, 1, _FIRST_QUERIES
         for queries, part in tasks:
             engine = self._engine
             engine.check_lengths(queries, part)
             found, lengths, left = self.room(queries, part), queries.lengths, len(queries)
             most = min(_MAX_SCORE_BYTES // (4 * max(1, len(part))), _MAX_QUERIES)
             most = 1 if engine.on_software else max(1, most)
-            groups = engine.geometries.together(lengths, len(part))
+            groups = together(engine.geometries, lengths, len(part))
             while True:
                 count = min(most, count)
                 cells = np.inf if self._begun else _FIRST_CELLS
                 self._begun = True
-                some = _first_of(groups, lengths, count, cells / max(1, len(part.residues)))
-                left -= sum(len(every(group)) for group in some)
+                some = _first_of(groups, count, cells / max(1, len(part.residues)))
+                left -= len(some)
                 if part is not last:
-                    stacked, last = engine.geometries.stacked(nested(lengths, some)), part
-                yield Work(queries, part, some, stacked, found, not left)
+                    at_once, last = stacked(engine.geometries, some), part
+                yield Work(queries, part, some, at_once, found, not left)
                 count *= 2
                 if not left:
                     break
 
 
-def _first_of(
-    groups: Iterator[Group], lengths: npt.NDArray[np.int64], queries: int, letters: float
-) -> list[Group]:
+def _first_of(groups: Iterator[Rows], queries: int, letters: float) -> Rows:
     """Return the next groups until they have so many queries, or letters."""
     found = []
     for group in groups:
         found.append(group)
-        queries -= len(every(group))
-        letters -= int(lengths[every(group)].sum())
+        queries -= len(group)
+        letters -= int(group["length"].sum())
         if queries <= 0 or letters <= 0:
             break
-    return found
+    return joined(found)
 
 
 class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
@@ -213,8 +212,7 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
         stored: list[npt.NDArray[np.int32]],
     ) -> None:
         """Put the scores in place."""
-        rows = nested(work.found, work.groups)
-        self._engine.finish(done, stored, rows)
+        self._engine.finish(done, stored, work.found)
         if work.last and self.halved(work):
             mirror(work.found)
 

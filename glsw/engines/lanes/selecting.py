@@ -17,7 +17,6 @@ from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32, LIMIT
 from glsw.engines.lanes.pipeline import Pipeline, Work
-from glsw.engines.lanes.streams import Streams, every
 from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, PackedTargets
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
 from glsw.sequences.encoded import Sequences, offsets_of
@@ -58,7 +57,7 @@ class Selecting(Pipeline["Selected", Passing]):
 
     def reading(self, work: Work[Selected], done: Round) -> Callable[[], Passing]:
         """Read the pairs of some queries that pass."""
-        found = work.found.compacted(self._engine, work.groups, done)
+        found = work.found.compacted(self._engine, done)
         return lambda: found
 
     def keep(self, work: Work[Selected], done: Round, stored: Passing) -> None:
@@ -81,11 +80,11 @@ class Selected:
         self._parts: list[Passing] = []
         self._beyond = np.empty(0, np.intp)
 
-    def compacted(self, engine: Lanes, groups: Sequence[Streams[int]], done: Round) -> Passing:
+    def compacted(self, engine: Lanes, done: Round) -> Passing:
         """Return those of a round; some of their scores may be too high for its numbers."""
         if not done.jobs:
             return Passing(*np.empty((3, 0), np.int32))
-        layout = _Layout(self._tile, groups, done)
+        layout = _Layout(self._tile, done)
         return layout.pairs(_compacted(engine, layout, done.jobs))
 
     def add(self, found: Passing, done: Round) -> None:
@@ -120,16 +119,14 @@ class Selected:
 class _Layout:
     """Which query and target each score of a round has, in the order of the jobs."""
 
-    def __init__(self, tile: BoundedTile, groups: Sequence[Streams[int]], done: Round) -> None:
+    def __init__(self, tile: BoundedTile, done: Round) -> None:
         jobs = done.jobs
         self.targets = np.array([job.packed.scores(job.geometry) for job in jobs], np.int64)
-        counts = np.array([job.queries for job in jobs], np.int64)
+        counts = np.array([len(job.rows) for job in jobs], np.int64)
         *first_score, self.scores = offsets_of(self.targets * counts).tolist()
         self.first_score = np.array(first_score, np.int64)
         self.first_query = offsets_of(counts)[:-1]
-        self._query = np.array(
-            [q for numbers in done.owners for k in numbers for q in every(groups[k])], np.int32
-        )
+        self._query = np.concatenate([job.rows["query"] for job in jobs])
         first: dict[int, int] = {}
         parts: list[npt.NDArray[np.int32]] = []
         for job in jobs:
@@ -206,7 +203,7 @@ def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
         for name in ("targets", "first_score", "first_query", "first_target"):
             program[name] = int(getattr(layout, name)[k])
         along = -(-int(layout.targets[k]) // _WORKGROUP)
-        program.run(min(along, _MAX_WORKGROUPS), job.queries)
+        program.run(min(along, _MAX_WORKGROUPS), len(job.rows))
 
 
 def _of_empty(tile: BoundedTile) -> Iterator[Passing]:

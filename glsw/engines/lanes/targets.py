@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,6 @@ import numpy.typing as npt
 from glsw.engines.gl import Binding, ComputeEngine, numbered
 from glsw.engines.lanes.buffers import Bindable, Buffers
 from glsw.engines.lanes.geometry import Geometry
-from glsw.engines.lanes.streams import Streams, every
 from glsw.sequences.encoded import Sequences, offsets_of
 
 BINDINGS = numbered(
@@ -137,16 +136,17 @@ class SortedTargets:
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
         return cls(sequences, which, shares, np.flatnonzero(lengths > MAX_TARGET_LENGTH), queries)
 
-    def first_needed(self, groups: Sequence[Streams[int]]) -> npt.NDArray[np.intp]:
-        """Return the place of the first target, of all shares, that groups need, shape (groups,).
+    def first_needed(self, rows: npt.NDArray[np.void]) -> npt.NDArray[np.intp]:
+        """Return the place of the first target, of all shares, that each group of a table needs.
 
-        Groups have numbers of targets, which are queries too. With a target before its own place a
-        query need not be compared, because that one is compared with it.
+        The queries are the targets. With a target before its own place a query need not be
+        compared, because that one is compared with it.
         """
         place = np.zeros(len(self.which), np.intp)  # 0 of those that are in no share
         order = np.concatenate([share.order for share, _ in self.shares] or [place[:0]])
         place[order] = np.arange(len(order))
-        return np.array([place[every(group)].min() for group in groups], np.intp)
+        begins = np.flatnonzero(np.diff(rows["group"], prepend=-1))
+        return np.minimum.reduceat(place[rows["query"]], begins)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from glsw.alignment.batch import Batch
 from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT, OF_PAIRS, Geometry
 from glsw.engines.lanes.own_queries import OwnQueries, shares_of
-from glsw.engines.lanes.streams import Streams
+from glsw.engines.lanes.rows import group_of
 from glsw.engines.proof import Proofs, best_of_prefixes, work_for
 from glsw.engines.tiles import BoundedTile, Passing
 from glsw.sequences.encoded import Sequences
@@ -35,25 +35,26 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
     scoring = prover.scoring
     work = work_for(scoring)
     longest = min(max(geometry.strip + _MORE, _LEAST_ROWS), _LONGEST)
-    rows = _ROWS if longest <= _ROWS else _LONGEST
+    least = _ROWS if longest <= _ROWS else _LONGEST
     best = proofs.expected(
-        scoring, f"{rows} prefixes", lambda: best_of_prefixes(scoring, work, rows)
+        scoring, f"{least} prefixes", lambda: best_of_prefixes(scoring, work, least)
     )
-    streams = [[(k, longest - 2 * k)] for k in range(geometry.queries)]  # each of them a prefix
+    streams = [[(longest - 2 * k, k)] for k in range(geometry.queries)]  # each of them a prefix
     if geometry.stream:
-        streams = [[*each, (1 - k, _JOINED[k])] for k, each in enumerate(streams)]
+        streams = [[*each, (_JOINED[k], 1 - k)] for k, each in enumerate(streams)]
+    every = [each for stream in streams for each in stream]
+    numbers = iter(range(len(every)))
+    rows = group_of([[(m, next(numbers)) for m, _ in stream] for stream in streams])
     targets = prover.targets_of(
         Sequences.of(work.targets), np.arange(len(work.targets), dtype=np.int32)
     )
     (share, _), *_ = targets.shares
     for other in (1, 0):  # other queries come first: a device may go on with those
-        order = [[((q + other) % 2, m) for q, m in each] for each in streams]
-        group: Streams[npt.NDArray[Any]] = [
-            [work.queries[q][:m] for q, m in each] for each in order
-        ]
-        expected = np.array([best[q, m] for each in order for q, m in each])
+        order = [((q + other) % 2, m) for m, q in every]
+        queries = Sequences.of([work.queries[q][:m] for q, m in order])
+        expected = np.array([best[q, m] for q, m in order])
         prover.large_profile = 0 if other else None  # one is made on the device, one uploaded
-        job = prover.job([group], share, geometry)
+        job = prover.job(queries, rows, share, geometry)
         for _ in prover.queue.slices_of([job], ignore):
             pass
         (found,) = prover.scores_of([job])

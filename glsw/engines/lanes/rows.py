@@ -1,0 +1,433 @@
+"""Rows of lanes: the queries in them, and the profiles that tell lanes their scores.
+
+A group of queries is what lanes compute together: one stream of rows, or two side by side, whose
+rows share lanes. A stream has one query, or several, of which each begins in a lane of its own. So
+only the last strip of a group has empty rows, and its streams are about equally long, whatever the
+lengths of its queries. A table has a record per query, by group and side.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from glsw.engines.lanes.geometry import (
+    COMPARE,
+    COST_LETTERS,
+    HEAD,
+    INT32,
+    LANE_INFO,
+    LIMIT,
+    Geometries,
+    Geometry,
+    profile_letters,
+)
+from glsw.engines.lanes.targets import (
+    MAX_GROUPS_PER_DISPATCH,
+    OF_PROFILES,
+    QUERY_PROFILE,
+)
+from glsw.scoring.gaps import PositionalGaps
+from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
+
+if TYPE_CHECKING:
+    from glsw.engines.lanes.engine import Lanes
+
+IntT = TypeVar("IntT", bound=np.integer)
+
+ROW = np.dtype([("query", np.int32), ("length", np.int32), ("group", np.int32), ("side", np.int32)])
+"""A query in a table: its number, its letters, its group, and which stream of the group has it."""
+Rows: TypeAlias = npt.NDArray[np.void]
+"""A table of `ROW`, ascending by group, and then by side."""
+Query: TypeAlias = tuple[int, int]
+"""The length and the number of a query."""
+_WINDOW = 2**9  # queries that are looked at for a group
+_WORK = 2**17  # groups of queries times targets that a large device has at once
+_FULL = 0.97  # of the rows of a group, from which on it takes no more queries
+_MOST_LETTERS = 2**12  # of a stream, from which on it takes none anyway
+_LEAST_LETTERS = 2**10  # less would need many rows between strips, and many small groups
+
+
+def group_of(streams: Iterable[Iterable[Query]]) -> Rows:
+    """Return a table of one group."""
+    return np.array([(q, m, 0, k) for k, stream in enumerate(streams) for m, q in stream], ROW)
+
+
+def joined(groups: Sequence[Rows]) -> Rows:
+    """Return the table of several groups, given tables of one group each."""
+    found = np.concatenate([np.empty(0, ROW), *groups])
+    found["group"] = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    return found
+
+
+def bounds_of(rows: Rows) -> npt.NDArray[np.intp]:
+    """Return where each group begins, and where the last one ends."""
+    groups = int(rows["group"][-1]) + 1 if len(rows) else 0
+    return np.searchsorted(rows["group"], np.arange(groups + 1))
+
+
+def only(rows: Rows, groups: Sequence[int]) -> Rows:
+    """Return the table of some groups, numbered in this order."""
+    bounds = bounds_of(rows)
+    counts = np.diff(bounds)[groups]
+    found = rows[ranges(bounds[groups], counts)]
+    found["group"] = np.repeat(np.arange(len(groups)), counts)
+    return found
+
+
+def lanes_of(rows: Rows, geometry: Geometry) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the first lane of each query in its stream, and how many it has."""
+    lanes = -(-rows["length"] // geometry.rows)
+    before = offsets_of(lanes)[:-1]
+    begins = np.flatnonzero(_begins(rows))
+    return before - np.repeat(before[begins], np.diff(begins, append=len(rows))), lanes
+
+
+def _begins(rows: Rows) -> npt.NDArray[np.bool_]:
+    """Tell of each query whether it is the first of its stream."""
+    streams = 2 * rows["group"] + rows["side"]
+    return np.append(True, streams[1:] != streams[:-1])[: len(rows)]
+
+
+def strips_of(rows: Rows, geometry: Geometry) -> npt.NDArray[np.intp]:
+    """Return the strips of each group."""
+    first, lanes = lanes_of(rows, geometry)
+    ends = np.maximum.reduceat(first + lanes, bounds_of(rows)[:-1])
+    return -(-ends // geometry.chain)
+
+
+def together(
+    geometries: Geometries, queries: npt.NDArray[np.int64], targets: int
+) -> Iterator[Rows]:
+    """Yield groups of queries, given their lengths and how many targets.
+
+    Queries of more than one strip share streams, others lanes if that pays off.
+    """
+    order = np.lexsort((-np.arange(len(queries)), queries))
+    empty = order[queries[order] == 0].tolist()
+    left = list(zip(queries[order].tolist(), order.tolist(), strict=True))[len(empty) :]
+    most = int(queries.sum()) * targets // (_WORK * geometries.of_streams.queries)
+    window: list[Query] = []
+    while left or window:
+        if len(window) < _WINDOW // 2:
+            window[:0] = left[-_WINDOW:]
+            del left[-_WINDOW:]
+        yield group_of(_group(geometries, window, most))
+    yield from (group_of([[(0, q)]]) for q in empty)
+
+
+def _group(geometries: Geometries, window: list[Query], most: int) -> list[list[Query]]:
+    """Take the longest query, and perhaps others, from the last ones of ``window``."""
+    shape = geometries.of_streams
+    if window[-1][0] > shape.strip and shape.at_once:
+        group = taken(window, shape.queries, shape.rows, shape.strip, most)
+        sums = [sum(length for length, _ in stream) for stream in group]
+        if not geometries.streams_pay_off(sums):
+            longest, *others = [query for stream in group for query in stream]
+            for query in others:
+                insort(window, query)
+            group = [[longest]]
+        return group
+    group = [[window.pop()]]
+    if window and geometries.pays_off(group[0][0][0], window[-1][0]):
+        group.append([window.pop()])
+    return group
+
+
+def taken(
+    left: list[Query], count: int, rows: int, strip: int, most: int = _MOST_LETTERS
+) -> list[list[Query]]:
+    """Take queries for a group, the longest first, and then those that fit into its last strip.
+
+    Parameters
+    ----------
+    left : list of (int, int)
+        Lengths and numbers of queries, ascending; those that are taken are removed.
+    count : int
+        Streams.
+    rows, strip : int
+        Of a lane, and of a strip.
+    most : int
+        Letters from which on a stream takes no more queries, if these are fewer than usual.
+
+    >>> left = [(10, 4), (20, 3), (190, 2), (300, 1), (480, 0)]
+    >>> taken(left, 2, 10, 100)
+    [[(480, 0), (20, 3)], [(300, 1), (190, 2), (10, 4)]]
+    """
+    streams: list[list[Query]] = [[] for _ in range(count)]
+    sums, most = [0] * count, min(most, _MOST_LETTERS)
+    while left:
+        k = sums.index(min(sums))
+        whole = -(-max(sums) // strip) * strip
+        place = bisect_right(left, ((whole - sums[k]) // rows * rows, 2**62)) - 1
+        if place < 0:  # none fits
+            full = sum(sums) >= _FULL * whole * count and min(sums) >= min(most, _LEAST_LETTERS)
+            if whole and (full or min(sums) >= most):
+                break
+            place = len(left) - 1
+        streams[k].append(left.pop(place))
+        sums[k] += -(-streams[k][-1][0] // rows) * rows
+    return [stream for stream in streams if stream]
+
+
+def stacks(
+    geometries: Geometries, rows: Rows, long: bool = False
+) -> Iterator[tuple[list[int], Geometry]]:
+    """Yield the numbers of groups that one dispatch can take, and how it computes them.
+
+    Those of a dispatch are of as many strips, unless they are streams; empty ones are left out.
+    """
+    found: dict[tuple[Geometry, int], list[int]] = {}
+    starts = bounds_of(rows)
+    counts, starts = np.diff(starts), starts[:-1]
+    sides = np.maximum.reduceat(rows["side"], starts) + 1 if len(rows) else starts
+    streams = 2 * rows["group"] + rows["side"]
+    letters = np.bincount(streams, rows["length"], 2 * len(starts)).reshape(-1, 2).max(axis=1)
+    shapes = np.stack([letters.astype(np.intp), sides, counts > sides], axis=1).tolist()
+    for k, (m, queries, joins) in enumerate(shapes):
+        if not m:
+            continue
+        geometry = geometries.of_group(m, queries, long, stream=joins > 0)
+        if geometry.at_once:
+            found.setdefault((geometry, 0 if joins else geometry.strips(m)), []).append(k)
+        else:
+            yield [k], geometry
+    yield from ((numbers, geometry) for (geometry, _), numbers in found.items())
+
+
+def stacked(geometries: Geometries, rows: Rows) -> int:
+    """Return a power of two: about how many groups one dispatch takes, if it takes all."""
+    groups = len(bounds_of(rows)) - 1
+    alone = 2 * sum(1 for _ in stacks(geometries, rows)) > groups
+    return 1 if alone else 2 ** (groups.bit_length() - 1)
+
+
+def lane_infos(rows: Rows, geometry: Geometry) -> npt.NDArray[np.uint32]:
+    """Return what the profiles of strips tell each lane, see stream.glsl.
+
+    Returns
+    -------
+    ndarray of uint32, shape (groups, strips, chain, LANE_INFO)
+        Of each lane: a mask, without half of a word where a query of a stream begins; the rows of
+        scores of its queries; whether its next strip has others. Of a group with fewer strips the
+        last ones are not used.
+    """
+    chain, group, side = geometry.chain, rows["group"], rows["side"]
+    first, lanes = lanes_of(rows, geometry)
+    strips, own = strips_of(rows, geometry), np.arange(len(rows))
+    found = np.zeros((len(strips), strips.max() * chain, LANE_INFO), np.uint32)
+    last = np.append(_begins(rows)[1:], True)
+    found[group[last], :, 1 + side[last]] = own[last, None]  # also behind the last query
+    found[..., 0] = 2**32 - 1
+    flat, begins = found.reshape(-1, LANE_INFO), group * found.shape[1] + first
+    each = np.repeat(own, lanes)
+    flat[ranges(begins, lanes), 1 + side[each]] = each
+    for number in range(2):
+        flat[begins[side == number], 0] &= 0xFFFF0000 >> 16 * number
+    alone = np.maximum.reduceat(side, bounds_of(rows)[:-1]) == 0
+    found[alone, :, 0] *= found[alone, :, 0] == 2**32 - 1
+    found[alone, :, 2] = found[alone, :, 1]
+    found[:, :-chain, 3] = (found[:, :-chain, 1:3] != found[:, chain:, 1:3]).any(axis=2)
+    found[np.arange(found.shape[1]) >= (strips[:, None] - 1) * chain, 3] = 1
+    return found.reshape(len(strips), -1, chain, LANE_INFO)
+
+
+PADDING = -(2**30)
+"""Score of rows of no letter, and of no letter, with any letter."""
+
+
+def query_profile(
+    queries: Sequences,
+    rows: Rows,
+    scoring: Scoring,
+    geometry: Geometry,
+    first: npt.ArrayLike = 0,
+) -> npt.NDArray[np.uint32]:
+    """Return the profiles as query_profile.glsl reads them, shape (strips, words of 4 bytes).
+
+    Parameters
+    ----------
+    queries : Sequences
+    rows : Rows
+        Groups of ``geometry.queries`` streams, of as many strips unless these have several queries.
+    scoring : Scoring
+    geometry : Geometry
+    first : ndarray of int, shape (groups,), or int
+        The first work group of targets that meets each group.
+    """
+    letters, heads = profile_letters(scoring), profile_heads(rows, geometry, first)
+    words = np.zeros((len(heads), geometry.size(letters) // 4), np.uint32)
+    words[:, : geometry.head] = heads
+    each = _codes(queries, rows, geometry, np.int64)
+    if geometry.profile_memory == COMPARE:
+        codes = each[:, 0]
+        ambiguous = scoring.match_and_mismatch[2] if scoring.match_and_mismatch else letters
+        alike = np.where((codes > 0) & (codes <= ambiguous), codes, -1).astype(np.int32)
+        words[:, geometry.head :] = alike.reshape(len(words), -1).view(np.uint32)
+        return words
+    stored = stored_scores(scoring, geometry)
+    table = words[:, geometry.head :].reshape(len(words), letters + 1, -1).view(stored.dtype)
+    order = _in_order_of_words(each, geometry)
+    for letter, scores in enumerate(stored.T):
+        table[:, letter, : order.shape[1]] = scores.take(order)
+    if gaps := scoring.gaps:
+        costs = _costs(each, gaps, geometry)
+        table[:, -COST_LETTERS:, : costs.shape[2]] = costs
+    return words
+
+
+def _costs(
+    rows: npt.NDArray[np.int64], gaps: PositionalGaps, geometry: Geometry
+) -> npt.NDArray[np.int32]:
+    """Return the gap costs of rows as row_costs.glsl reads them, shape (strips, 4, words).
+
+    A word of 16 bytes has what it costs in a row to open and to extend a gap, then in the next row.
+    """
+    below = np.pad(rows[..., 1:], ((0, 0), (0, 0), (0, 1)))
+    columns = zip(gaps.most, (gaps.opens, gaps.extends), strict=True)
+    tables = [np.insert(each, 0, largest) for largest, each in columns]
+    costs = np.stack([each[some] for some in (rows, below) for each in tables], axis=-1)
+    shape = -1, geometry.chain, geometry.parts, COST_LETTERS, len(tables) * 2
+    ordered = costs.reshape(shape).transpose(0, 3, 2, 1, 4)
+    return ordered.reshape(len(ordered), COST_LETTERS, -1)
+
+
+def profile_heads(rows: Rows, geometry: Geometry, first: npt.ArrayLike) -> npt.NDArray[np.uint32]:
+    """Return what stands before the scores of each strip, shape (strips, words)."""
+    strips, bounds = strips_of(rows, geometry), bounds_of(rows)
+    heads = np.zeros((len(strips), strips.max(), geometry.head), np.uint32)
+    heads[..., 0], heads[..., 1] = np.arange(strips.max()), strips[:, None]
+    heads[..., 2] = np.reshape(first, (-1, 1))
+    if geometry.stream:
+        heads[..., 0], heads[..., 3] = np.diff(bounds)[:, None], bounds[:-1, None]
+        heads[..., HEAD:] = lane_infos(rows, geometry).reshape(*heads.shape[:2], -1)
+    return heads.reshape(-1, geometry.head)
+
+
+def _codes(
+    queries: Sequences, rows: Rows, geometry: Geometry, dtype: type[IntT]
+) -> npt.NDArray[IntT]:
+    """Return the code + 1 of each row, 0 of those of no letter, shape (groups, streams, rows)."""
+    strips, (lanes, _) = strips_of(rows, geometry), lanes_of(rows, geometry)
+    found = np.zeros((len(strips), geometry.queries, strips.max() * geometry.strip), dtype)
+    columns = rows["query"], rows["group"], rows["side"], lanes * geometry.rows
+    for query, group, side, begin in np.stack(columns, axis=1).tolist():
+        codes = queries[query]
+        np.add(codes, 1, out=found[group, side, begin : begin + len(codes)], dtype=dtype)
+    return found
+
+
+def row_letters(queries: Sequences, rows: Rows, geometry: Geometry) -> npt.NDArray[np.uint8]:
+    """Return the letters + 1 of the rows of each strip, 0 for none, in the order of their scores.
+
+    The shape is (strips, rows of all streams of a group).
+    """
+    return _in_order_of_words(_codes(queries, rows, geometry, np.uint8), geometry)
+
+
+def stored_scores(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generic]:
+    """Return the score of each letter + 1 of a query with each of a target, and of none.
+
+    The letters of a profile are its positions.
+    """
+    scores = scoring.by_track if isinstance(scoring, TwoTrackScoring) else scoring.matrix
+    rows, letters = scores.shape
+    matrix = np.full((rows + 1, letters + 1), PADDING, np.int64)
+    matrix[1:, 1:] = scores
+    if geometry.number == INT32:
+        return matrix.astype(np.int32)
+    # what is clipped makes no difference below LIMIT
+    return (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(np.float16)
+
+
+def _in_order_of_words(rows: npt.NDArray[IntT], geometry: Geometry) -> npt.NDArray[IntT]:
+    """Return the letters + 1 of each strip by part, lane of the chain, row of the part, and query.
+
+    From rows of shape (groups, queries, rows) they get the shape (strips, letters).
+    """
+    groups, queries, _ = rows.shape
+    chain = geometry.chain, geometry.parts, geometry.rows // geometry.parts
+    ordered = rows.reshape(groups, queries, -1, *chain).transpose(0, 2, 4, 3, 5, 1)
+    return ordered.reshape(-1, geometry.strip * queries)
+
+
+ALIGNMENT = 64
+"""Words of 4 bytes, of which the start of a part of a buffer that is bound alone is a multiple."""
+LARGE = 2**22
+"""Bytes of profiles from which they are made on the device: to make one there takes a dispatch."""
+_MAX_CODES = 256
+_WORKGROUP = 64
+
+
+class ProfileBuffer(NamedTuple):
+    """Query profiles, the strips of each group at most, and bytes of a strip."""
+
+    buffer: moderngl.Buffer
+    strips: int
+    strip_size: int
+
+
+def profile_buffer(
+    engine: Lanes,
+    queries: Sequences,
+    rows: Rows,
+    geometry: Geometry,
+    first: npt.NDArray[np.intp],
+) -> ProfileBuffer:
+    """Return the profiles on the device; parameters as of `query_profile`."""
+    strips = strips_of(rows, geometry)
+    size = geometry.size(profile_letters(engine.scoring))
+    least = LARGE if engine.large_profile is None else engine.large_profile
+    large = len(strips) * int(strips.max()) * size >= least
+    if large and geometry.at_once and not engine.scoring.gaps:
+        table = stored_scores(engine.scoring, geometry)
+        if len(table) <= _MAX_CODES:
+            return ProfileBuffer(
+                _made(engine, queries, rows, geometry, first, table), int(strips.max()), size
+            )
+    words = query_profile(queries, rows, engine.scoring, geometry, first)
+    buffer = engine.pool.filled(words if geometry.at_once else apart(words))
+    return ProfileBuffer(buffer, int(strips.max()), size)
+
+
+def _made(
+    engine: Lanes,
+    queries: Sequences,
+    rows: Rows,
+    geometry: Geometry,
+    first: npt.NDArray[np.intp],
+    table: npt.NDArray[np.generic],
+) -> moderngl.Buffer:
+    """Have the device look up the score of each row with each letter."""
+    letters = row_letters(queries, rows, geometry)
+    bits = table.T.copy().view(f"u{table.itemsize}").astype(np.uint32)
+    heads = profile_heads(rows, geometry, first)
+    made = engine.pool.take(len(letters) * geometry.size(table.shape[1] - 1))
+    inputs = [engine.pool.filled(each) for each in (letters, bits, heads)]
+    for binding, buffer in zip((QUERY_PROFILE, *OF_PROFILES), (made, *inputs), strict=True):
+        buffer.bind_to_storage_buffer(binding.number)
+    defines = {"BITS": 8 * table.itemsize, "WORKGROUP": _WORKGROUP}
+    program = engine.program("lanes_profile.comp", **defines)
+    program["head"], program["words"] = geometry.head, 4 * geometry.stride
+    program["rows"] = letters.shape[1]
+    program["codes"], program["letters"] = table.shape
+    for start in range(0, len(letters), MAX_GROUPS_PER_DISPATCH):
+        program["first_strip"] = start
+        program.run(min(MAX_GROUPS_PER_DISPATCH, len(letters) - start))
+    engine.device.check("making query profiles")
+    engine.pool.give_when_read(inputs)
+    return made
+
+
+def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return the profiles of strips, shape (strips, words), so that each can be bound alone."""
+    strips = np.zeros((len(words), -(-words.shape[1] // ALIGNMENT) * ALIGNMENT), np.uint32)
+    strips[:, : words.shape[1]] = words
+    return strips

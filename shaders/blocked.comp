@@ -13,7 +13,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/directions.glsl"
 #include "lib/sweep.glsl"
 #include "lib/tiles.glsl"
-#include "lib/prune.glsl"
+#include "lib/tile_sweep.glsl"
 
 layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };  // of tile row I
 uniform int block_diagonal;

@@ -1,8 +1,10 @@
 #version 430
-// Schedule: one work group per pair, anti-diagonals in shared memory (Aymone 2022, section IV). A
-// longer query goes strip by strip, one dispatch each, the last row of a strip being the row above
-// the next. The rows between blocks of `spacing` strips stay, as checkpoints from which a block can
-// be computed again for its directions (section VI.ii).
+// Schedule: a work group per pair, whose invocations compute an anti-diagonal together and then the
+// next (Aymone 2022, section IV, The CUDA implementation: a block per couple, a for loop over the
+// anti-diagonals). Where the paper's thread has a cell, an invocation has ROWS x STEP cells. The
+// paper's three arrays of shared memory roll: of the current anti-diagonal and of the previous one
+// only the last rows are in it; the rest of the previous one is in registers (lane.h, lane.e), and
+// of the previous-previous one all that is needed (lane.corner).
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"
@@ -13,6 +15,28 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/mask.glsl"
 #include "lib/sweep.glsl"
 
+// Fill the table, a strip of it, up to column `end`, and its direction matrix; return its best cell.
+Best fill(Pair pair, int end, Lane lane, Best best) {
+    int t = int(gl_LocalInvocationIndex), steps = steps_over(end);
+    Ahead ahead = first_ahead(pair, 0, end, 0, lane);
+    Step aside = nothing_aside(best);
+    for (int k = 0; k < steps + WORKGROUP - 1; ++k) {  // for every anti-diagonal
+        load_ahead(ahead, pair, 0, end, k);
+        if (uint(k - t) < uint(steps)) {
+            int column = (k - t) * STEP, beat = to_beat;
+            Step current = cells(pair, column, end, k, lane);
+            leave_last_row(k, t, lane);
+            if (t == WORKGROUP - 1) below_strip(column, end, lane.below);
+            if (current.score >= beat) atomicMax(to_beat, take(best, aside, current, lane, end));
+        }
+        barrier();
+    }
+    return last_best(best, aside, lane, end);
+}
+
+// A longer query goes strip by strip, one dispatch each, the last row of a strip being the row above
+// the next. The rows between blocks of `spacing` strips stay, as checkpoints from which a block can
+// be computed again for its directions (section VI.ii).
 layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove { ivec2 row_above[]; };
 layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };
 uniform int first_pair;
@@ -41,6 +65,14 @@ uint row_place(int s) {
     return pair.row_above + uint(row * pair.target_length);
 }
 
+void find_places(int strip) {
+    first_of_table = strip == 0;
+    above_first = row_place(strip);
+    below_first = row_place(strip + 1);
+    int t = int(gl_LocalInvocationIndex);
+    first_word = pair.directions + direction_word(strip % spacing, pair.target_length, t, 0);
+}
+
 void main() {
     uint p = gl_WorkGroupID.x + uint(first_pair);
     int t = int(gl_LocalInvocationIndex);
@@ -52,10 +84,7 @@ void main() {
         strips = strips_ahead(traces[p]);
         end = traces[p].j;
     }
-    first_of_table = strip == 0;
-    above_first = row_place(strip);
-    below_first = row_place(strip + 1);
-    first_word = pair.directions + direction_word(strip % spacing, pair.target_length, t, 0);
+    find_places(strip);
     load_scores();
     Best best = best_from(best_cells[p]);
     if (strip < strips) {
@@ -63,7 +92,7 @@ void main() {
 #ifdef MASKED
         find_forbidden(pair, lane.row);
 #endif
-        sweep(pair, 0, end, 0, steps_over(end) + WORKGROUP - 1, lane, best);
+        best = fill(pair, end, lane, best);
     }
     best = best_of_group(best);
     if (t == 0) best_cells[p] = stored(best);

@@ -10,6 +10,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
 #include "lib/leaning.glsl"
+#include "lib/tile_sweep.glsl"
 #include "lib/tiles.glsl"
 #include "lib/score_map.glsl"
 #ifdef JOIN

@@ -73,14 +73,13 @@ int row_score(Lane lane, RowScores s, int r) { return score(lane.letters[r], s.l
 #endif
 
 Step cells(Pair pair, int j, int end, int k, inout Lane lane) {
-    int t = int(gl_LocalInvocationIndex), diagonal[STEP], f[STEP];
-    int place = t == 0 ? above_place(k) : below_place(k - 1, t - 1);
+    int t = int(gl_LocalInvocationIndex), place = place_above(k, t), diagonal[STEP], f[STEP];
     RowScores scores[STEP];
     Step now;
     now.score = 0;
     now.j = j;
     for (int c = 0; c < STEP; ++c) {
-        ivec2 top = above[place + c];
+        ivec2 top = last_rows[place + c];
         diagonal[c] = lane.corner;
         lane.corner = top.x;
         f[c] = top.y;

@@ -1,8 +1,7 @@
 // A strip of WORKGROUP x ROWS rows moves over columns, an anti-diagonal of invocations a step
-// (Aymone 2022, section IV): invocation t has ROWS rows, and at step k the STEP columns from
-// first + (k - t) * STEP on. Of the three rolling anti-diagonals it keeps its own part of k - 1 (h,
-// e) and what it has seen of k - 2 (corner) in registers, and reads the last row of the invocation
-// above in shared memory. Columns after the last one, which a step computes too, are never read.
+// (Aymone 2022, section IV, see diagonal.comp): invocation t, a lane, has ROWS rows, and at step k the
+// STEP columns from first + (k - t) * STEP on. Columns after the last one, which a step computes too,
+// are never read.
 // Needs pairs.glsl, scoring.glsl, recurrence.glsl and best.glsl, with MASKED mask.glsl, and definitions
 // of these: H and F of column j above the strip, and where those of columns j to j + STEP - 1 of its
 // last row go. LEANING: leaning.glsl computes the cells; else directions.glsl is needed, and the
@@ -41,22 +40,23 @@ Lane lane_at_border(Pair pair, int row) {
     return lane;
 }
 
-// Windows of a sweep in shared memory: H and F in the row above of the columns of WORKGROUP steps, on
-// two diagonals below each invocation, and letters of the target, of twice as many steps. The next
-// part is loaded WORKGROUP steps before it is needed, by an invocation a step.
+// In shared memory H and F of the last rows of all lanes on two anti-diagonals, an even and an odd
+// one, and of WORKGROUP steps the row above the strip; letters of the target, of twice as many steps.
 // Small, since NVIDIA's driver gives all work groups of a multiprocessor 48 KiB together.
 const int COLUMNS_AHEAD = WORKGROUP * STEP, LETTER_BITS = 32 / STEP;
-shared ivec2 above[3 * COLUMNS_AHEAD];
+shared ivec2 last_rows[3 * COLUMNS_AHEAD];
 shared int letter_window[2 * WORKGROUP];
 
-struct Windows {  // the part on its way from memory
-    ivec2 above[STEP];
-    uint word[STEP];
-};
+// Where in last_rows are those of lane t on anti-diagonal k, and those above its cells there.
+int place_on(int k, int t) { return (1 + (k & 1)) * COLUMNS_AHEAD + t * STEP; }
 
-int above_place(int k) { return (k & (WORKGROUP - 1)) * STEP; }
+int place_above(int k, int t) {
+    return t == 0 ? (k & (WORKGROUP - 1)) * STEP : place_on(k - 1, t - 1);
+}
 
-int below_place(int k, int t) { return (1 + (k & 1)) * COLUMNS_AHEAD + t * STEP; }
+void leave_last_row(int k, int t, Lane lane) {
+    for (int c = 0; c < STEP; ++c) last_rows[place_on(k, t) + c] = lane.below[c];
+}
 
 int letter_at(int step, int c) {
     uint letters = uint(letter_window[step & (2 * WORKGROUP - 1)]);
@@ -65,31 +65,39 @@ int letter_at(int step, int c) {
 
 int steps_over(int columns) { return (columns + STEP - 1) / STEP; }
 
-Windows first_windows(Pair pair, int first, int end, int begin, Lane lane) {
-    Windows next;
+// The row above and the letters are loaded WORKGROUP steps before they are needed, by a lane a step.
+struct Ahead {  // on its way from memory
+    ivec2 above[STEP];
+    uint word[STEP];
+};
+
+Ahead first_ahead(Pair pair, int first, int end, int begin, Lane lane) {
+    Ahead next;
     int t = int(gl_LocalInvocationIndex), before = begin - WORKGROUP + t, letters = 0;
     for (int c = 0; c < STEP; ++c) {
         int j = first + (begin + t) * STEP + c;
         next.above[c] = above_strip(min(j, end - 1));
         next.word[c] = target_word(pair, j);
         letters |= target_letter(pair, first + before * STEP + c) << (LETTER_BITS * c);
-        above[below_place(begin - 1, t) + c] = lane.below[c];
     }
     letter_window[before & (2 * WORKGROUP - 1)] = letters;
+    leave_last_row(begin - 1, t, lane);
     return next;
 }
 
-void next_windows(inout Windows next, Pair pair, int first, int end, int k) {
-    int t = int(gl_LocalInvocationIndex), letters = 0;
-    for (int c = 0; c < STEP; ++c) {
-        int j = first + (k + t) * STEP + c, ahead = j + COLUMNS_AHEAD;
-        above[above_place(t) + c] = next.above[c];
-        letters |= letter_in(next.word[c], pair, j) << (LETTER_BITS * c);
-        next.above[c] = above_strip(min(ahead, end - 1));
-        next.word[c] = target_word(pair, ahead);
+void load_ahead(inout Ahead next, Pair pair, int first, int end, int k) {
+    if ((k & (WORKGROUP - 1)) == 0) {
+        int t = int(gl_LocalInvocationIndex), letters = 0;
+        for (int c = 0; c < STEP; ++c) {
+            int j = first + (k + t) * STEP + c, ahead = j + COLUMNS_AHEAD;
+            last_rows[t * STEP + c] = next.above[c];
+            letters |= letter_in(next.word[c], pair, j) << (LETTER_BITS * c);
+            next.above[c] = above_strip(min(ahead, end - 1));
+            next.word[c] = target_word(pair, ahead);
+        }
+        letter_window[(k + t) & (2 * WORKGROUP - 1)] = letters;
+        barrier();
     }
-    letter_window[(k + t) & (2 * WORKGROUP - 1)] = letters;
-    barrier();
 }
 
 // The best cell of the steps of a lane. With ENDS, a step that may have it is put aside, and looked
@@ -116,59 +124,43 @@ Best best_of_cells(Best best, Step one, Lane lane, int end) {
     return better(best, score, lane.row + place % ROWS, one.j + place / ROWS);
 }
 
-// Takes a step with a score to be looked at, and returns a score that is the best so far.
-int take_step(inout Best best, inout Step aside, Step here, Lane lane, int end) {
-    bool whole = lane.rows >= ROWS && here.j + STEP <= end;
+Step nothing_aside(Best best) {
+    Step none;
+    none.score = 0;
+    if (gl_LocalInvocationIndex == 0u) to_beat = max(best.score, 1);
+    return none;
+}
+
+// Takes cells with a score to be looked at, and returns a score that is the best so far.
+int take(inout Best best, inout Step aside, Step now, Lane lane, int end) {
+    bool whole = lane.rows >= ROWS && now.j + STEP <= end;
 #ifdef ENDS
-    bool done = aside.score > 0 && (!whole || here.score <= aside.score);
+    bool done = aside.score > 0 && (!whole || now.score <= aside.score);
     if (done) best = best_of_cells(best, aside, lane, end);
-    aside = here;
-    return whole ? here.score : best.score;
+    aside = now;
+    return whole ? now.score : best.score;
 #else
-    if (whole) best.score = max(best.score, here.score);
-    else best = best_of_cells(best, here, lane, end);
+    if (whole) best.score = max(best.score, now.score);
+    else best = best_of_cells(best, now, lane, end);
     return best.score;
 #endif
 }
 
-// The cells of a lane in step k, which begins in column j; above them are those of the lane above in
-// the step before, or of the strip above.
-Step cells(Pair pair, int j, int end, int k, inout Lane lane);
-
-// Steps begin ... stop - 1 of a sweep over columns first ... end - 1; `begin` is a multiple of
-// WORKGROUP, and if it is not 0 the lane is as the steps before have left it.
-void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, inout Best best) {
-    int t = int(gl_LocalInvocationIndex), steps = steps_over(end - first);
-    Step aside;
-    aside.score = 0;
-    if (t == 0) to_beat = max(best.score, 1);
-    Windows windows = first_windows(pair, first, end, begin, lane);
-    for (int k = begin; k < stop; ++k) {
-        if ((k & (WORKGROUP - 1)) == 0) next_windows(windows, pair, first, end, k);
-        if (uint(k - t) < uint(steps)) {
-            int j = first + (k - t) * STEP, beat = to_beat;
-            Step here = cells(pair, j, end, k, lane);
-            for (int c = 0; c < STEP; ++c) above[below_place(k, t) + c] = lane.below[c];
-            if (t == WORKGROUP - 1) below_strip(j, end, lane.below);
-            if (here.score >= beat) atomicMax(to_beat, take_step(best, aside, here, lane, end));
-        }
-        barrier();
-    }
-#ifdef ENDS
-    if (aside.score > 0) best = best_of_cells(best, aside, lane, end);
-#endif
+Best last_best(Best best, Step aside, Lane lane, int end) {
+    return aside.score > 0 ? best_of_cells(best, aside, lane, end) : best;
 }
 
 #ifndef LEANING
+// The cells of a lane on anti-diagonal k, which begin in column j. Above them are those of the lane
+// above on the one before, and left of them the lane's own.
 Step cells(Pair pair, int j, int end, int k, inout Lane lane) {
-    int t = int(gl_LocalInvocationIndex);
-    int place = t == 0 ? above_place(k) : below_place(k - 1, t - 1);
+    int t = int(gl_LocalInvocationIndex), place = place_above(k, t);
     uint words[STEP];
     ivec2 top[STEP];
     Step now;
     now.score = 0;
     now.j = j;
-    for (int c = 0; c < STEP; ++c) top[c] = above[place + c];
+    for (int c = 0; c < STEP; ++c) top[c] = last_rows[place + c];
     for (int c = 0; c < STEP; ++c) {
         int letter = letter_at(k - t, c);
         Cell up = upper_cell(top[c].x, top[c].y), diagonal = upper_cell(lane.corner, 0);

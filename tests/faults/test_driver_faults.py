@@ -118,7 +118,7 @@ _TAKEN = """    for (int c = 0; c < STEP; ++c)
 """
 _NO_BARRIER_IN_CHAIN = replaced(f"{_HANDED}    barrier();\n{_TAKEN}", f"{_TAKEN}{_HANDED}")
 _NO_BARRIER_IN_SWEEP = replaced(
-    "below_place(k - 1, t - 1)", "below_place(k - 1 - int(t % 16 == 0), t - 1)"
+    "place_on(k - 1, t - 1)", "place_on(k - 1 - int(t % 16 == 0), t - 1)"
 )
 _NO_LONG_GAPS_IN_LANES = replaced("f = max(f - cost.extend, opened);", "f = opened;")
 _NO_LONG_GAPS = every(

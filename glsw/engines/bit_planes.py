@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glsw.engines.windows import window_bounds
 from glsw.sequences.encoded import Sequences, ranges
 
 BITS = 32
@@ -155,20 +156,17 @@ def cut_windows(
     --------
     >>> windows = cut_windows(np.array([5, 7]), np.array([3, 5000]), 10)
     >>> windows.owner.tolist(), windows.start.tolist(), windows.columns.tolist()
-    ([7, 7, 5], [2028, 0, 0], [2972, 2048, 3])
+    ([7, 7, 7, 5], [0, 2048, 4096, 0], [2068, 2068, 904, 3])
     """
     if int(lengths.max(initial=0)) <= similar:
         return Windows(targets, np.zeros_like(lengths), lengths, lengths)
     step = max(_LEAST_WINDOW, _LONGEST_QUERIES * -(-longest // 4) * 4)
     overlap = -(-2 * longest // 4) * 4
-    counts = np.where((lengths > 2 * step) & (longest > 0), lengths // step, 1)
-    number, count = ranges(np.zeros_like(counts), counts), np.repeat(counts, counts)
-    ends = np.repeat(lengths, counts)
-    start = np.maximum(0, number * step - overlap)
-    stop = np.where(number == count - 1, ends, (number + 1) * step)
-    order = np.argsort(-(stop - start), kind="stable")
-    each = np.repeat(targets, counts), start, stop - start, stop - number * step
-    return Windows(*each).part(order)
+    length = step + overlap if longest else int(lengths.max())
+    first, start, stop = window_bounds(lengths, length, overlap)
+    fresh = stop - start - np.where(start > 0, overlap, 0)
+    windows = Windows(np.repeat(targets, np.diff(first)), start, stop - start, fresh)
+    return windows.part(np.argsort(start - stop, kind="stable"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -25,6 +24,7 @@ from glsw.engines.base import (
     Ties,
     Variant,
     check_ties,
+    ignore,
 )
 from glsw.engines.chunks import of_similar_size
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
@@ -40,8 +40,7 @@ from glsw.engines.proof import (
 )
 from glsw.engines.reference import Reference
 from glsw.engines.scanning import ScanningRouter
-from glsw.engines.windowed import Windowed, cuts, may_cut
-from glsw.engines.windows import WindowScores
+from glsw.engines.windows import LongTargets, WindowScores, cuts, may_cut
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
@@ -49,7 +48,7 @@ from glsw.sequences.encoded import Sequences
 LARGE_REST = 2**22
 """Cells from which ``blocked`` computes a pair that another engine leaves."""
 _DIAGONAL, _BLOCKED, _SCAN, _FRAGMENT, _LANES = "diagonal", "blocked", "scan", "fragment", "lanes"
-_WINDOWS = Windowed.name
+_WINDOWS = "windows"  # of long targets, whose parts other engines compute
 EngineT = TypeVar("EngineT", bound=Engine)
 
 
@@ -68,7 +67,8 @@ class Auto(ScanningRouter):
     with masks      ``windows``, ``diagonal``
     =============== ==================================================================
 
-    and of those none whose buffers exceed the device. ``windows`` are those of `Windowed`. Software
+    and of those none whose buffers exceed the device. ``windows`` are those of long targets, see
+    `glsw.engines.windows`. Software
     renderers also have ``fragment`` for scores and ends, and where it is installed ``cpu`` for
     scores and, if not too large, ends, alignments and masks. Without compute shaders (macOS)
     ``fragment`` does all, and the host traces back. ``lanes``, ``scan`` and ``windows`` align
@@ -132,8 +132,8 @@ class Auto(ScanningRouter):
         self._proved: set[tuple[type[Engine], ProofTask, Size]] = set()
         self.proves, self.faulty = proves, set(faulty)
         self._used: list[str] = []
-        self._cutting: Windowed | None = None
-        self.cuts_targets, self._aligns_soon = True, False
+        self._long: LongTargets | None = None
+        self._aligns_soon = False
         self._scanner: type[Engine] | None = scores_by
         self._scans_all = scores_by is not None
         self._given = scores_by.name if scores_by else ""
@@ -197,7 +197,7 @@ class Auto(ScanningRouter):
     ) -> None:
         """Take scores of windows of a scan, see `Engine.keep_windows`."""
         if found and self._scanner and self._compute:
-            self._windowed.keep_windows(queries, targets, found)
+            self._long_targets.keep(queries, targets, found)
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
@@ -209,10 +209,20 @@ class Auto(ScanningRouter):
             except UnprovedError as fault:
                 self._replace(fault)
 
-    def _best(self, batch: Batch, ends: bool, progress: Progress, ties: Ties) -> BestCells:
+    def _best(
+        self, batch: Batch, ends: bool, progress: Progress, ties: Ties, *, whole: bool = False
+    ) -> BestCells:
+        """Return the best cell of each pair, if so by whole targets."""
         found = BestCells.zeros(len(batch))
-        for engine, chosen in self._choices(batch, ends=ends, align=False):
+        for name, chosen in self._choices(batch, ends=ends, align=False, whole=whole):
             some = _some(batch, chosen)
+            if name == _WINDOWS:
+                cut = self._long_targets.cut(some, progress)
+                if ends:
+                    best = self._best(cut.pairs, True, ignore, ties, whole=True)
+                found.put(chosen, cut.best(best) if ends else cut.scores)
+                continue
+            engine = self._use(self._type(name))
             engine.check(some)
             task: ProofTask = "ends" if ends else "score"
             self._prove(engine, task if batch.masks is None else "masked", some)
@@ -230,35 +240,43 @@ class Auto(ScanningRouter):
         self.check(batch)
         while True:
             try:
-                return self._paths(batch, ties, progress)
+                return self._paths(batch, ties, progress or ignore)
             except UnprovedError as fault:
                 self._replace(fault)
 
-    def _paths(self, batch: Batch, ties: Ties, progress: Progress | None) -> Paths | None:
+    def _paths(
+        self, batch: Batch, ties: Ties, progress: Progress, *, whole: bool = False
+    ) -> Paths | None:
+        """Return the best alignments, if so by whole targets; None if the host traces back."""
         parts = []
-        for engine, chosen in self._choices(batch, ends=True, align=True):
+        for name, chosen in self._choices(batch, ends=True, align=True, whole=whole):
             some = _some(batch, chosen)
-            self._prove(engine, "alignment" if batch.masks is None else "masked", some)
-            part = engine.paths(some, ties=ties, progress=progress)
+            if name == _WINDOWS:
+                cut = self._long_targets.cut(some, progress)
+                part = self._paths(cut.pairs, ties, ignore, whole=True)
+                part = part and cut.paths(part)
+            else:
+                engine = self._use(self._type(name))
+                self._prove(engine, "alignment" if batch.masks is None else "masked", some)
+                part = engine.paths(some, ties=ties, progress=progress)
+                self.memory_used = max(self.memory_used, engine.memory_used)
             if part is None:
-                return None  # the host traces back
+                return None
             parts.append((chosen, part))
-            self.memory_used = max(self.memory_used, engine.memory_used)
         return Paths.merged(batch.index.shape, parts)
 
     @property
-    def _windowed(self) -> Windowed:
-        """The engine for short queries and long targets, which uses this one and a scanner.
+    def _long_targets(self) -> LongTargets:
+        """What cuts the targets of short queries.
 
         It has its own scanner: alignments are computed while a scan keeps its targets packed.
         """
-        if self._cutting is None:
+        if self._long is None:
             assert self._scanner is not None
-            aligner = copy(self)  # the same engines, but whole targets
-            aligner.cuts_targets = False
             self._use(self._scanner)
-            self._cutting = Windowed(self._made(self._scanner), aligner)
-        return self._cutting
+            best = partial(self._best, ties="conventional", whole=True)
+            self._long = LongTargets(self._made(self._scanner), best)
+        return self._long
 
     def _engine(self, kind: type[Engine]) -> Engine:
         """Return the one instance of an engine, made when it is first needed."""
@@ -303,7 +321,7 @@ class Auto(ScanningRouter):
         kind = ENGINES[fault.engine]
         turn = self._turns.get(kind, 0) + 1
         self._proved.clear()
-        self._cutting = None
+        self._long = None
         self._engines.pop(kind, None)
         variants = kind.variants_on(self.device.info)
         if turn < len(variants) and not self.device.endless:
@@ -344,20 +362,22 @@ class Auto(ScanningRouter):
         return found
 
     def _choices(
-        self, batch: Batch, *, ends: bool, align: bool
-    ) -> list[tuple[Engine, npt.NDArray[np.intp]]]:
-        """Return the engines to use, and the pairs of each."""
+        self, batch: Batch, *, ends: bool, align: bool, whole: bool = False
+    ) -> list[tuple[str, npt.NDArray[np.intp]]]:
+        """Return the engines to use, and the pairs of each, if so only by whole targets."""
         every = np.arange(len(batch))
         if not self._compute:
-            return [(self._use(ENGINES[self._usable(_FRAGMENT)]), every)]
+            return [(self._usable(_FRAGMENT), every)]
         if self._scanner and not ends and self._scans_together(batch):
-            return [(self._use(self._scanner), every)]
+            return [(self._scanner.name, every)]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
         for pairs in of_similar_size(batch):
             some = _some(batch, pairs)
-            chosen.setdefault(self._cheapest(some, ends=ends, align=align), []).append(pairs)
+            windows = not whole and self._cuts(some)
+            name = self._cheapest(some, ends=ends, align=align, windows=windows)
+            chosen.setdefault(name, []).append(pairs)
         return [
-            (self._named(name), np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
+            (name, np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
             for name, parts in chosen.items()
         ]
 
@@ -373,7 +393,9 @@ class Auto(ScanningRouter):
         bits = np.frexp(batch.extent[1].astype(np.float64))[1]
         largest = np.flatnonzero((batch.lengths >= np.ldexp(0.5, bits)).all(axis=1))
         some = _some(batch, largest)
-        return len(some) > 0 and self._cheapest(some, ends=False, align=False) == _LANES
+        if not len(some):
+            return False
+        return self._cheapest(some, ends=False, align=False, windows=False) == _LANES
 
     def _has_own_queries(self, batch: Batch) -> bool:
         """Tell whether ``lanes`` would compute such pairs together, without query profiles."""
@@ -384,20 +406,16 @@ class Auto(ScanningRouter):
         longest = int(batch.extent[1, 1])
         return self._takes_length(longest) and computes_own_queries(len(batch), batch.distinct[0])
 
-    def _named(self, name: str) -> Engine:
-        return self._windowed if name == _WINDOWS else self._use(self._type(name))
-
     def _type(self, name: str) -> type[Engine]:
         scanner = self._scanner
         return scanner if scanner and name == scanner.name else ENGINES[name]
 
-    def _cheapest(self, batch: Batch, *, ends: bool, align: bool) -> str:
+    def _cheapest(self, batch: Batch, *, ends: bool, align: bool, windows: bool) -> str:
         """Return the engine that costs least for pairs of about one size."""
         m, n = batch.extent[1].tolist()
-        windows = [_WINDOWS] if self._cuts(batch) else []
         if self._scanner and self._scans_all and not ends and batch.masks is None:
-            return [*windows, self._scanner.name][0]
-        names = [*windows, _DIAGONAL]
+            return _WINDOWS if windows else self._scanner.name
+        names = [*[_WINDOWS] * windows, _DIAGONAL]
         if batch.masks is None:
             names.append(_BLOCKED)
             if not align and ENGINES[_SCAN].capabilities.takes(self.scoring):
@@ -461,7 +479,7 @@ class Auto(ScanningRouter):
 
     def _cuts(self, batch: Batch) -> bool:
         """Tell whether the targets are so long beside the queries that windows can replace them."""
-        return bool(self.cuts_targets and self._compute and self._scanner and cuts(self, batch))
+        return bool(self._compute and self._scanner and cuts(self, batch))
 
 
 def _some(batch: Batch, chosen: npt.NDArray[np.intp]) -> Batch:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from copy import copy
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,8 +33,7 @@ from glsw.engines.cpu_lanes import LANES, Job, LaneJobs
 from glsw.engines.cpu_pairs import MAX_PASSES, MAX_TABLE
 from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
-from glsw.engines.windowed import Windowed, cuts
-from glsw.engines.windows import WindowScores
+from glsw.engines.windows import LongTargets, WindowScores, cuts
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -100,7 +98,6 @@ class Cpu(Engine):
         super().__init__(scoring)
         check_threads(threads)
         self.threads = cores() if threads is None else threads
-        self.cuts_targets = True
         self._opal, self._able = opal.Opal(scoring), opal.takes(scoring) and scoring.local
         single = opal.takes(scoring) and cpu_pairs.takes(scoring)
         self._single = cpu_pairs.SinglePairs(scoring) if single else None
@@ -162,7 +159,14 @@ class Cpu(Engine):
     ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
         if self._cuts(batch, ends):
-            return self._windowed.best(batch, ends, progress, ties=ties)
+            cut = self._long_targets.cut(batch, progress)
+            return cut.best(self._best(cut.pairs, True, ignore, ties)) if ends else cut.scores
+        return self._best(batch, ends, progress, ties)
+
+    def _best(
+        self, batch: Batch, ends: bool, progress: Progress, ties: Ties = "conventional"
+    ) -> BestCells:
+        """Return the best cell of each pair, by whole targets."""
         with self._pool() as pool:
             return self._begin(pool, batch, ends, ties)(progress)
 
@@ -171,7 +175,7 @@ class Cpu(Engine):
     ) -> None:
         """Take scores of windows of a scan, see `Engine.keep_windows`."""
         if found:
-            self._windowed.keep_windows(queries, targets, found)
+            self._long_targets.keep(queries, targets, found)
 
     @contextmanager
     def _pool(self) -> Iterator[Executor]:
@@ -239,20 +243,24 @@ class Cpu(Engine):
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Paths | None:
         """Return the best alignment of each pair; None if all pairs are too large."""
-        if self._cuts(batch, True):
-            check_ties(ties)
-            self.check(batch)
-            return self._windowed.paths(batch, ties=ties, progress=progress)
+        check_ties(ties)
+        self.check(batch)
+        if self._largest_table and self._cuts(batch, True):
+            cut = self._long_targets.cut(batch, progress or ignore)
+            paths = self._paths(cut.pairs, ignore)
+            return paths and cut.paths(paths)
+        return self._paths(batch, progress or ignore)
+
+    def _paths(self, batch: Batch, progress: Progress) -> Paths | None:
+        """Return the best alignments, by whole targets; None if all are too large."""
         cells = batch.query_lengths * batch.target_lengths
         most = MAX_PASSES if self.scoring.local else MAX_TABLE
         if not self._traces(batch, 1) or (len(cells) and cells.min() > most):
             return None
-        check_ties(ties)
-        self.check(batch)
         assert self._single
         pairs = np.flatnonzero((cells > 0) | np.full(len(batch), not self.scoring.local))
         with self._pool() as pool:
-            paths = self._single.paths(pool, batch, pairs, self.threads, progress or ignore)
+            paths = self._single.paths(pool, batch, pairs, self.threads, progress)
         return Paths.merged(batch.index.shape, [(pairs, paths)])
 
     def traces(self, batch: Batch) -> bool:
@@ -264,17 +272,15 @@ class Cpu(Engine):
         return fits and self._single is not None and self._single.takes(batch)
 
     @cached_property
-    def _windowed(self) -> Windowed:
-        """The engine for short queries and long targets, which uses this one."""
-        aligner = copy(self)
-        aligner.cuts_targets = False
-        return Windowed(self, aligner)
+    def _long_targets(self) -> LongTargets:
+        """What cuts the targets of short queries."""
+        return LongTargets(self, self._best)
 
     def _cuts(self, batch: Batch, exact: bool) -> bool:
         """Tell whether windows replace targets: where no table, or nothing else, would do."""
         cells = int((batch.query_lengths * batch.target_lengths).max(initial=0))
         most = MAX_TABLE if exact or batch.masks is not None else _LONG
-        return self.cuts_targets and cells > most and self._able and cuts(self, batch)
+        return cells > most and self._able and cuts(self, batch)
 
     @property
     def _largest_table(self) -> int:

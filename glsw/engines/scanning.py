@@ -53,7 +53,7 @@ class ScanningRouter(Engine):
 
     def _choices(
         self, batch: Batch, *, ends: bool, align: bool
-    ) -> list[tuple[Engine, npt.NDArray[np.intp]]]:
+    ) -> list[tuple[str, npt.NDArray[np.intp]]]:
         """Return the engines to use, and the pairs of each."""
         raise NotImplementedError
 
@@ -107,7 +107,7 @@ class ScanningRouter(Engine):
             return None
         self.check(batch)
         choices = self._choices(batch, ends=False, align=False)
-        return choices[0][0] if [each.name for each, _ in choices] == [_LANES] else None
+        return self._use(scanner) if [name for name, _ in choices] == [_LANES] else None
 
     def scan_each(
         self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None

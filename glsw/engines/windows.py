@@ -33,15 +33,21 @@ Pairs that masks forbid take alignments away and add none, so all of this holds 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from glsw.engines.base import Engine
+from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.paths import BestCells, Ends, Paths
+from glsw.engines.base import Engine, Progress, Proportion, ignore
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, ranges
 
@@ -54,7 +60,7 @@ _MIN_SHARE = 4  # a part is cut if at least one in so many residues is in long t
 _SPANS_ALIKE = 1.5  # of the queries that share windows
 _FEW_ROUNDS = 16  # with more of them it does not matter if the last one is not full
 _ENDLESS = 2**62
-_MAX_SCORES = 2**26  # of queries and windows
+_MAX_SCORES, _MAX_SCORES_KEPT = 2**26, 2**25  # of queries and windows
 
 _Int64 = npt.NDArray[np.int64]
 
@@ -139,6 +145,34 @@ def shortest_cut(spans: _Int64) -> _Int64:
     return np.where(never, _ENDLESS, _MIN_TARGET_WINDOWS * np.minimum(length, LONGEST_WINDOW) + 1)
 
 
+def window_bounds(lengths: _Int64, length: int, overlap: int) -> tuple[_Int64, _Int64, _Int64]:
+    """Cut targets into windows of this length, of which neighbours overlap.
+
+    Targets that would have fewer than three windows stay whole, but for those that are longer than
+    `LONGEST_WINDOW`.
+
+    Returns
+    -------
+    first : ndarray of int64, shape (targets + 1,)
+        The windows of target t are ``first[t]`` to ``first[t + 1] - 1``.
+    start, stop : ndarray of int64, shape (windows,)
+        The columns of each.
+
+    Examples
+    --------
+    >>> [each.tolist() for each in window_bounds(np.array([9, 4]), 4, 1)]
+    [[0, 3, 4], [0, 3, 6, 0], [4, 7, 9, 4]]
+    """
+    step = length - overlap
+    counts = 1 + np.maximum(0, -(-(lengths - length) // step))
+    counts[(counts < _MIN_TARGET_WINDOWS) & (lengths <= LONGEST_WINDOW)] = 1
+    first = np.concatenate([[0], np.cumsum(counts)])
+    start = ranges(np.zeros_like(counts), counts) * step
+    stop = start + length
+    stop[first[1:] - 1] = lengths
+    return first, start, stop
+
+
 class WindowScores(NamedTuple):
     """The best scores of a query with the windows of a target.
 
@@ -205,21 +239,10 @@ class Windows:
 
     @classmethod
     def of(cls, targets: Sequences, length: int, overlap: int) -> Windows:
-        """Cut the targets into windows of this length, of which neighbours overlap.
-
-        Targets that would have fewer than three windows stay whole, but for those that are longer
-        than `LONGEST_WINDOW`.
-        """
-        step = length - overlap
-        counts = 1 + np.maximum(0, -(-(targets.lengths - length) // step))
-        few = (counts < _MIN_TARGET_WINDOWS) & (targets.lengths <= LONGEST_WINDOW)
-        counts[few] = 1
-        first = np.concatenate([[0], np.cumsum(counts)])
-        target = np.repeat(np.arange(len(targets)), counts)
-        start = ranges(np.zeros_like(counts), counts) * step
-        sizes = targets.lengths[target] - start
-        sizes = np.where(few[target], sizes, np.minimum(length, sizes))
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        """Cut the targets, see `window_bounds`."""
+        first, start, stop = window_bounds(targets.lengths, length, overlap)
+        counts = np.diff(first)
+        offsets = np.concatenate([[0], np.cumsum(stop - start)])
         residues = np.empty(offsets[-1], targets.residues.dtype)
         done = 0  # targets; the whole ones before a cut one are copied together
         for cut in [*np.flatnonzero(counts > 1).tolist(), len(targets)]:
@@ -330,3 +353,292 @@ def _rounded(span: int) -> int:
     """
     low = max(0, span.bit_length() - 3)
     return -(-span >> low) << low if span < _ENDLESS else span
+
+
+def scan_windows(
+    engine: Engine,
+    tasks: Iterable[tuple[Sequences, Sequences]],
+    *,
+    progress: Progress | None = None,
+) -> Iterator[tuple[npt.NDArray[np.int32], Places | None]]:
+    """Yield what `Engine.scan_each` yields, and where in long targets; these are cut if that pays.
+
+    Parameters as of `Engine.scan_each`. Queries of similar spans share windows.
+    """
+    for to_cut, some in groupby(tasks, key=lambda task: _pays(engine, *task)):
+        if not to_cut:
+            for scores in engine.scan_each(some, progress=progress):
+                yield scores, None
+            continue
+        yield from _scan_cut(engine, some, progress or ignore)
+
+
+def _pays(engine: Engine, queries: Sequences, part: Sequences) -> bool:
+    """Tell whether some of the queries should meet windows of the targets."""
+    fill, longest = engine.hints.targets_at_once, part.lengths.max(initial=0)
+    if fill is None or not engine.scoring.local or not len(queries):
+        return False
+    if longest < shortest_cut(queries.lengths.min(keepdims=True))[0]:
+        return False
+    span = int(longest_spans(engine.scoring, queries).min())
+    length = window_length(span, len(part.residues), fill)
+    return length > 0 and long_enough(part, length)
+
+
+def _scan_cut(
+    engine: Engine, tasks: Iterable[tuple[Sequences, Sequences]], progress: Progress
+) -> Iterator[tuple[npt.NDArray[np.int32], Places]]:
+    """Yield the scores of tasks whose targets are cut; the next one is prepared meanwhile."""
+    plans: deque[_Plan] = deque()
+    made: dict[tuple[int, int], Windows] = {}
+    report = Proportion(progress)
+
+    def scans() -> Iterator[tuple[Sequences, Sequences]]:
+        last = None
+        for queries, part in tasks:
+            if part is not last:
+                made.clear()
+                last = part
+            spans = longest_spans(engine.scoring, queries)
+            groups = list(window_groups(engine, spans, part, made))
+            plans.append(_Plan(queries, part, spans, groups))
+            for group, windows in groups:
+                some = queries.select(group.tolist())
+                report.expect(*windows.cells(some, part))
+                yield some, windows.sequences
+
+    found = engine.scan_each(scans(), progress=report)
+    for scores in found:
+        plan = plans[0]
+        every = [scores, *(next(found) for _ in plan.groups[1:])]
+        yield plan.result(every)
+        plans.popleft()
+
+
+class _Plan(NamedTuple):
+    """A task, the longest spans of its queries, and the groups of these that share windows."""
+
+    queries: Sequences
+    part: Sequences
+    spans: _Int64
+    groups: list[tuple[npt.NDArray[np.intp], Windows]]
+
+    def result(self, scores: list[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], Places]:
+        """Return the best scores, and where, given the scores of the windows of each group."""
+        found = np.zeros((len(self.queries), len(self.part)), np.int32)
+        start = np.zeros(found.shape, np.int64)
+        stop = np.broadcast_to(self.part.lengths, found.shape).copy()
+        cut = np.zeros(len(self.part), bool)
+        for (group, windows), each in zip(self.groups, scores, strict=True):
+            found[group] = windows.best(each)
+            places = windows.places(each, self.queries.lengths[group], self.spans[group])
+            cut[places.targets] = True
+            at = np.ix_(group, places.targets)
+            start[at], stop[at] = places.start, places.stop
+        every = np.flatnonzero(cut)
+
+        row_of = {
+            query: (windows, row)
+            for (group, windows), each in zip(self.groups, scores, strict=True)
+            for query, row in zip(group.tolist(), each, strict=True)
+        }
+
+        def of_windows(query: int, target: int) -> WindowScores:
+            windows, row = row_of[query]
+            return windows.scores(row, target, int(self.spans[query]))
+
+        return found, Places(every, start[:, every], stop[:, every], of_windows)
+
+
+def may_cut(batch: Batch) -> bool:
+    """Tell whether a target could be long enough beside its query that `cuts` is worth asking."""
+    shortest, longest = int(batch.extent[0, 0]), int(batch.extent[1, 1])
+    return longest >= int(shortest_cut(np.array([shortest]))[0])  # no span is below m
+
+
+def cuts(engine: Engine, batch: Batch) -> bool:
+    """Tell whether the targets are so long beside the queries that windows can replace them."""
+    if not engine.hints.targets_at_once or not engine.scoring.local or not len(batch):
+        return False
+    m, n = int(batch.extent[1, 0]), int(batch.extent[0, 1])
+    if n < shortest_cut(np.array([m]))[0]:  # no span is below m
+        return False
+    spans = longest_spans(engine.scoring, batch.queries)[batch.query_index]
+    return n >= int(shortest_cut(spans.max(keepdims=True))[0])
+
+
+class _Kept(NamedTuple):
+    """What is known of some queries and targets.
+
+    Parameters
+    ----------
+    scores : dict
+        By query and target: those of the windows, without masks.
+    masked : dict
+        By query, target and window: a digest of its last mask, and the score with it.
+    """
+
+    scores: dict[tuple[int, int], WindowScores]
+    masked: dict[tuple[int, int, int], tuple[bytes, int]]
+
+
+class LongTargets:
+    """Cut the targets of pairs whose queries are short beside them.
+
+    Scores of windows are kept as long as their sequences exist: further alignments of a pair, whose
+    masks touch few windows, cost little.
+
+    Parameters
+    ----------
+    scanner : Engine
+        Scans windows.
+    best : callable
+        Returns the best cells of windows with masks, as `Engine.best`.
+    """
+
+    def __init__(self, scanner: Engine, best: Callable[[Batch, bool, Progress], BestCells]) -> None:
+        self._scanner, self._best = scanner, best
+        self._kept: WeakKeyDictionary[Sequences, WeakKeyDictionary[Sequences, _Kept]]
+        self._kept = WeakKeyDictionary()
+        self._count = 0
+
+    def cut(self, batch: Batch, progress: Progress) -> Cut:
+        """Return the windows of each pair and their scores, masks considered."""
+        windows = self._windows(batch, progress)
+        if batch.masks is not None:
+            windows = self._with_masks(batch, windows, batch.masks)
+        return Cut(batch, windows)
+
+    def keep(
+        self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
+    ) -> None:
+        """Keep scores that a scan has found, see `Engine.keep_windows`."""
+        self._known(queries, targets).scores.update(found)
+        self._count += sum(len(each.score) for each in found.values())
+
+    def _windows(self, batch: Batch, progress: Progress) -> list[WindowScores]:
+        """Return the scores of the windows of each pair, without masks."""
+        pairs: list[tuple[int, int]] = [(q, t) for q, t in batch.index.tolist()]
+        known = self._known(batch.queries, batch.targets).scores
+        missing = [pair for pair in dict.fromkeys(pairs) if pair not in known]
+        if missing and self._count > _MAX_SCORES_KEPT:
+            self._kept.clear()
+            self._count, missing = 0, list(dict.fromkeys(pairs))
+            known = self._known(batch.queries, batch.targets).scores
+        by_target: dict[int, list[int]] = {}
+        for q, t in missing:
+            by_target.setdefault(t, []).append(q)
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for t, own in by_target.items():
+            alike.setdefault(tuple(own), []).append(t)
+        m, n = batch.queries.lengths, batch.targets.lengths
+        progress(batch.cells - sum(int(m[q] * n[t]) for q, t in missing))  # known, or asked twice
+        for queries, targets in alike.items():
+            part = batch.targets.select(targets)
+            some = batch.queries.select(queries)
+            ((_, places),) = _scan_cut(self._scanner, [(some, part)], progress)
+            assert places.windows
+            for c, t in enumerate(targets):
+                for row, q in enumerate(queries):
+                    known[q, t] = each = places.windows(row, c)
+                    self._count += len(each.score)
+        return [known[pair] for pair in pairs]
+
+    def _known(self, queries: Sequences, targets: Sequences) -> _Kept:
+        """Return the scores that are kept of these sequences."""
+        by_targets = self._kept.setdefault(queries, WeakKeyDictionary())
+        return by_targets.setdefault(targets, _Kept({}, {}))
+
+    def _with_masks(
+        self, batch: Batch, windows: list[WindowScores], masks: tuple[Mask, ...]
+    ) -> list[WindowScores]:
+        """Return the scores with those windows computed again whose masks are new."""
+        from hashlib import blake2b  # only for masks
+
+        known = self._known(batch.queries, batch.targets).masked
+        touched: list[tuple[int, int, bytes]] = []
+        parts, pieces = [], []
+        pairs: list[tuple[int, int]] = [(q, t) for q, t in batch.index.tolist()]
+        for p, (each, mask) in enumerate(zip(windows, masks, strict=True)):
+            windows[p] = each._replace(score=each.score.copy())
+            columns = np.sort(mask.columns)
+            first, end = np.searchsorted(columns, [each.start, each.stop])
+            for w in np.flatnonzero(end > first).tolist():
+                bound = slice(int(each.start[w]), int(each.stop[w]))
+                part = mask.part(slice(None), bound)
+                digest = blake2b(part.offsets.tobytes() + part.columns.tobytes()).digest()
+                before, score = known.get((*pairs[p], w), (b"", 0))
+                if before == digest:
+                    windows[p].score[w] = score
+                    continue
+                touched.append((p, w, digest))
+                pieces.append(batch.targets[int(batch.target_index[p])][bound])
+                parts.append(part)
+        if touched:
+            owners = np.array([p for p, *_ in touched])
+            every = np.arange(len(touched), dtype=np.int32)
+            again = Batch.indexed(
+                batch.queries, Sequences.of(pieces), batch.query_index[owners], every
+            ).masked(parts)
+            scores = self._best(again, False, ignore).score
+            for (p, w, digest), score in zip(touched, scores.tolist(), strict=True):
+                windows[p].score[w] = score
+                known[(*pairs[p], w)] = digest, score
+        return windows
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Pairs whose targets are cut, and how to join what is found in the parts that matter.
+
+    Parameters
+    ----------
+    batch : Batch
+    windows : list of WindowScores
+        Those of each pair.
+    """
+
+    batch: Batch
+    windows: list[WindowScores]
+
+    @property
+    def scores(self) -> BestCells:
+        """The best scores; the cells do not count."""
+        score = [each.score.max(initial=0) for each in self.windows]
+        return BestCells(np.array(score, np.int32), np.zeros((len(self.batch), 2), np.int32))
+
+    @cached_property
+    def _columns(self) -> npt.NDArray[np.int64]:
+        """The columns of each pair that have the best alignment, see the top of this module."""
+        bounds = np.zeros((len(self.batch), 2), np.int64)
+        for p, each in enumerate(self.windows):
+            if each.score.max(initial=0) > 0:
+                last = len(each.score) - 1 - int(each.score[::-1].argmax())
+                left = int(each.start[last]) + 1 - int(self.batch.query_lengths[p]) - each.span
+                bounds[p] = max(0, left), each.stop[last]
+        return bounds
+
+    @property
+    def pairs(self) -> Batch:
+        """The pairs with these columns alone."""
+        batch, slices = self.batch, [slice(*bound) for bound in self._columns.tolist()]
+        targets = Sequences.of(
+            batch.targets[t][columns]
+            for t, columns in zip(batch.target_index.tolist(), slices, strict=True)
+        )
+        every = np.arange(len(batch), dtype=np.int32)
+        pairs = Batch.indexed(batch.queries, targets, batch.query_index, every)
+        if batch.masks is None:
+            return pairs
+        masks = zip(batch.masks, slices, strict=True)
+        return pairs.masked(mask.part(slice(None), columns) for mask, columns in masks)
+
+    def best(self, found: BestCells) -> BestCells:
+        """Return the best cells of the whole pairs, given those of `pairs`."""
+        return BestCells.of(found.score, found.i, found.j + self._columns[:, 0])
+
+    def paths(self, found: Paths) -> Paths:
+        """Return the alignments of the whole pairs, given those of `pairs`."""
+        end = found.ends.end.copy()
+        end[:, 1] += self._columns[:, 0] * (found.ends.score > 0)
+        return Paths(Ends(found.ends.score, end), found.runs, found.offsets)

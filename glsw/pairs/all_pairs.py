@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.base import Engine, ignore
-from glsw.engines.proportion import Proportion
+from glsw.engines.base import Engine, Proportion, ignore
 from glsw.run.pool import Runner, task_count
 from glsw.run.workers import Workers
 from glsw.sequences.encoded import Sequences

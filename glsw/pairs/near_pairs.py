@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import DIAGONAL, Runs
-from glsw.engines.base import Engine, Progress, Ties, ignore
-from glsw.engines.proportion import Proportion
+from glsw.engines.base import Engine, Progress, Proportion, Ties, ignore
 from glsw.engines.tiles import BoundedTile, Passing
 from glsw.pairs.align_pairs import aligned
 from glsw.pairs.all_pairs import (

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Progress
-from glsw.engines.window_scan import scan_windows
-from glsw.engines.windows import Places, WindowScores
+from glsw.engines.windows import Places, WindowScores, scan_windows
 from glsw.search.ranking import RankedHits, Ranking, target_numbers
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences

@@ -10,12 +10,11 @@ from glsw.alignment.batch import Mask
 from glsw.alignment.paths import coordinates
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
-from glsw.engines import cpu, cpu_local
+from glsw.engines import cpu, cpu_local, windows
 from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.cpu_local import LocalPaths
 from glsw.engines.reference import Reference
-from glsw.engines.windowed import Windowed
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import Record
 
@@ -174,10 +173,12 @@ def test_windows_of_a_search_are_not_scanned_again(monkeypatch):
         score, i, j = best_end(query, target, scoring, mask)
         expected.append((score, i, j))
         mask = mask.with_runs(trace(query, target, scoring, i, j, mask=mask)[0])
-    monkeypatch.setattr(Windowed, "_scanned", None)
+    scan, scanned = windows._scan_cut, []
+    monkeypatch.setattr(windows, "_scan_cut", lambda *args: scanned.append(0) or scan(*args))
     monkeypatch.setattr(cpu, "MAX_TABLE", 2**20)
     aligner = Aligner(scoring, engine="cpu")
     texts = (scoring.alphabet.decode(codes) for codes in (query, target))
     (hit,) = aligner.search(*(Record("one", "", text) for text in texts), max_hsps=5, strand="plus")
     ends = [each.alignment.coordinates[::-1, -1].tolist() for each in hit.hsps]
     assert [(each.score, *end) for each, end in zip(hit.hsps, ends, strict=True)] == expected
+    assert len(scanned) == 1

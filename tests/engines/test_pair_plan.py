@@ -158,7 +158,7 @@ def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
         choices = router._choices(batch, ends=ends, align=False)
         pairs = np.sort(np.concatenate([pairs for _, pairs in choices]))
         assert pairs.tolist() == list(range(len(batch)))
-        return {kind.name for kind, _ in choices}
+        return {name for name, _ in choices}
 
     many = random_batch(9, 20_000, (10, 500), (10, 500), together=True)
     assert chosen(many) == {"lanes"}

@@ -16,7 +16,7 @@ from glsw.engines.lanes import (
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.slices import Queue
 from glsw.engines.tiles import BoundedTile
-from glsw.engines.window_scan import scan_windows
+from glsw.engines.windows import scan_windows
 from glsw.pairs import many_pairs
 from glsw.pairs.all_pairs import score_matrix
 from glsw.pairs.many_pairs import align_pairs, score_pairs

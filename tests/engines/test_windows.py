@@ -13,8 +13,7 @@ from glsw.engines import choose, windows as module
 from glsw.engines.base import ScanHints
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.reference import Reference
-from glsw.engines.window_scan import scan_windows
-from glsw.engines.windows import Windows, longest_spans, window_length
+from glsw.engines.windows import Windows, longest_spans, scan_windows, window_length
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 

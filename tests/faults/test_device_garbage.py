@@ -21,16 +21,15 @@ import pytest
 from subtests import with_subtests
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.paths import Ends, Paths
+from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
-from glsw.engines.base import Engine
+from glsw.engines.base import Engine, Progress, Ties, ignore
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.gl import Programs
 from glsw.engines.score_map import VALUES, ScoreMap, Value
 from glsw.engines.three.base import Engine3
 from glsw.engines.tiles import BoundedTile
-from glsw.engines.windowed import Windowed
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
@@ -248,6 +247,30 @@ def test_pairs_with_their_own_queries(number: str, device: Device) -> None:
     judge(lambda: check_each(engine), device)
 
 
+class Cutting(Engine):
+    """Has one engine scan windows of long targets, and another one align what matters."""
+
+    name = "cutting"
+
+    def __init__(self, scanner: Engine, aligner: Engine) -> None:
+        self.capabilities, self.aligner = aligner.capabilities, aligner
+        super().__init__(aligner.scoring, aligner.device)
+        self.long = windows.LongTargets(scanner, aligner.best)
+
+    def best(
+        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
+    ) -> BestCells:
+        cut = self.long.cut(batch, progress)
+        return cut.best(self.aligner.best(cut.pairs, ends, ignore, ties=ties))
+
+    def paths(
+        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
+    ) -> Paths | None:
+        cut = self.long.cut(batch, progress or ignore)
+        paths = self.aligner.paths(cut.pairs, ties=ties)
+        return paths and cut.paths(paths)
+
+
 @with_subtests("masked", [False, True])
 def test_windows(masked: bool, device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(windows, "_SHORTEST_WINDOW", 8)
@@ -257,7 +280,7 @@ def test_windows(masked: bool, device: Device, monkeypatch: pytest.MonkeyPatch) 
         batch = batch.masked([Mask.of([0, 4], [0, 40], 5)] * 2)
     for aligner in (Auto(LOCAL, device), Fragment(LOCAL, device)):
         if not (masked and isinstance(aligner, Fragment)):
-            engine = lambda: Windowed(Lanes(LOCAL, device, rows=8), aligner)  # noqa: B023, E731
+            engine = lambda: Cutting(Lanes(LOCAL, device, rows=8), aligner)  # noqa: B023, E731
             judge(lambda: check_ends(engine().ends(batch), batch), device)  # noqa: B023
             judge(lambda: check_aligned(engine(), batch), device)  # noqa: B023
 

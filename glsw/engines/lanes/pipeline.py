@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from glsw.engines.base import Proportion
 from glsw.engines.lanes.jobs import Round
 from glsw.engines.lanes.rows import Rows, joined, stacked, together
-from glsw.engines.proportion import Proportion
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:

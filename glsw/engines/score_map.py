@@ -305,7 +305,6 @@ class ScoreMap(Blocked):
             WORKGROUP=self._lanes,
             ROWS=self._map_tile.rows,
             COLUMNS=self._columns,
-            CAPPED=1,
             NARROW=1 if self._narrow else None,
             JOIN=1 if join else None,
             **odd,

@@ -215,7 +215,6 @@ OWN_PERMUTATIONS = {
         ({}, {"NARROW": 1}),
         **LANES,
         COLUMNS=128,
-        CAPPED=1,
     ),
     "traceback.comp": permutations(
         LINEAR,
@@ -404,7 +403,7 @@ BUDGETS = {
     "scan_carries.comp": (7, 5, 14),
     "scan_single.comp": (10, 7, 42),
     "scan_step.comp": (7, 5, 14),
-    "score_map.comp": (12, 14, 48),
+    "score_map.comp": (11, 14, 48),
     "subtable.comp": (16, 11, 280),
     "traceback.comp": (7, 9, 126),
     "traceback3.comp": (2, 1, 4),

@@ -7,7 +7,8 @@ stands on all of them; ``test_NAME.py`` in this folder tests the module or the p
 ``cases3`` have the pairs and triples that every engine is judged by, ``naive`` and ``naive3`` the
 definitions that the references are judged by, ``program`` starts the command line in a process of
 its own, ``subtests`` makes one test of many near-equal cases, ``failing`` has devices that fail,
-``driver_faults`` drivers with faults, and ``doc_examples`` runs the examples of pages.
+``driver_faults`` drivers with faults, ``used_memory`` has memory that is not zero, and
+``doc_examples`` runs the examples of pages.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any
 import pytest
 import tqdm
 from hypothesis import HealthCheck, settings
+from used_memory import fill_new_memory
 
 from glsw.cli import main
 from glsw.device import device as device_module
@@ -120,6 +122,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(folder.cleanup)
     os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder.name
     os.environ.pop("PYTHONDONTWRITEBYTECODE", "")
+    fill_new_memory()
 
 
 def pytest_runtest_teardown() -> None:

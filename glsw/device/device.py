@@ -28,14 +28,12 @@ from glsw.device.current import (
     forked_after_gl,
     restore_current,
 )
-from glsw.device.fence import Fence
 from glsw.device.info import DeviceInfo, dotted, read_info
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from glsw.device.readback import Readback
-    from glsw.device.staging import Staging
+    from glsw.device.transfer import Fence, Readback, Staging
     from glsw.device.verdicts import Verdicts
 
 __all__ = [
@@ -258,6 +256,8 @@ class Device(ThreadSafeContext):
 
     def fence(self) -> Fence:
         """Return a fence behind all commands queued so far."""
+        from glsw.device.transfer import Fence  # imports numpy
+
         self.activate()
         return Fence(self.ctx)
 
@@ -267,18 +267,18 @@ class Device(ThreadSafeContext):
             buffer.write(array)
             return
         if self._staging is None:
-            from glsw.device.staging import Staging  # only for large work
+            from glsw.device.transfer import Staging
 
-            self._staging = Staging(self)
+            self._staging = Staging(self.ctx, self.check)
         self._staging.write(buffer, array)
 
     @property
     def readback(self) -> Readback:
         """What reads buffers, with memory of its own."""
         if self._readback is None:
-            from glsw.device.readback import Readback
+            from glsw.device.transfer import Readback
 
-            self._readback = Readback(self)
+            self._readback = Readback(self.ctx, self.wait, self.info.software)
         return self._readback
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.device.device import Device, EndlessError
-from glsw.device.fence import Fence
+from glsw.device.transfer import Fence
 
 SECONDS = 0.1
 """Work that is queued before the device is waited for; watchdogs end work from 0.5 s on."""

@@ -1,22 +1,22 @@
-"""Uploads of large arrays through mapped memory."""
+"""Uploads and downloads through mapped memory."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from glsw.device import staging
-from glsw.device.staging import Staging
+from glsw.device import transfer
+from glsw.device.transfer import Readback, Staging
 
 
 @pytest.fixture
 def made(device, monkeypatch):
     """Return a function that makes blocks of 100 bytes, for arrays of 10 bytes and more."""
-    monkeypatch.setattr(staging, "_LEAST_BYTES", 10)
+    monkeypatch.setattr(transfer, "_LEAST_BYTES", 10)
     every = []
 
     def make():
-        every.append(Staging(device, block=100))
+        every.append(Staging(device.ctx, device.check, block=100))
         return every[-1]
 
     yield make
@@ -41,7 +41,7 @@ def test_arrays_of_any_size_arrive(device, made):
 
 
 def test_without_mapped_memory_the_driver_copies(device, made, monkeypatch):
-    monkeypatch.setattr(device, "info", replace(device.info, version=(4, 3)))
+    monkeypatch.setattr(transfer, "_STORAGE", 1000)
     uploads = made()
     assert not uploads.works
     array = np.arange(1000, dtype=np.uint32)
@@ -78,7 +78,7 @@ class Reached:
     [(True, 9, 1, 49), (False, 9, 6, 44), (False, 0, 1, 49), (False, 2, 3, 47)],
 )
 def test_new_blocks_are_for_a_busy_device(device, made, monkeypatch, at_once, there, blocks, waits):
-    uploads, mapped, fences, new = made(), staging.mapped, [], []
+    uploads, mapped, fences, new = made(), transfer._mapped, [], []
     if not uploads.works:
         pytest.skip("no mapped memory")
 
@@ -86,12 +86,12 @@ def test_new_blocks_are_for_a_busy_device(device, made, monkeypatch, at_once, th
         new.append(len(new) < there)
         return mapped(*given) if new[-1] else (0, None)
 
-    def fence():
+    def fence(_):
         fences.append(Reached(at_once))
         return fences[-1]
 
-    monkeypatch.setattr(staging, "mapped", map_some)
-    monkeypatch.setattr(device, "fence", fence)
+    monkeypatch.setattr(transfer, "_mapped", map_some)
+    monkeypatch.setattr(transfer, "Fence", fence)
     array = np.random.default_rng(2).integers(0, 256, 5000, np.uint8)
     buffer = device.ctx.buffer(reserve=5000)
     for start in range(0, 5000, 2500):  # two calls
@@ -100,3 +100,32 @@ def test_new_blocks_are_for_a_busy_device(device, made, monkeypatch, at_once, th
     assert (len(uploads._blocks), sum(each.waited for each in fences)) == (blocks, waits)
     assert all(each.waited <= 1 for each in fences)
     device.check("tests")
+
+
+# downloads
+
+
+@pytest.mark.parametrize("memory", ["mapped", "not mapped"])
+def test_what_is_read_is_what_was_there_then(device, monkeypatch, memory):
+    if memory == "not mapped":
+        monkeypatch.setattr(transfer, "_STORAGE", 1000)
+    monkeypatch.setattr(transfer, "_LEAST_BYTES", 16)
+    monkeypatch.setattr(transfer, "_MOST_BYTES", 4000)
+    back, rng = Readback(device.ctx, device.wait, software=False), np.random.default_rng(1)
+    for sizes in ([16], [8, 4], [400, 0, 40], [4], [4000, 4], [1000, 2000]):
+        arrays = [rng.integers(0, 256, size, np.uint8) for size in sizes]
+        buffers = [device.ctx.buffer(array.tobytes() + bytes(8)) for array in arrays]
+        taken = back.begin([(buffer, size) for buffer, size in zip(buffers, sizes, strict=True)])
+        for buffer in buffers:
+            buffer.write(bytes(buffer.size))
+        found = taken()
+        assert [each.tolist() for each in found] == [each.tolist() for each in arrays]
+    device.check("tests")
+
+
+def test_software_renderers_are_read_at_once(device, monkeypatch):
+    monkeypatch.setattr(transfer, "_LEAST_BYTES", 1)
+    monkeypatch.setattr(transfer, "_mapped", None)
+    buffer = device.ctx.buffer(b"12345678")
+    (found,) = Readback(device.ctx, device.wait, software=True).begin([(buffer, 4)])()
+    assert found.tobytes() == b"1234"

@@ -36,8 +36,8 @@ from program import process
 import glsw
 from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device
-from glsw.device.fence import Fence
 from glsw.device.shader import ComputeProgram
+from glsw.device.transfer import Fence
 from glsw.device.verdicts import Verdicts, _machine
 from glsw.engines import ENGINES, device_check, proof, spec
 from glsw.engines.cpu import Cpu

@@ -85,7 +85,7 @@ class Aligner(PoolUser):
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
         Searches run on all devices of a list, with one process per device; all else runs on the
         first. ``"all"`` means all devices but software renderers, ``"auto"`` that one of these that
-        has the number of this process on its host, see `glsw.device.rank`.
+        has the number of this process on its host, see `glsw.rank`.
     ties : {"conventional", "any"}
         In which of several cells with the best score an alignment ends: see `Engine.ends`.
     unknown : str, optional

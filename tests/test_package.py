@@ -30,6 +30,7 @@ ORDER = [
     "_version",
     "caller",
     "cores",
+    "rank",
     "words",
     "arrays",
     "wings",

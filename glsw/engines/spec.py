@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from glsw import caller
 from glsw.cores import check_threads
 from glsw.device.current import forked_after_gl
-from glsw.device.device import Device, DeviceError, SoftwareRendererWarning, open_device
+from glsw.device.device import (
+    Device,
+    DeviceError,
+    SoftwareRendererWarning,
+    devices,
+    open_device,
+)
 from glsw.device.info import COMPUTE
-from glsw.device.rank import device_of_rank
 from glsw.engines import ENGINES, Capabilities, Engine, cpu
 from glsw.engines.choose import Auto, engine_of
+from glsw.rank import local_rank
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.words import did_you_mean
@@ -109,7 +115,7 @@ class EngineSpec(NamedTuple):
         """Return the engine, its device opened; errors as `open_device` and `requires`.
 
         If no device is named and there is no GPU, ``auto`` uses ``cpu`` where that is installed;
-        device ``"auto"`` is that of `glsw.device.rank.device_of_rank`, always a hardware one.
+        device ``"auto"`` is that of `device_of_rank`, always a hardware one.
         """
         requires = self.requires
         if self.device == "auto":
@@ -156,3 +162,30 @@ def _auto(scoring: Scoring, threads: int | None, quiet: bool) -> Engine:
     with device:
         scanner = cpu.Cpu if with_cpu else None
         return Auto(scoring, device, scanner=scanner, threads=threads, proves=True)
+
+
+def device_of_rank(require: tuple[int, int]) -> int:
+    """Return the index of the hardware device of this process: that of its number on the host.
+
+    A process without a number takes the first device.
+
+    Raises
+    ------
+    DeviceError
+        If there is no hardware device with this version of OpenGL, or fewer than processes.
+    """
+    listed = devices()
+    fit = [info.index for info in listed if info.version >= require and not info.software]
+    rank, source = local_rank() or (0, "")
+    if not fit:
+        names = ", ".join(info.name for info in listed)
+        raise DeviceError(
+            f"device 'auto': no hardware device, found {names}; name a software renderer as the "
+            "device, or use engine 'cpu'"
+        )
+    if rank >= len(fit):
+        raise DeviceError(
+            f"device 'auto': {source} is number {rank} of its host, from 0, and there are "
+            f"{len(fit)} hardware devices; start one process per device"
+        )
+    return fit[rank]

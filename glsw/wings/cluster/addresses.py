@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from glsw import caller
 from glsw.device.device import DeviceError
-from glsw.device.rank import assign
 from glsw.output.part_file import check_regular
+from glsw.rank import assign
 from glsw.run.pool import AnyExecutor
 from glsw.search.fingerprint import json_object
 

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 import glsw
-from glsw.device import rank
+from glsw import rank
 from glsw.device.device import Device, DeviceError
-from glsw.device.rank import device_of_rank, local_rank
+from glsw.engines import spec
+from glsw.engines.spec import device_of_rank
+from glsw.rank import local_rank
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +26,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 def four(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four devices, of which those at 1 and 3 are hardware."""
     listed = [replace(device.info, index=k, software=k % 2 == 0, version=(4, 6)) for k in range(4)]
-    monkeypatch.setattr(rank, "devices", lambda: listed)
+    monkeypatch.setattr(spec, "devices", lambda: listed)
 
 
 @pytest.mark.parametrize("name", rank._RANKS)
@@ -65,7 +67,7 @@ def test_dask_workers(
 
 
 def test_software_is_not_taken_silently(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rank, "devices", lambda: [replace(device.info, software=True)])
+    monkeypatch.setattr(spec, "devices", lambda: [replace(device.info, software=True)])
     with pytest.raises(DeviceError, match=r"^device 'auto': no hardware device, found .*; name a "):
         glsw.score("HEAE", "HEAE", engine="diagonal", device="auto")
     assert glsw.score("HEAE", "HEAE", engine="cpu", device="auto") == 22

@@ -1,12 +1,10 @@
-"""The device of this process among those of its host: one process per device."""
+"""The number of this process on its host."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-
-from glsw.device.device import DeviceError, devices
 
 _RANKS = (
     "OMPI_COMM_WORLD_LOCAL_RANK",  # Open MPI
@@ -58,30 +56,3 @@ def _of_dask() -> tuple[int, str] | None:
         return int(resources["device"]), "the resource 'device' of the Dask worker"
     number = re.fullmatch(r"(?:.*-)?(\d+)", str(worker.name), re.DOTALL)
     return (int(number[1]), f"the Dask worker {worker.name}") if number else None
-
-
-def device_of_rank(require: tuple[int, int]) -> int:
-    """Return the index of the hardware device of this process: that of its number on the host.
-
-    A process without a number takes the first device.
-
-    Raises
-    ------
-    DeviceError
-        If there is no hardware device with this version of OpenGL, or fewer than processes.
-    """
-    listed = devices()
-    fit = [info.index for info in listed if info.version >= require and not info.software]
-    rank, source = local_rank() or (0, "")
-    if not fit:
-        names = ", ".join(info.name for info in listed)
-        raise DeviceError(
-            f"device 'auto': no hardware device, found {names}; name a software renderer as the "
-            "device, or use engine 'cpu'"
-        )
-    if rank >= len(fit):
-        raise DeviceError(
-            f"device 'auto': {source} is number {rank} of its host, from 0, and there are "
-            f"{len(fit)} hardware devices; start one process per device"
-        )
-    return fit[rank]

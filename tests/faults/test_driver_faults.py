@@ -192,8 +192,8 @@ FAULTS = {
     "textures with the large tile only": Fault(
         "score",
         replaced(
-            "values[k + 1] = int(texel[k / 2]) >> 16;",
-            "values[k + 1] = max(int(texel[k / 2]) >> 16, -2);",
+            "int(texel[k / 2] << (16 - 16 * (k % 2))) >> 16",
+            "max(int(texel[k / 2] << (16 - 16 * (k % 2))) >> 16, k % 2 == 0 ? -32768 : -2)",
             "fragment.frag",
             lambda macros: macros["TILE"] == 8,
         ),

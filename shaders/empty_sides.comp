@@ -1,11 +1,9 @@
 #version 430
-// Empties the places of sides that tiles of subtable.comp will wait for, and of their tickets.
+// Empties the places of sides that tiles of subtable_waiting.comp will wait for, and their tickets.
 layout(local_size_x = 256) in;
 layout(std430, binding = SIDES_BINDING) writeonly buffer Sides { int side_words[]; };
 layout(std430, binding = TICKETS_BINDING) writeonly buffer Tickets { uint tickets; };
 uniform uint first_word, words;
-
-#include "lib/empty3.glsl"
 
 void main() {
     uint t = gl_GlobalInvocationID.x, all = gl_NumWorkGroups.x * gl_WorkGroupSize.x;

@@ -1,10 +1,11 @@
-// A sub-table of DEEP x SIDE x SIDE cells (Sudo et al. 2012, figure 11): its planes of cells one after
-// the other along i, in registers, and what of it is handed on or kept: sides for its neighbours, the
-// best cell, directions. LINEAR, PACKED, DIRECTIONS and MASKED may be defined. Needs triples.glsl,
-// recurrence3.glsl, and HELD: at least the cells of a plane and those before it.
+// A cell of a sub-table of DEEP x SIDE x SIDE cells (Sudo et al. 2012, figure 11) from its neighbours,
+// and what is kept of the sub-table: sides for its neighbours, the best cell, directions. Sub-tables
+// are computed plane by plane along i. LINEAR and PACKED may be defined. Needs triples.glsl,
+// recurrence3.glsl, and 1 or 0 for MASKED and DIRECTIONS.
 #include "lib/choices.glsl"
 #include "lib/directions3.glsl"
-#include "lib/empty3.glsl"
+
+const int ACROSS = SIDE + 1;  // a plane of cells has those before it along j and k, too
 
 // A side: H of a cell, and X of the columns that leave it along one axis, for its neighbour there.
 // PACKED 1, for scores below 2^16: two values in a word; with LINEAR gaps they are H of two cells.
@@ -18,8 +19,6 @@ const int PER_WORD = 1;
 
 #ifdef LINEAR
 #define Side int
-
-bool is_empty(Side s) { return s == EMPTY; }
 
 Side joined(Side first, Side second) { return PER_WORD == 1 ? first : first | second << 16; }
 
@@ -46,8 +45,6 @@ Cell from_k(Side s) { return Cell(s); }
 #ifdef PACKED
 #define Side ivec2
 
-bool is_empty(Side s) { return any(equal(s, ivec2(EMPTY))); }
-
 #if PACKED == 1
 Side side(int h, int x, int y, int z) {
     return Side(h | x + opens << 16, y + opens | z + opens << 16);
@@ -68,8 +65,6 @@ ivec4 values(Side s) {
 #endif
 #else
 #define Side ivec4
-
-bool is_empty(Side s) { return any(equal(s, ivec4(EMPTY))); }
 
 Side side(int h, int x, int y, int z) { return Side(h, x, y, z); }
 
@@ -146,29 +141,23 @@ Best best_of(int number, int i, int j, int k) {
 // Cells in which no column of two or three letters may end: one bit each, in words of a sub-table,
 // and those outside the table, where two letters against a gap could have a score that is forbidden
 // inside. Without MASKED there are none.
+layout(std430, binding = MASKS_BINDING) readonly buffer Masks { uint mask_words[]; };
 const int MASK_WORDS = (CELLS + 31) / 32;
 const int FORBIDDEN = -0x20000000;
-#ifdef MASKED
-layout(std430, binding = MASKS_BINDING) readonly buffer Masks { uint mask_words[]; };
 uint forbidden[MASK_WORDS];
 
 void load_mask(uint first, ivec3 at, ivec2 count) {
-    for (int w = 0; w < MASK_WORDS; ++w)
-        forbidden[w] = mask_words[first + word_place(at.x, at.y, at.z, w, MASK_WORDS, count)];
+    if (MASKED == 1)
+        for (int w = 0; w < MASK_WORDS; ++w)
+            forbidden[w] = mask_words[first + word_place(at.x, at.y, at.z, w, MASK_WORDS, count)];
 }
 
 Column unless_forbidden(int number, bool inside, Column s) {
     bool no = !inside || (forbidden[number >> 5] >> (number & 31) & 1u) != 0u;
-    return no ? Column(FORBIDDEN, FORBIDDEN, FORBIDDEN, FORBIDDEN) : s;
+    return MASKED == 1 && no ? Column(FORBIDDEN, FORBIDDEN, FORBIDDEN, FORBIDDEN) : s;
 }
-#else
-void load_mask(uint first, ivec3 at, ivec2 count) {}
 
-Column unless_forbidden(int number, bool inside, Column s) { return s; }
-#endif
-
-// Directions, see directions3.glsl. Without DIRECTIONS nothing is noted.
-#ifdef DIRECTIONS
+// Directions as directions3.glsl says; without DIRECTIONS nothing is noted.
 uint source(Moves d, int h, int least) {
     int before = h + gap_cost();
     uint move = chosen(unlike(before, d.b), 2u, 4u);
@@ -200,19 +189,15 @@ uint direction(Moves d, Cell c, int least) {
 #endif
 
 void note(inout uint words[WORDS], int number, Moves d, Cell c, int least) {
+    if (DIRECTIONS == 0) return;
     uint bits = direction(d, c, least);
     int at = number * BITS;
     words[at >> 5] |= bits << (at & 31);
     if ((at & 31) + BITS > 32) words[(at >> 5) + 1] |= bits >> (32 - (at & 31));
 }
-#else
-void note(inout uint words[WORDS], int number, Moves d, Cell c, int least) {}
-#endif
 
 // An invocation's column of sub-tables, SIDE cells wide along j and k: its letters, the scores of
-// the pairs of b and c, and the next plane of cells from the one before.
-const int ACROSS = SIDE + 1;
-
+// the pairs of b and c.
 // `ahead`: letters of b and of c from the first one on.
 struct Lane { int j, k, b[SIDE], c[SIDE], bc[SIDE * SIDE]; ivec2 ahead; };
 
@@ -241,25 +226,18 @@ RowScores row_scores(Lane lane, int a) {
     return s;
 }
 
-// From the plane before, and the borders in `here`, the cells of plane x; returns the best of them.
-// `ahead`: letters of a from that of `row` on.
-int next_plane(Lane lane, RowScores row, int x, int ahead, Cell before[HELD], inout Cell here[HELD],
-               inout uint words[WORDS]) {
-    int best = 0;
-    for (int y = 0; y < SIDE; ++y) {
-        for (int z = 0; z < SIDE; ++z) {
-            int at = (y + 1) * ACROSS + z + 1, bc = lane.bc[y * SIDE + z];
-            int number = (x * SIDE + y) * SIDE + z;
-            ivec3 left = ivec3(ahead, lane.ahead - ivec2(y, z));
-            bool inside = all(greaterThan(left, ivec3(0)));
-            Column s = unless_forbidden(number, inside, column(row.ab[y], row.ac[z], bc));
-            Moves d = moves(before[at - ACROSS - 1], before[at - ACROSS], before[at - 1],
-                            here[at - ACROSS - 1], before[at], here[at - ACROSS], here[at - 1], s);
-            int least = least_of(row.a, lane.b[y], lane.c[z]);
-            here[at] = cell(d, least);
-            if (is_end(left)) best = max(best, as_number(here[at].h, x, y, z));
-            note(words, number, d, here[at], least);
-        }
-    }
-    return best;
+// A cell (x, y, z) of a sub-table from its seven neighbours; notes its directions, and raises `best`
+// to its number if alignments may end in it. `ahead`: letters of a from that of `row` on.
+Cell next_cell(Lane lane, RowScores row, int ahead, int x, int y, int z, Cell abc, Cell ab, Cell ac,
+               Cell bc, Cell a, Cell b, Cell c, inout uint words[WORDS], inout int best) {
+    int number = (x * SIDE + y) * SIDE + z;
+    ivec3 left = ivec3(ahead, lane.ahead - ivec2(y, z));
+    bool inside = all(greaterThan(left, ivec3(0)));
+    Column s = column(row.ab[y], row.ac[z], lane.bc[y * SIDE + z]);
+    Moves d = moves(abc, ab, ac, bc, a, b, c, unless_forbidden(number, inside, s));
+    int least = least_of(row.a, lane.b[y], lane.c[z]);
+    Cell here = cell(d, least);
+    if (is_end(left)) best = max(best, as_number(here.h, x, y, z));
+    note(words, number, d, here, least);
+    return here;
 }

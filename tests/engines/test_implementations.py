@@ -146,11 +146,19 @@ TABLE = ({}, {"TABLE": 1})
 IDENTITY = ({}, {"IDENTITY": 1})
 COLUMN_SCORES = (IDENTITY[1], *SCORES[1:4])
 SHAPE3 = {"LETTERS": 25, "SIDE": 4, "DEEP": 2, "LANES_J": 8, "LANES_K": 8}
-TILE3 = SHAPE3 | {"AHEAD": 2, "BATCH": 4, "HELD": 25, "LETTERS_AT_ONCE": 64, "COMING": 8}
-WAITING3 = [  # tiles that wait for one another, or not
-    {"POLLING": 0, "WORKGROUP": 64, "HELPERS": 32, "FIRST_TAKER": 0, "FIRST_GIVER": 0},
-    {"POLLING": 1, "WORKGROUP": 128, "HELPERS": 32, "FIRST_TAKER": 64, "FIRST_GIVER": 96},
+KEPT3 = [  # of each cell; AGAIN from a plane that was kept
+    {"TABLE": 0, "DIRECTIONS": 0, "MASKED": 0, "AGAIN": 0} | kept
+    for kept in (
+        {},
+        {"TABLE": 1},
+        {"MASKED": 1},
+        {"DIRECTIONS": 1},
+        {"DIRECTIONS": 1, "AGAIN": 1},
+        {"DIRECTIONS": 1, "MASKED": 1},
+        {"DIRECTIONS": 1, "MASKED": 1, "AGAIN": 1},
+    )
 ]
+HELPERS3 = {"HELPERS": 32, "BATCH": 4, "AHEAD": 2, "HELD": 25, "LETTERS_AT_ONCE": 64, "EMPTY": -1}
 # Microbenchmarks.
 OPERATIONS = [{"OPERATION": number} for number in range(3)]
 MICRO = {"ROWS": 16, "STEP": 2, "TURNS": 64, "WORKGROUP": 64}
@@ -273,13 +281,12 @@ OWN_PERMUTATIONS = {
     ),
     "plane.comp": permutations(LINEAR, COLUMN_SCORES, TABLE, LETTERS=25, LANES=8, WORKGROUP=64),
     "subtable.comp": permutations(
-        LINEAR_PACKED,
-        COLUMN_SCORES,
-        [*TABLE, *permutations(({"DIRECTIONS": 1},), MASKED, AGAIN), *MASKED[1:]],
-        WAITING3,
-        **{"AGAIN": 0} | TILE3,
+        LINEAR_PACKED, COLUMN_SCORES, KEPT3, **SHAPE3, WORKGROUP=64, TILE_ROWS=32
     ),
-    "empty_sides.comp": LINEAR_PACKED,
+    "subtable_waiting.comp": permutations(
+        LINEAR_PACKED, COLUMN_SCORES, KEPT3, **SHAPE3 | HELPERS3, WORKGROUP=128
+    ),
+    "empty_sides.comp": [{"EMPTY": -1}, {"EMPTY": 1 - 2**31}],
     "traceback3.comp": permutations(LINEAR, [{"MASKED": flag} for flag in (0, 1)], **SHAPE3),
     "micro/chains.comp": permutations(NUMBERS[:2], OPERATIONS, CHAINS=16, ROUNDS=256, WORKGROUP=64),
     "micro/chains.frag": permutations(OPERATIONS, NUMBER=0, CHAINS=16, ROUNDS=256),
@@ -392,7 +399,7 @@ BUDGETS = {
     "blocked_trace.comp": (7, 7, 28),
     "compact.comp": (0, 0, 1),
     "diagonal.comp": (11, 12, 1008),
-    "empty_sides.comp": (1, 2, 5),
+    "empty_sides.comp": (0, 0, 2),
     "lanes.comp": (18, 10, 366),
     "lanes_columns.comp": (3, 4, 12),
     "lanes_profile.comp": (0, 1, 2),
@@ -404,12 +411,13 @@ BUDGETS = {
     "scan_single.comp": (10, 7, 42),
     "scan_step.comp": (7, 5, 14),
     "score_map.comp": (11, 14, 48),
-    "subtable.comp": (16, 11, 280),
+    "subtable.comp": (7, 7, 140),
+    "subtable_waiting.comp": (7, 7, 140),
     "traceback.comp": (7, 9, 126),
     "traceback3.comp": (2, 1, 4),
     "wavefront.comp": (6, 7, 42),
 }
-ALL_PERMUTATIONS = 3_770
+ALL_PERMUTATIONS = 3_767
 
 
 def conditional_macros(lines):

@@ -23,6 +23,7 @@ from glsw.scoring.three import Scoring3
 _T = TypeVar("_T")
 
 _EMPTYING_GROUPS = 1024
+_NOTHING_KEPT = {"TABLE": 0, "DIRECTIONS": 0, "MASKED": 0}
 _CELLS_OF_UNIT = 2**24  # of which the throttle counts how many there is time for
 
 
@@ -61,13 +62,16 @@ class Filling(Compute3):
         *,
         progress: Progress,
         AGAIN: int = 0,  # noqa: N803
-        **defines: int | None,
+        **defines: int,
     ) -> None:
         """Compute some rows, or all of them."""
         part = part or chunk.everything
-        defines |= chunk.form.defines
-        emptying = self.program("empty_sides.comp", **defines) if chunk.form.polling else None
-        program = self.program("subtable.comp", AGAIN=AGAIN, **defines)
+        polling = chunk.form.polling
+        name = "subtable_waiting.comp" if polling else "subtable.comp"
+        program = self.program(
+            name, **{"AGAIN": AGAIN} | _NOTHING_KEPT | chunk.form.defines | defines
+        )
+        emptying = self.program("empty_sides.comp", **chunk.form.defines) if polling else None
         self.set_scores(program)
         self.set_origin(program, chunk.layout)
         for binding, size in chunk.sizes.items():
@@ -123,7 +127,6 @@ class Filling(Compute3):
         """Compute rows in tiles, those on a diagonal plane in a dispatch."""
         tile = chunk.form.tile_rows
         program["first_row"], program["last_row"] = rows.first, rows.stop
-        program["tile_rows"] = tile
         tiles = -(-(rows.stop - rows.first) // tile)
 
         def step(wave: int) -> None:

@@ -121,28 +121,31 @@ class TileForm(NamedTuple):
     @property
     def defines(self) -> dict[str, int | None]:
         """The defines of the shaders."""
-        lanes = self.shape.lanes
-        return {
-            **self.shape.defines,
-            "WORKGROUP": lanes + 2 * HELPERS * self.polling,
-            "FIRST_TAKER": lanes * self.polling,
-            "FIRST_GIVER": (lanes + HELPERS) * self.polling,
-            "HELPERS": HELPERS if self.polling else lanes,
-            "COMING": self._coming,
+        defines = {"PACKED": self.packed or None, **self.shape.defines}
+        if not self.polling:
+            return defines | {"WORKGROUP": self.shape.lanes, "TILE_ROWS": self.tile_rows}
+        return defines | {
+            "WORKGROUP": self.shape.lanes + 2 * HELPERS,
+            "HELPERS": HELPERS,
             "BATCH": BATCH,
-            "LETTERS_AT_ONCE": self._letters,
             "AHEAD": _AHEAD,
             "HELD": self._held,
-            "PACKED": self.packed or None,
-            "POLLING": int(self.polling),
+            "LETTERS_AT_ONCE": self._letters,
+            "EMPTY": self._empty,
         }
 
     @property
+    def _empty(self) -> int:
+        """What no side has: no H is negative, and of values in a word one is below its highest."""
+        return -1 if self.linear or self.packed else 1 - 2**31
+
+    @property
     def _letters(self) -> int:
-        """Letters of the first sequence in shared memory: a power of two."""
+        """Letters of the first sequence in shared memory; where tiles wait, a power of two."""
+        if not self.polling:
+            return self.tile_rows
         steps = self.shape.lanes_j + self.shape.lanes_k + 2 * BATCH
-        rows = steps * self.shape.deep if self.polling else self.tile_rows
-        return 1 << (rows - 1).bit_length()
+        return 1 << (steps * self.shape.deep - 1).bit_length()
 
     @property
     def _coming(self) -> int:
@@ -152,8 +155,8 @@ class TileForm(NamedTuple):
 
     @property
     def _held(self) -> int:
-        """Cells of a plane of a column and before it, or sides that an invocation asks for."""
-        rows = BATCH * self.shape.deep * self.polling
+        """Cells of a plane of a column and before it, or sides that a helper asks for."""
+        rows = BATCH * self.shape.deep
         asked = sum(-(-rows * words // HELPERS) for words in self.row_words)
         return max((self.shape.side + 1) ** 2, asked)
 

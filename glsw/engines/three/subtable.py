@@ -172,9 +172,9 @@ class Subtable(Filling):
             slab = table[part.first : part.stop]
             self.reserve(gl.DIRECTIONS, slab.nbytes)
             self._fill(chunk, part, TABLE=1, progress=progress)
+            self._check(chunk)
             self.download_into(gl.DIRECTIONS, slab)
             self.check_table(layout, int(chosen[0]), slab)
-        self._check(chunk)
 
     # alignments
 
@@ -242,9 +242,9 @@ class Subtable(Filling):
         self, chunk: Chunk, progress: Progress
     ) -> tuple[BestCells, list[npt.NDArray[np.uint32]]]:
         """Compute the tables of a chunk and trace back from the best cells."""
-        masked = 1 if chunk.masked else None
+        masked = int(chunk.masked)
         whole = chunk.spacing >= chunk.rows
-        self._fill(chunk, DIRECTIONS=1 if whole else None, MASKED=masked, progress=progress)
+        self._fill(chunk, DIRECTIONS=int(whole), MASKED=masked, progress=progress)
         best = self._best(chunk)
         traces = np.zeros(len(chunk.chosen), _TRACE)
         traces["at"] = best.cell + chunk.layout.before
@@ -269,9 +269,8 @@ class Subtable(Filling):
         """Continue the traces where there are directions."""
         self.upload(gl.TRACES, traces)
         self.reserve(gl.PATHS, 4 * int(chunk.paths.sum()))
-        others = dict.fromkeys(key for key in self._defines if key not in ("LINEAR", "LETTERS"))
-        defines = others | chunk.form.shape.defines | {"MASKED": int(chunk.masked)}
-        program = self.program("traceback3.comp", **defines)
+        masked = int(chunk.masked)
+        program = self.program("traceback3.comp", MASKED=masked, **chunk.form.shape.defines)
         program["triple_count"] = len(traces)
         program["first_sub_table"] = first_row // chunk.form.shape.deep
         program.run(-(-len(traces) // _TRACES_PER_GROUP))

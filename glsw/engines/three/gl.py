@@ -37,7 +37,7 @@ LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS, TICKETS = (
 )
 TRACES, PATHS = Binding("TRACES", SIDES.number), Binding("PATHS", BEST.number)
 _NO_SCORE = 2**31 - 1
-"""That of a tile which has waited in vain for another one, see tile3_results.glsl."""
+"""That of a tile which has waited in vain for another one, see subtable_waiting.comp."""
 _LAST, _LOW = 2**63 - 1, 2**32 - 1
 _NEVER = -(2**29)
 """A score that no alignment survives, even three times."""

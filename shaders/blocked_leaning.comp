@@ -79,8 +79,7 @@ void main() {
     int n = pair.target_length, begin = time - strip * (STEPS + WORKGROUP);
     int stop = min(begin + STEPS, steps_over(n) + WORKGROUP - 1);
     begin = max(begin, 0);
-    Lane lane = lane_at_border(pair, row + int(gl_LocalInvocationIndex) * ROWS);
-    for (int r = 0; r < ROWS; ++r) lane.e[r] = max(lane.h[r] - gap_open, 0);
+    Lane lane = leaning_lane_at_border(pair, row + int(gl_LocalInvocationIndex) * ROWS);
     if (begin > 0) load_lane(lane, strip);
     // Only cells that beat the best of the tiles before count.
     Best best = better(best_from(best_cells[strip]), at_least(best_cells[tile_rows].x));

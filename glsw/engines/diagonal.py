@@ -128,7 +128,10 @@ class Diagonal(ComputeEngine):
         found = BestCells.zeros(len(batch))
         for chunk in self._chunks(batch, trace=False):
             self._prepare(chunk)
-            self._fill(chunk, ends, ties, directions=False, progress=progress)
+            if self._masks or self.scoring.gaps or not self.scoring.deletion.open:
+                self._fill(chunk, ends, ties, directions=False, progress=progress)
+            else:
+                self._lean(chunk, ends, ties, progress)
             found.put(chunk.chosen, self._best_cells(chunk))
         return found
 
@@ -277,8 +280,28 @@ class Diagonal(ComputeEngine):
         if self._masks:
             self._masks.bind_to_storage_buffer(_MASKS.number)
         program["spacing"] = chunk.spacing
-        block = _SOFTWARE_PAIRS_PER_DISPATCH if self.device.info.software else _PAIRS_PER_DISPATCH
         strips = min(chunk.strips, chunk.spacing) if again else chunk.strips
+        self._run(program, chunk, strips, progress)
+
+    def _lean(self, chunk: _Chunk, ends: bool, ties: Ties, progress: Progress) -> None:
+        """Compute all strips of the tables for score and ends alone."""
+        program = self.program(
+            "diagonal_leaning.comp",
+            WORKGROUP=chunk.workgroup,
+            ENDS=1 if ends else None,
+            TIES_ANY=1 if ends and ties == "any" else None,
+        )
+        self._run(program, chunk, chunk.strips, progress)
+
+    def _run(
+        self,
+        program: moderngl.ComputeShader,
+        chunk: _Chunk,
+        strips: int,
+        progress: Progress | None,
+    ) -> None:
+        """Dispatch some pairs after others, one strip after the other."""
+        block = _SOFTWARE_PAIRS_PER_DISPATCH if self.device.info.software else _PAIRS_PER_DISPATCH
         blocks = -(-len(chunk.chosen) // block)
         cells = int((chunk.m * chunk.n).sum())
 

@@ -12,6 +12,12 @@
 uniform int cap;
 #endif
 
+Lane leaning_lane_at_border(Pair pair, int row) {
+    Lane lane = lane_at_border(pair, row);
+    for (int r = 0; r < ROWS; ++r) lane.e[r] = max(lane.h[r] - gap_open, 0);
+    return lane;
+}
+
 // From E and F of a cell and its M to its H, E of the next column and F of the next row; returns x.
 int next_cell(out int h, inout int e, inout int f, int m) {
 #ifdef CAPPED

@@ -186,8 +186,17 @@ OWN_PERMUTATIONS = {
         LETTERS=24,
     ),
     "diagonal.comp": permutations(
-        LINEAR, SEPARATE, [*MASKED, *SPAN[1:]], SCORES, TASKS, DIRECTIONS, AGAIN, **LANES
+        LINEAR,
+        SEPARATE,
+        [*MASKED, *SPAN[1:]],
+        SCORES,
+        [
+            *permutations(TASKS, AGAIN=0),
+            *permutations(TASKS[1:], AGAIN, DIRECTIONS=1),
+        ],
+        **LANES,
     ),
+    "diagonal_leaning.comp": permutations(LINEAR, SEPARATE, SPAN, SCORES[:-1], TASKS, **LANES),
     "blocked.comp": permutations(
         LINEAR,
         SEPARATE,
@@ -398,7 +407,8 @@ BUDGETS = {
     "blocked_leaning.comp": (9, 13, 576),
     "blocked_trace.comp": (7, 7, 28),
     "compact.comp": (0, 0, 1),
-    "diagonal.comp": (11, 12, 1008),
+    "diagonal.comp": (11, 12, 588),
+    "diagonal_leaning.comp": (9, 13, 144),
     "empty_sides.comp": (0, 0, 2),
     "lanes.comp": (18, 10, 366),
     "lanes_columns.comp": (3, 4, 12),

@@ -309,7 +309,7 @@ class Edit(Workload, called="edit"):
             if "edlib" in self.setup.rivals:
                 yield Case("edlib", partial(self._edlib, work), ours=False, cores=1, **fields)
 
-    def _codes(self, work: Work, seconds: float, **options: int) -> Run:
+    def _codes(self, work: Work, seconds: float, **options: Any) -> Run:
         scoring = unit_costs(code_alphabet(max(2, work.letters)), infix=work.infix)
         engine, (queries, targets) = BitParallel(scoring, self.device, **options), work.sides
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import moderngl
@@ -38,15 +39,41 @@ BINDINGS = numbered("QUERIES", "ROWS", "TARGETS", "SLOTS", "DIFFERENCES", "WORDS
 QUERIES, ROWS, TARGETS, SLOTS, DIFFERENCES, WORDS, DISTANCES = BINDINGS
 _MAX_WORDS = 16  # of a strip: with more, compilers do not unroll the loops
 _REGISTERS = 80  # of differences and planes in a lane
-_COLUMNS, _SOFTWARE_COLUMNS = 2**15, 2**11  # of a dispatch
-_LANES, _SOFTWARE_LANES = 2**15, 64  # that fill a device
 _SECONDS_PER_DISPATCH = 0.03
 _SIMILAR = 64  # letters of targets whose order makes no difference to lanes
-_FIRST_CELLS, _FIRST_SOFTWARE_CELLS = 2**32, 2**26  # of a dispatch, at least
+_COLUMNS, _SOFTWARE_COLUMNS = 2**15, 2**11  # of a dispatch
 _MAX_PAIRS_PER_TILE = 2**22
-_LARGE_PAIR_CELLS, _FEW_PAIRS = 2**31, 256  # which leave most lanes of hardware idle
+_FEW_PAIRS = 256  # which leave most lanes of hardware idle
 
 _Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes by which work is cut; the defaults are for hardware.
+
+    Parameters
+    ----------
+    lanes : int
+        Pairs that fill the device.
+    cells : int
+        Cells of a dispatch, at least.
+    large : int
+        Cells of a pair, of a few, that another engine scores.
+    window, lengths : int
+        A window of a target has as many letters, at least, and so many times those of the longest
+        query.
+    """
+
+    lanes: int = 2**15
+    cells: int = 2**32
+    large: int = 2**31
+    window: int = 2**11
+    lengths: int = 16
+
+
+SOFTWARE = Limits(lanes=64, cells=2**26, large=2**62)
+"""For software renderers."""
 
 
 class Distances(NamedTuple):
@@ -86,6 +113,8 @@ class BitParallel(ComputeEngine):
         Columns of a dispatch, a multiple of 32.
     memory : int
         Bytes of device memory for the pairs that are computed together, sequences not counted.
+    limits : Limits, optional
+        By default those of the kind of device.
     """
 
     name = "bit_parallel"
@@ -109,6 +138,7 @@ class BitParallel(ComputeEngine):
         words: int | None = None,
         columns: int | None = None,
         memory: int = 2**28,
+        limits: Limits | None = None,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         self._defines, self._uniforms = {}, {}
@@ -118,12 +148,9 @@ class BitParallel(ComputeEngine):
             raise ValueError(f"columns {columns}: a multiple of {BITS} expected")
         software = self.device.info.software
         self._group = workgroup or (8 if software else 64)
+        self._limits = limits or (SOFTWARE if software else Limits())
         self._columns = columns or (_SOFTWARE_COLUMNS if software else _COLUMNS)
-        self._similar = min(_SIMILAR, self._columns)
-        self._least_cells = _FIRST_SOFTWARE_CELLS if software else _FIRST_CELLS
-        self._cells = self._least_cells
-        self._large = 2**62 if software else _LARGE_PAIR_CELLS
-        self._enough = _SOFTWARE_LANES if software else _LANES
+        self._cells = self._limits.cells
         self._memory = memory
         self._throttle = Throttle(self.device, first=4)
         self._matching = (scoring.match_and_mismatch or (0, 0, 0))[2]
@@ -138,7 +165,7 @@ class BitParallel(ComputeEngine):
     @property
     def hints(self) -> ScanHints:
         """What suits `scan`."""
-        return ScanHints(cells_at_once=1024 * self._least_cells)
+        return ScanHints(cells_at_once=1024 * self._limits.cells)
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
@@ -148,7 +175,7 @@ class BitParallel(ComputeEngine):
         offset = self.scoring.score_offset(m, n)
         left = np.zeros(len(batch), bool)
         if self.rest is not None and len(batch) <= _FEW_PAIRS:
-            left = m * n >= self._large
+            left = m * n >= self._limits.large
         score = np.zeros(len(batch), np.int64)
         if left.any() and self.rest is not None:
             score[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
@@ -174,7 +201,7 @@ class BitParallel(ComputeEngine):
         words = first_words(batch.targets)
         for pairs, cut in self._groups(np.where(n > 0, m, 0), 1):
             longest = self._infix and int(m[pairs].max())
-            windows = cut_windows(pairs, n[pairs], longest, self._similar)
+            windows = self._windows(pairs, n[pairs], longest)
             if cut.strips > 1:
                 windows = windows.part(np.argsort(-cut.strips_of(m[windows.owner]), kind="stable"))
             in_windows = bool(windows.start.any())
@@ -202,7 +229,7 @@ class BitParallel(ComputeEngine):
         words, letters = first_words(targets), np.flatnonzero(n)
         for rows, cut in self._groups(m, len(letters)):
             longest = self._infix and int(m[rows].max())
-            windows = cut_windows(letters, n[letters], longest, self._similar)
+            windows = self._windows(letters, n[letters], longest)
             in_windows = bool(windows.start.any())
             while len(windows.columns):
                 part = windows.part(slice(self._slots(cut, windows.columns)))
@@ -245,7 +272,7 @@ class BitParallel(ComputeEngine):
         cuts = strips * (_MAX_WORDS + 1) + -(-words // strips)
         cuts[m == 0] = -1
         values, counts = np.unique(cuts[m > 0], return_counts=True)
-        few = counts * lanes < self._enough
+        few = counts * lanes < self._limits.lanes
         for number in values[~few].tolist():
             yield np.flatnonzero(cuts == number), Strips(*divmod(number, _MAX_WORDS + 1))
         others = np.flatnonzero(np.isin(cuts, values[few]))
@@ -256,6 +283,11 @@ class BitParallel(ComputeEngine):
                 others[np.argsort(-words[others], kind="stable")],
                 Strips(-(-most // width), width),
             )
+
+    def _windows(self, targets: npt.NDArray[np.intp], lengths: _Int64, longest: int) -> Windows:
+        """Return windows of targets for queries of so many letters at most, 0 for whole ones."""
+        least = max(self._limits.window, self._limits.lengths * -(-longest // 4) * 4)
+        return cut_windows(targets, lengths, longest, least, min(_SIMILAR, self._columns))
 
     def _bytes(self, cut: Strips, longest: int) -> int:
         """Return the bytes that a pair needs in the largest buffer."""
@@ -348,7 +380,7 @@ class BitParallel(ComputeEngine):
         self.device.ctx.memory_barrier()
         self.device.check(f"computing with engine {self.name!r}")
         rate = cells / max(time.perf_counter() - began, 1e-6)
-        self._cells = max(self._least_cells, int(rate * _SECONDS_PER_DISPATCH))
+        self._cells = max(self._limits.cells, int(rate * _SECONDS_PER_DISPATCH))
         return int(lengths.max())
 
     def _collect(

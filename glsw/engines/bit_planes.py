@@ -15,7 +15,6 @@ BITS = 32
 """Rows of a word."""
 SLOT = np.dtype([("query", np.uint32), ("target", np.uint32), ("columns", np.int32)])
 """A target, or a window of one, and its query."""
-_LEAST_WINDOW, _LONGEST_QUERIES = 2**11, 16  # letters, and lengths of the longest query
 _SHORT = 256  # letters of sequences that are copied letter by letter
 
 
@@ -135,7 +134,8 @@ class Windows(NamedTuple):
 def cut_windows(
     targets: npt.NDArray[np.intp],
     lengths: npt.NDArray[np.int64],
-    longest: int = 0,
+    longest: int,
+    least: int,
     similar: int = 0,
 ) -> Windows:
     """Return the windows of targets, the longest first.
@@ -149,20 +149,21 @@ def cut_windows(
         Letters of the longest query that is aligned with a part of them, 0 if targets are aligned
         as a whole. A part nearest to m letters has at most 2m: fewer than m edits are needed, for m
         suffice with no letter. So windows that overlap by 2m have all of them.
+    least : int
+        Letters of a window without its overlap, a multiple of 4.
     similar : int
         If no target has more letters than these, they stay in order.
 
     Examples
     --------
-    >>> windows = cut_windows(np.array([5, 7]), np.array([3, 5000]), 10)
+    >>> windows = cut_windows(np.array([5, 7]), np.array([3, 5000]), 10, 2048)
     >>> windows.owner.tolist(), windows.start.tolist(), windows.columns.tolist()
     ([7, 7, 7, 5], [0, 2048, 4096, 0], [2068, 2068, 904, 3])
     """
     if int(lengths.max(initial=0)) <= similar:
         return Windows(targets, np.zeros_like(lengths), lengths, lengths)
-    step = max(_LEAST_WINDOW, _LONGEST_QUERIES * -(-longest // 4) * 4)
     overlap = -(-2 * longest // 4) * 4
-    length = step + overlap if longest else int(lengths.max())
+    length = least + overlap if longest else int(lengths.max())
     first, start, stop = window_bounds(lengths, length, overlap)
     fresh = stop - start - np.where(start > 0, overlap, 0)
     windows = Windows(np.repeat(targets, np.diff(first)), start, stop - start, fresh)

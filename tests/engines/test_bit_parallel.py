@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import cases
@@ -14,6 +15,7 @@ from glsw.aligner import Aligner
 from glsw.alignment.batch import Batch
 from glsw.engines import Auto, BitParallel, engine_of
 from glsw.engines.bit_integers import edit_distances
+from glsw.engines.bit_parallel import SOFTWARE
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs, unit_costs
@@ -108,13 +110,11 @@ def test_long_targets(device, infix):
     assert_as_edlib(pairs, found, infix)
 
 
-def test_long_targets_are_cut_into_windows(device, monkeypatch):
-    monkeypatch.setattr("glsw.engines.bit_planes._LEAST_WINDOW", 64)
-    monkeypatch.setattr("glsw.engines.bit_planes._LONGEST_QUERIES", 1)
+def test_long_targets_are_cut_into_windows(device):
     rng = np.random.default_rng(10)
     for least in (2**26, 1):
-        monkeypatch.setattr("glsw.engines.bit_parallel._FIRST_SOFTWARE_CELLS", least)
-        engine = BitParallel(unit_costs(ACGT, infix=True), device, memory=2000)
+        limits = replace(SOFTWARE, cells=least, window=64, lengths=1)
+        engine = BitParallel(unit_costs(ACGT, infix=True), device, memory=2000, limits=limits)
         pairs = some_pairs(rng, 40, 60, 4)
         pairs = [(a, rng.integers(0, 4, rng.integers(1, 900)).astype(np.uint8)) for a, _ in pairs]
         pairs += [(a[::-1], np.concatenate([b, a[::-1], b, a[::-1]])) for a, b in pairs]
@@ -145,12 +145,12 @@ def test_each_with_each_in_many_tiles(device, infix):
 
 
 @pytest.mark.parametrize("infix", [False, True])
-def test_queries_of_few_pairs_share_strips(device, infix, monkeypatch):
-    monkeypatch.setattr("glsw.engines.bit_parallel._SOFTWARE_LANES", 10**6)
+def test_queries_of_few_pairs_share_strips(device, infix):
+    limits = replace(SOFTWARE, lanes=10**6)
     pairs = some_pairs(np.random.default_rng(11), 60, 400, 4)
     batch = Batch.pairwise(*zip(*pairs, strict=True))
     for options in ({"words": 2, "columns": 96}, {"words": 3, "memory": 9999}, {}):
-        engine = BitParallel(unit_costs(ACGT, infix=infix), device, **options)
+        engine = BitParallel(unit_costs(ACGT, infix=infix), device, **options, limits=limits)
         assert_as_edlib(pairs, engine.distances(batch), infix)
         found = engine.distances_of_each(batch.queries, batch.targets)
         assert np.array_equal(found.distance.diagonal(), engine.distances(batch).distance)
@@ -166,8 +166,8 @@ def test_large_pairs_are_left_to_the_rest(device):
     rng = np.random.default_rng(8)
     pairs = [tuple(rng.integers(0, 4, (2, n)).astype(np.uint8)) for n in (10, 90)]
     batch = Batch.pairwise(*zip(*pairs, strict=True))
-    engine, left = BitParallel(unit_costs(ACGT), device), []
-    engine._large = 2000
+    limits = replace(SOFTWARE, large=2000)
+    engine, left = BitParallel(unit_costs(ACGT), device, limits=limits), []
 
     def rest(batch, progress):
         left.append(len(batch))

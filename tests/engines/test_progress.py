@@ -7,7 +7,7 @@ import pytest
 from cases import CHUNKED, OPTIONS, hinting, lanes_of_hardware
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.engines import ENGINES, bit_planes, cpu, engine_of
+from glsw.engines import ENGINES, bit_parallel, cpu, engine_of
 from glsw.engines.lanes import (
     engine as lanes_engine,
     slices as lanes_slices,
@@ -30,6 +30,7 @@ SCORINGS = (
     Scoring.match_mismatch(2, -3, 5, 2),
     Scoring.match_mismatch(127, -100, 120, 20),  # beyond 16 bits
 )
+WINDOWS = replace(bit_parallel.SOFTWARE, window=64, lengths=1)
 
 
 def sequences(rng, letters, count, longest):
@@ -93,8 +94,6 @@ def cut_finely(request, device, monkeypatch):
     monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 9)
     monkeypatch.setattr(cpu, "MAX_TABLE", 5000)
     monkeypatch.setattr(cpu, "_LONG", 10_000)
-    monkeypatch.setattr(bit_planes, "_LEAST_WINDOW", 64)
-    monkeypatch.setattr(bit_planes, "_LONGEST_QUERIES", 1)
     if request.param == "hardware":
         monkeypatch.setattr(device, "info", replace(device.info, software=False))
         monkeypatch.setattr(Lanes, "hints", hinting(Lanes, targets_at_once=64))
@@ -117,6 +116,8 @@ def test_all_cells_are_reported_once(device, cut_finely, name, seed):
     for scoring in scorings:
         options = [*OPTIONS.get(name, [{}]), CHUNKED.get(name, {})]
         chosen = options[rng.integers(len(options))]
+        if name == "bit_parallel":
+            chosen = chosen | {"limits": WINDOWS}
         engine = engine_of(kind, scoring, device, **chosen)
         if name == "lanes" and rng.random() < 0.5:
             engine = lanes_of_hardware(scoring, device, chosen)

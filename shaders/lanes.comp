@@ -14,7 +14,6 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/strip_borders.glsl"
 #include "lib/lane_scores.glsl"
 #include "lib/query_profile.glsl"
-#include "lib/stream.glsl"
 #include "lib/recurrence_column.glsl"
 
 layout(std430, binding = GROUPS_BINDING) readonly buffer Groups {
@@ -40,7 +39,7 @@ void main() {
     Number zero = number(0, 0), best = zero;
     for (uint s = 0u; s < strip_count; ++s) {
         load_query_profile(slot, int(gl_WorkGroupID.y * strip_count + s));
-        uvec4 strip = begin_strip(slot, s);
+        uvec4 strip = begin_strip(slot, first_strip + s);
         if (group < int(strip.z) || strip.x >= strip.y) break;  // that is for others
         bool has_above = strip.x > 0u && t == 0;
         bool has_below = strip.x + 1u < strip.y && t == CHAIN - 1;

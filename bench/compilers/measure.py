@@ -29,7 +29,7 @@ _LISTS = {
     "apple": "AGX_MESA_DEBUG=shaders",
 }
 """What makes a driver list its code."""
-_SPECIAL = {"STREAM", "OWN_QUERIES", "LINEAR", "TWO_TRACKS"}
+_SPECIAL = {"OWN_QUERIES", "LINEAR", "TWO_TRACKS"}
 _NOISE = "DRM_SHIM", "Unknown ", "unhandled"
 
 

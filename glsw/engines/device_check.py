@@ -136,13 +136,12 @@ def _holds(
 
 
 def _usual(lanes: Lanes) -> set[Geometry]:
-    """Return the geometries that queries of usual lengths have, in one query, two, or streams."""
+    """Return the geometries that queries of usual lengths have, with one query or two."""
     made = lanes.geometries
     return {
-        made.of(m, made.number, queries, long, stream=stream)
+        made.of(m, made.number, queries, long)
         for m, long in product((60, 300, 3000), (False, True))
         for queries in range(1, 2 + made.pairs_queries)
-        for stream in (False, *[True] * (m > 2000 and not lanes.on_software))
     }
 
 

@@ -1,8 +1,8 @@
 // Instead of a profile: each target has its own query. The letters of its rows are in registers, with
 // floats two of a query in one. Scores are in shared memory: of a letter of the target with one of
 // the query, or as 16-bit floats with two that follow one another.
-// Needs number.glsl, columns.glsl, chain.glsl, pair_letters.glsl, strip_count, ROWS, CHAIN, LETTERS,
-// STEP and WORKGROUP.
+// Needs number.glsl, columns.glsl, chain.glsl, lane_scores.glsl, pair_letters.glsl, strip_count,
+// ROWS, CHAIN, LETTERS, STEP and WORKGROUP.
 layout(std430, binding = OWN_QUERIES_BINDING) readonly buffer OwnQueries {
     Columns own_queries[];  // of each slot, packed as its targets are
 };
@@ -12,7 +12,7 @@ const int WORD_ROWS = NUMBER == 0 ? 1 : 2, WORDS = ROWS / WORD_ROWS;
 const uint SIDE = LETTERS + 1;
 const uint LETTER_SIZE = WORD_ROWS == 2 ? SIDE * SIDE : SIDE;  // scores of a letter
 shared uint shared_scores[SIDE * LETTER_SIZE];
-uint strip_number, rows[WORDS * TARGETS];
+uint rows[WORDS * TARGETS];
 
 void load_query_profile(int slot, int strip) {
     if (strip == 0) {
@@ -20,7 +20,6 @@ void load_query_profile(int slot, int strip) {
             shared_scores[k] = letter_scores[k];
         barrier();
     }
-    strip_number = uint(strip);
     Columns query = own_queries[slot];
     uint first = uint((strip * CHAIN + lane_in_chain()) * (ROWS / STEP));
     for (int w = 0; w < ROWS / STEP; ++w) {  // little in a round, so that compilers unroll it
@@ -34,7 +33,16 @@ void load_query_profile(int slot, int strip) {
     }
 }
 
-uvec4 query_profile_head() { return uvec4(strip_number, strip_count, 0u, 0u); }
+uvec4 begin_strip(int slot, uint s) { return uvec4(s, strip_count, 0u, 0u); }
+
+#define of_same_query(above) above
+#define end_strip(slot, best)
+
+void end_scores(int slot, Number best) {
+    best = best_of_chain(best);
+    for (int k = 0; lane_in_chain() == 0 && k < RESULTS; ++k)
+        best_scores[place_of_score(slot, 0, k)] = value(best, k);
+}
 
 // The scores of the rows of a lane with the letters of its targets in a column: words of two rows
 // are read at once, those of one row when they are needed, for want of registers.

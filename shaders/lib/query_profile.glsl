@@ -3,13 +3,12 @@
 // block; 2 shared memory; 3 the storage buffer; 4 nowhere, see query_of_pairs.glsl. A word has the
 // scores of two rows with 16-bit floats, those of a row of TWO_QUERIES, else that of a row. Four
 // words of a lane lie together, those of the lanes of a chain side by side: the eight lanes that
-// shared memory serves at once never meet in a bank. Before them stand the number of the strip, of
-// all strips, and of the first work group of targets that is needed; with STREAM those of the
-// queries, of their strips, of that work group, of their first row of scores, and what
-// stream.glsl needs.
+// shared memory serves at once never meet in a bank. Before them stand the number of queries, of their strips, and of
+// the first work group of targets that is needed, their first row of scores, and what stream.glsl
+// needs.
 // With TWO_TRACKS a score is the sum of two of them.
 // Needs number.glsl, chain.glsl, columns.glsl, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
-uniform uint strip_count;  // of a query, in this dispatch
+uniform uint first_strip, strip_count;  // of a query, in this dispatch
 
 #if QUERY_PROFILE == 0
 #include "lib/query_profile_compare.glsl"
@@ -21,6 +20,8 @@ uniform uint strip_count;  // of a query, in this dispatch
 #include "lib/query_profile_memory.glsl"
 
 uvec4 query_profile_head() { return query_profile_at(0, 0); }
+
+uvec4 queries_of_lane() { return query_profile_at(0, 1 + lane_in_chain()); }
 
 #ifdef TWO_TRACKS
 #include "lib/sum_of_words.glsl"
@@ -65,4 +66,7 @@ Number row_score(Scores s, int r) {
 }
 
 Number with_score(Number x, Scores s, int r) { return sum(x, row_score(s, r)); }
+#endif
+#if QUERY_PROFILE != 4
+#include "lib/stream.glsl"
 #endif

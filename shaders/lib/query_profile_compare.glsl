@@ -1,10 +1,10 @@
 // Instead of a profile: letters that are equal match. The letters of a strip are in a uniform
-// block.
+// block, of a lane alone.
 // Needs number.glsl and ROWS.
 uniform int match;
 uniform int mismatch;
 layout(std140, binding = QUERY_PROFILE_BINDING) uniform QueryProfile {
-    uvec4 head, query_letters[ROWS / 4];
+    uvec4 head, of_lane, query_letters[ROWS / 4];
 };
 
 struct Scores { ivec2 letters; };
@@ -16,6 +16,8 @@ void load_query_profile(int slot, int strip) {
 }
 
 uvec4 query_profile_head() { return head; }
+
+uvec4 queries_of_lane() { return of_lane; }
 
 Scores scores_of(ivec2 letters) { return Scores(letters); }
 

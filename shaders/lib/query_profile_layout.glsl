@@ -1,12 +1,8 @@
-// How a query profile lies in words of 16 bytes: a head, with STREAM one for each lane, then for
+// How a query profile lies in words of 16 bytes: a head, one for each lane, then for
 // each letter, and 0 for none, the rows of a strip. A word has four numbers of 32 bits; HALVES are
 // two rows each.
 // Needs number.glsl, CHAIN, ROWS, STRIDE and LETTERS.
 const bool HALVES = TARGETS == 2;
 const int IN_WORD = HALVES ? 2 : 1, PARTS = ROWS / (4 * IN_WORD);
-#ifdef STREAM
 const int HEADS = 1 + CHAIN;
-#else
-const int HEADS = 1;
-#endif
 const int SIZE = HEADS + (LETTERS + 1) * STRIDE;

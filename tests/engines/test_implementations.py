@@ -267,7 +267,6 @@ OWN_PERMUTATIONS = {
             ({}, {"TWO_QUERIES": 1}),
             ({"CHAIN": 1}, {"CHAIN": 8}, {"CHAIN": 8, "SUBGROUPS": 1}),
             ({}, {**TWO_TRACKS, "FIRST_LETTERS": 24, "LETTERS": 45}, {**GAPS, "LETTERS": 28}),
-            ({}, {"STREAM": 1}),
             **CHAINS | COLUMNS,
         )
         if (defines["NUMBER"] or "TWO_QUERIES" not in defines)
@@ -276,7 +275,6 @@ OWN_PERMUTATIONS = {
             or (defines["QUERY_PROFILE"] in (1, 2, 3) and not defines["NUMBER"])
         )
         and (defines["QUERY_PROFILE"] in (1, 2, 3) or not {"TWO_QUERIES", *TWO_TRACKS} & {*defines})
-        and (defines["QUERY_PROFILE"] in (2, 3) or "STREAM" not in defines)
     ],
     "lanes_profile.comp": permutations([{"BITS": 16}, {"BITS": 32}], WORKGROUP=64),
     "lanes_columns.comp": permutations(
@@ -412,7 +410,7 @@ BUDGETS = {
     "diagonal.comp": (11, 12, 588),
     "diagonal_leaning.comp": (9, 13, 144),
     "empty_sides.comp": (0, 0, 2),
-    "lanes.comp": (18, 10, 366),
+    "lanes.comp": (18, 9, 234),
     "lanes_columns.comp": (3, 4, 12),
     "lanes_profile.comp": (0, 1, 2),
     "plane.comp": (3, 7, 16),

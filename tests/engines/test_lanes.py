@@ -274,8 +274,8 @@ def test_profile_of_two_rows_a_word():
     query = np.array([3, 0, 11, 19, 5, 6, 7, 8, 9, 10, 1], np.uint8)
     words = query_profile(Sequences.of([query]), group_of([[(11, 0)]]), BLOSUM62, layout)
     assert words.shape == (1, layout.size(24) // 4)
-    assert words[0, :2].tolist() == [0, 1]
-    scores = words[0, 4:].view(np.float16).reshape(25, 2, 8) * LIMIT
+    assert words[0, :2].tolist() == [1, 1]
+    scores = words[0, layout.head :].view(np.float16).reshape(25, 2, 8) * LIMIT
     padded = np.append(query, [0] * 5)
     for letter in range(24):
         rows = BLOSUM62.matrix[padded, letter].astype(float)
@@ -284,6 +284,7 @@ def test_profile_of_two_rows_a_word():
     assert (scores[0] == -LIMIT).all()
 
 
+@pytest.mark.parametrize("joins", [False, True])
 @pytest.mark.parametrize(
     "layout",
     [
@@ -293,19 +294,16 @@ def test_profile_of_two_rows_a_word():
         Geometry(F16, 12, 4, 32, SHARED, queries=2, at_once=True),
         Geometry(F32, 8, 8, 32, STORAGE, at_once=True),
         Geometry(F32, 20, 2, 32, SHARED, queries=2, at_once=True),
-        Geometry(INT32, 8, 2, 8, STORAGE, at_once=True, stream=True),
-        Geometry(F16, 24, 8, 64, SHARED, at_once=True, stream=True),
-        Geometry(F16, 12, 4, 32, SHARED, queries=2, at_once=True, stream=True),
     ],
 )
-def test_profiles_made_on_the_device(device, layout, monkeypatch):
+def test_profiles_made_on_the_device(device, layout, joins, monkeypatch):
     monkeypatch.setattr(lanes_rows, "LARGE", 0)
     monkeypatch.setattr(lanes_rows, "MAX_GROUPS_PER_DISPATCH", 7)
     rng = np.random.default_rng(7)
     lengths = rng.integers(1, 150, (9, layout.queries)) + 2 * layout.strip
     lengths = np.minimum(lengths, 3 * layout.strip)  # three strips each
     groups = [[[m] for m in some] for some in lengths.tolist()]
-    if layout.stream:
+    if joins:
         for k, group in enumerate(groups):
             group[k % layout.queries].append(5 + 20 * k)
     first, number = np.arange(9), iter(range(99))
@@ -319,7 +317,7 @@ def test_profiles_made_on_the_device(device, layout, monkeypatch):
         found = np.frombuffer(made.buffer.read(), np.uint32)
     expected = query_profile(queries, rows, BLOSUM62, layout, first)
     assert made.strips == len(expected) // 9
-    assert layout.stream or made.strips == 3
+    assert joins or made.strips == 3
     assert made.strip_size == 4 * expected.shape[1]
     assert np.array_equal(found[: expected.size], expected.ravel())
 
@@ -508,8 +506,8 @@ def test_work_groups_hold_whole_chains(device, workgroup, subgroup_size):
 def test_lanes_have_no_more_cells_than_registers_hold(device, vendor, most, subgroup_size):
     """More rows, or columns of a step, would spill: see bench/results/compilers.ndjson."""
     info = replace(device.info, software=False, vendor=vendor, subgroup_size=subgroup_size)
-    for m, long, stream in product((1, 60, 200, 500, 9000), (False, True), (False, True)):
-        chosen = Geometries(BLOSUM62, info, "int32").of(m, INT32, 1, long, stream=stream)
+    for m, long in product((1, 60, 200, 500, 9000), (False, True)):
+        chosen = Geometries(BLOSUM62, info, "int32").of(m, INT32, 1, long)
         assert chosen.rows * chosen.step <= most
     for m in (1, 60, 200, 500):
         chosen = Geometries(BLOSUM62, info, "int32").of_pairs(m, INT32, 21)

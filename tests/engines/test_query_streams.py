@@ -95,7 +95,7 @@ def test_groups_are_not_taken_from_few_lengths_alone(device, monkeypatch):
 
 
 def test_what_lanes_are_told():
-    shape = Geometry(F16, 4, 2, 32, SHARED, queries=2, at_once=True, stream=True)
+    shape = Geometry(F16, 4, 2, 32, SHARED, queries=2, at_once=True)
     rows = group_of([[(9, 0), (4, 1)], [(5, 2)]])
     assert strips_of(rows, shape).tolist() == [2]
     (found,) = lane_infos(rows, shape)
@@ -103,7 +103,7 @@ def test_what_lanes_are_told():
         [[0, 0, 2, 0], [0xFFFFFFFF, 0, 2, 1]],
         [[0xFFFFFFFF, 0, 2, 1], [0xFFFF0000, 1, 2, 1]],
     ]
-    shape = Geometry(INT32, 8, 1, 32, SHARED, at_once=True, stream=True)
+    shape = Geometry(INT32, 8, 1, 32, SHARED, at_once=True)
     rows = joined([group_of([[(20, 0), (3, 1)]]), group_of([[(8, 2)]])])
     found = lane_infos(rows, shape)
     assert found[0].tolist() == [

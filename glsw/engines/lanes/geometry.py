@@ -19,7 +19,7 @@ LIMIT = 2048
 HEAD = 4
 """Words of 4 bytes that tell of a strip in the query profile."""
 LANE_INFO = 4
-"""Words of 4 bytes that a lane of a strip has in the profile of streams."""
+"""Words of 4 bytes that a lane of a strip has in the query profile."""
 COST_LETTERS = 4
 """Letters of a profile in whose place the gap costs of rows are, see row_costs.glsl."""
 
@@ -51,8 +51,6 @@ class Geometry:
         Columns that a lane computes between two meetings with its neighbours.
     letters : int
         Of pairs that each have their own query: how many different ones occur.
-    stream : bool
-        Lanes have the rows of several queries one behind another, see `glsw.engines.lanes.rows`.
     """
 
     number: int
@@ -65,7 +63,6 @@ class Geometry:
     subgroups: bool = False
     step: int = 2
     letters: int = 0
-    stream: bool = False
 
     @property
     def strip(self) -> int:
@@ -126,7 +123,7 @@ class Geometry:
     @property
     def head(self) -> int:
         """Words of 4 bytes before the scores of a strip in the query profile."""
-        return HEAD + LANE_INFO * self.chain * self.stream
+        return HEAD + LANE_INFO * self.chain
 
     def size(self, letters: int) -> int:
         """Return the bytes of the profile of a strip for an alphabet of so many letters."""
@@ -160,7 +157,6 @@ class Geometry:
             "QUERY_PROFILE": self.profile_memory,
             "TWO_QUERIES": 1 if self.queries == 2 else None,
             "SUBGROUPS": 1 if self.subgroups and self.chain > 1 else None,
-            "STREAM": 1 if self.stream else None,
         } | self._of_pairs
 
     @property
@@ -261,7 +257,7 @@ class Geometries:
         on_software = COMPARE if two and two[1] < 0 else BLOCK
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
-        self._chosen: dict[tuple[int, int, int, bool, bool], Geometry] = {}
+        self._chosen: dict[tuple[int, int, int, bool], Geometry] = {}
         self._pairing: dict[tuple[int, int], bool] = {}
         self._of_pairs: dict[tuple[int, int, int], Geometry] = {}
 
@@ -280,20 +276,21 @@ class Geometries:
         """Whether the scores of all letters fit shared memory, as `of_pairs` wants it."""
         return 4 * (self._letters + 1) ** 2 <= self._info.limits["max_shared_memory"] // 2
 
-    def of(
-        self, m: int, number: int, queries: int = 1, long: bool = False, *, stream: bool = False
-    ) -> Geometry:
+    def of(self, m: int, number: int, queries: int = 1, long: bool = False) -> Geometry:
         """Return the geometry for queries of m letters, and most targets or the long ones."""
-        key = m, number, queries, long, stream
+        key = m, number, queries, long
         if key not in self._chosen:
             self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
         return self._chosen[key]
 
-    def of_group(self, m: int, queries: int, long: bool = False, *, stream: bool) -> Geometry:
-        """Return the geometry for a group, whose longest stream has m letters."""
-        if stream:  # one for most groups, whose number is that of work groups along y
+    def of_group(self, m: int, queries: int, long: bool = False, *, joins: bool) -> Geometry:
+        """Return the geometry for a group, whose longest stream has m letters.
+
+        ``joins`` tells whether a stream has several queries.
+        """
+        if joins:  # one for most groups, whose number is that of work groups along y
             m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
-        return self.of(m, self.number, queries, long, stream=stream)
+        return self.of(m, self.number, queries, long)
 
     def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.
@@ -334,7 +331,7 @@ class Geometries:
     def of_streams(self) -> Geometry:
         """How streams of several queries are computed, if it can be at once."""
         queries = 2 if self.pairs_queries else 1
-        return self.of(_LONG_QUERY, self.number, queries, stream=True)
+        return self.of(_LONG_QUERY, self.number, queries)
 
     def streams_pay_off(self, letters: Sequence[int]) -> bool:
         """Tell whether the streams of a group, of so many letters each, are about equally long."""
@@ -354,7 +351,7 @@ class Geometries:
         geometry = self.of(m, self.number, queries)
         return rows_of_strips(geometry, geometry.strips(m))
 
-    def _options(self, number: int, queries: int, long: bool, stream: bool) -> list[Geometry]:
+    def _options(self, number: int, queries: int, long: bool) -> list[Geometry]:
         single = number == F16 and queries == 1
         if long:  # as many lanes per pair as have work
             options = [(8, chain, max(64, chain)) for chain in _LONG_TARGET_CHAINS]
@@ -373,11 +370,9 @@ class Geometries:
                 for chain in CHAIN_CHOICES
                 if chain <= _USUAL_CHAIN and 2 * rows <= most
             ]
-        return [self._made(*each, number, queries, stream) for each in options]
+        return [self._made(*each, number, queries) for each in options]
 
-    def _made(
-        self, rows: int, chain: int, workgroup: int, number: int, queries: int, stream: bool
-    ) -> Geometry:
+    def _made(self, rows: int, chain: int, workgroup: int, number: int, queries: int) -> Geometry:
         """Return a geometry with the values asked for; the profile lies where there is room."""
         info = self._info
         chain = self.chain or min(chain, self._workgroup or chain)
@@ -393,7 +388,6 @@ class Geometries:
             queries,
             at_once=not info.software,
             subgroups=self._subgroup_size >= chain,
-            stream=stream,
         )
         longer = number == INT32 or (queries == 2 and self._subgroup_size < _USUAL_CHAIN)
         if longer and not info.software and 4 * rows <= _MOST_CELLS[info.registers]:

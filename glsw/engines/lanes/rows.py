@@ -182,7 +182,7 @@ def stacks(
 ) -> Iterator[tuple[list[int], Geometry]]:
     """Yield the numbers of groups that one dispatch can take, and how it computes them.
 
-    Those of a dispatch are of as many strips, unless they are streams; empty ones are left out.
+    Those of a dispatch are of as many strips, unless queries are joined; empty ones are left out.
     """
     found: dict[tuple[Geometry, int], list[int]] = {}
     starts = bounds_of(rows)
@@ -194,7 +194,7 @@ def stacks(
     for k, (m, queries, joins) in enumerate(shapes):
         if not m:
             continue
-        geometry = geometries.of_group(m, queries, long, stream=joins > 0)
+        geometry = geometries.of_group(m, queries, long, joins=joins > 0)
         if geometry.at_once:
             found.setdefault((geometry, 0 if joins else geometry.strips(m)), []).append(k)
         else:
@@ -216,8 +216,8 @@ def lane_infos(rows: Rows, geometry: Geometry) -> npt.NDArray[np.uint32]:
     -------
     ndarray of uint32, shape (groups, strips, chain, LANE_INFO)
         Of each lane: a mask, without half of a word where a query of a stream begins; the rows of
-        scores of its queries; whether its next strip has others. Of a group with fewer strips the
-        last ones are not used.
+        scores of its queries; whether its next strip, or dispatch, has others. Of a group with
+        fewer strips the last ones are not used.
     """
     chain, group, side = geometry.chain, rows["group"], rows["side"]
     first, lanes = lanes_of(rows, geometry)
@@ -236,6 +236,8 @@ def lane_infos(rows: Rows, geometry: Geometry) -> npt.NDArray[np.uint32]:
     found[alone, :, 2] = found[alone, :, 1]
     found[:, :-chain, 3] = (found[:, :-chain, 1:3] != found[:, chain:, 1:3]).any(axis=2)
     found[np.arange(found.shape[1]) >= (strips[:, None] - 1) * chain, 3] = 1
+    if not geometry.at_once:
+        found[..., 3] = 1
     return found.reshape(len(strips), -1, chain, LANE_INFO)
 
 
@@ -303,11 +305,9 @@ def profile_heads(rows: Rows, geometry: Geometry, first: npt.ArrayLike) -> npt.N
     """Return what stands before the scores of each strip, shape (strips, words)."""
     strips, bounds = strips_of(rows, geometry), bounds_of(rows)
     heads = np.zeros((len(strips), strips.max(), geometry.head), np.uint32)
-    heads[..., 0], heads[..., 1] = np.arange(strips.max()), strips[:, None]
-    heads[..., 2] = np.reshape(first, (-1, 1))
-    if geometry.stream:
-        heads[..., 0], heads[..., 3] = np.diff(bounds)[:, None], bounds[:-1, None]
-        heads[..., HEAD:] = lane_infos(rows, geometry).reshape(*heads.shape[:2], -1)
+    heads[..., 0], heads[..., 1] = np.diff(bounds)[:, None], strips[:, None]
+    heads[..., 2], heads[..., 3] = np.reshape(first, (-1, 1)), bounds[:-1, None]
+    heads[..., HEAD:] = lane_infos(rows, geometry).reshape(*heads.shape[:2], -1)
     return heads.reshape(-1, geometry.head)
 
 

@@ -163,6 +163,7 @@ class Queue:
         program["first_group"] = first
         program["first_border"] = (int(job.border_columns[first]) - border) % 2**32
         for strip in range(1 if at_once else job.strips):
+            program["first_strip"] = strip
             job.bind_strip(strip)
             program.run(len(groups), job.groups)
             if not at_once:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,29 @@ from glsw.device.device import DeviceError
 
 if TYPE_CHECKING:
     from glsw.alignment.batch import Batch
-    from glsw.engines.base import AnyEngine, Engine
+    from glsw.engines.base import Engine
+    from glsw.scoring.scoring import Scoring
 
 
-def impossible(engine: AnyEngine, what: str) -> DeviceError:
+class Judged(Protocol):
+    """An engine, or a score map: which it is, and where it runs."""
+
+    @property
+    def label(self) -> str:
+        """Which engine it was, for results."""
+
+    @property
+    def where(self) -> str:
+        """What runs the engine, for results."""
+
+
+class Scored(Judged, Protocol):
+    """One of two sequences."""
+
+    scoring: Scoring
+
+
+def impossible(engine: Judged, what: str) -> DeviceError:
     """Return the error of an engine whose device returned what cannot be."""
     return DeviceError(
         f"engine {engine.label!r} on {engine.where} returned {what}: the device or its driver "
@@ -24,7 +43,7 @@ def impossible(engine: AnyEngine, what: str) -> DeviceError:
 
 
 def check_range(
-    engine: AnyEngine, what: str, values: npt.ArrayLike, least: npt.ArrayLike, most: npt.ArrayLike
+    engine: Judged, what: str, values: npt.ArrayLike, least: npt.ArrayLike, most: npt.ArrayLike
 ) -> None:
     """Raise `DeviceError` if one of the values is not from ``least`` to ``most``.
 
@@ -43,7 +62,7 @@ def highest(scores: npt.NDArray[np.int32]) -> int:
     return int(scores.view(np.uint32).max(initial=0))
 
 
-def check_highest(engine: Engine, score: int, m: int, n: int) -> None:
+def check_highest(engine: Scored, score: int, m: int, n: int) -> None:
     """Raise `DeviceError` if sequences of up to m and n residues cannot have this score.
 
     It is one as in `Engine.best`.
@@ -87,7 +106,7 @@ def check_runs(engine: Engine, ends: Ends, runs: Runs) -> None:
 
 
 def check_starts(
-    engine: AnyEngine,
+    engine: Judged,
     start: npt.NDArray[np.int64],
     some: npt.NDArray[np.bool_],
     wanted: npt.NDArray[np.bool_],

@@ -21,7 +21,7 @@ from glsw.engines.answers import (
     impossible,
 )
 from glsw.engines.base import ALL_MODES, USUAL, Capabilities, Progress, Ties, Variant, check_ties
-from glsw.engines.gl import ROWS, Binding
+from glsw.engines.gl import ROWS, Binding, ComputeEngine
 from glsw.engines.recurrence import Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
 from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding
@@ -41,7 +41,7 @@ _WORTHWHILE = 6  # regions at once, for which more is computed again than for on
 _Runs = list[npt.NDArray[np.uint32]]
 
 
-class Blocked(Tiled):
+class Blocked(Tiled, ComputeEngine):
     """Cut a table into tiles and compute all tiles of a block anti-diagonal in a dispatch.
 
     Only borders of tiles leave the work groups, so memory is linear in the lengths; a pair of any

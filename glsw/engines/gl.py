@@ -277,22 +277,26 @@ class Programs(Storage):
             program[name] = value
 
 
-class ComputeEngine(Programs, Engine):
-    """Base of the engines that need OpenGL 4.3.
+class Kernels(Programs):
+    """Base of what computes alignments of two sequences on OpenGL 4.3: of engines and score maps.
 
     Parameters
     ----------
+    scoring : Scoring
+    device : Device
     workgroup : int, optional
         Invocations in a work group; by default what suits the device.
     """
 
     bindings = (*BINDINGS, SUBSTITUTION)
+    scoring: Scoring
 
     def __init__(
-        self, scoring: Scoring, device: Device | None = None, *, workgroup: int | None = None
+        self, scoring: Scoring, device: Device | None, *, workgroup: int | None = None
     ) -> None:
-        Engine.__init__(self, scoring, device)
-        Programs.__init__(self, self.device)
+        assert device is not None
+        Programs.__init__(self, device)
+        self.scoring = scoring
         self._workgroup = workgroup
         self._throttle = Throttle(self.device, first=1)
         self._uploaded: dict[Binding, Sequences] = {}
@@ -308,6 +312,11 @@ class ComputeEngine(Programs, Engine):
             self._uniforms["match"], self._uniforms["mismatch"] = scoring.match_and_mismatch[:2]
         else:
             self._defines["SCORES"] = self._upload_scores()
+
+    @property
+    def device(self) -> Device:
+        """The device."""
+        return self._device_of_buffers
 
     def columns_at_once(self, *, directions: bool = False) -> int:
         """Return the columns that an invocation computes between two barriers.
@@ -341,6 +350,16 @@ class ComputeEngine(Programs, Engine):
                 self._uploaded[binding] = sequences
             else:
                 self.reserve(binding)
+
+
+class ComputeEngine(Kernels, Engine):
+    """Base of the engines that need OpenGL 4.3; parameters as of `Kernels`."""
+
+    def __init__(
+        self, scoring: Scoring, device: Device | None = None, *, workgroup: int | None = None
+    ) -> None:
+        Engine.__init__(self, scoring, device)
+        Kernels.__init__(self, scoring, device, workgroup=workgroup)
 
     def share_buffers(self, other: ComputeEngine) -> None:
         """Use the buffers of another engine too: only one of both computes at a time."""

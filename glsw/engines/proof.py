@@ -36,7 +36,7 @@ from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
-    from glsw.engines.base import AnyEngine, Engine, Variant
+    from glsw.engines.base import Engine, Variant
 
 ProofTask = Literal["score", "ends", "alignment", "masked", "table"]
 """What an engine proves: its tasks, alignments with masks, and tables of three sequences."""
@@ -291,14 +291,14 @@ class Proofs:
         self.device = device
         self._expected: dict[tuple[int, str], tuple[object, Any]] = {}
 
-    def require(self, engine: AnyEngine, family: str, trial: Callable[[], bool]) -> None:
+    def require(self, engine: str, family: str, trial: Callable[[], bool]) -> None:
         """Have an engine prove a family of programs, unless it has done so.
 
         Nothing is known where the device lacks memory for it.
 
         Parameters
         ----------
-        engine : Engine or Engine3
+        engine : str
         family : str
             What distinguishes the programs, such as their macros.
         trial : callable
@@ -310,9 +310,9 @@ class Proofs:
             It is wrong or fails or does not end, now or at an earlier time.
         """
         if self.device.endless:
-            raise UnprovedError(engine.name, ENDLESS)
+            raise UnprovedError(engine, ENDLESS)
         verdicts = self.device.verdicts
-        key = f"{engine.name}: {family}"
+        key = f"{engine}: {family}"
         verdict = verdicts.get(key)
         if verdict is None:
             verdicts.begin(key)
@@ -326,7 +326,7 @@ class Proofs:
                 raise
             verdicts.put(key, verdict)
         if verdict != RIGHT:
-            raise UnprovedError(engine.name, verdict)
+            raise UnprovedError(engine, verdict)
 
     def tried(self, trial: Callable[[], bool]) -> str:
         """Return the verdict of a trial."""
@@ -360,7 +360,7 @@ class Proofs:
         """
         m, n = size.lengths
         family = f"{task}, {family_of(engine.scoring)}, about {m} x {n}, {variant.name}"
-        self.require(engine, family, lambda: self.holds(fresh(), task, size))
+        self.require(engine.name, family, lambda: self.holds(fresh(), task, size))
 
     def holds(self, engine: Engine, task: ProofTask, size: Size = SMALLEST) -> bool:
         """Compute awkward pairs by an engine, and compare with the reference."""

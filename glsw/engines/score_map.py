@@ -1,4 +1,4 @@
-"""Scores of the tiles of one table, for dot plots: two passes of engine ``blocked``."""
+"""Scores of the tiles of one table, for dot plots: two passes over tiles as of ``blocked``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.answers import check_highest, highest
 from glsw.engines.base import Progress
-from glsw.engines.blocked import Blocked
 from glsw.engines.gl import Binding
 from glsw.engines.regions import Grid, Region
-from glsw.engines.tiled import COLUMN_LEFT, KEPT
+from glsw.engines.tiled import COLUMN_LEFT, KEPT, Tiled
 from glsw.scoring.scoring import Scoring
 
 Value = Literal["through", "end"]
@@ -92,7 +91,7 @@ class Bands(NamedTuple):
         return [range(k, min(k + self.band, rows)) for k in range(0, rows, self.band)]
 
 
-class ScoreMap(Blocked):
+class ScoreMap(Tiled):
     """The score of each tile of a table, see ``docs/DOTPLOT.md``.
 
     Parameters
@@ -105,7 +104,7 @@ class ScoreMap(Blocked):
         of all tiles take more, there is one pass more, and then two over each part of the table.
     """
 
-    name = "score_map"
+    name = label = "score_map"
 
     def __init__(self, scoring: Scoring, device: Device, *, memory: int = 2**31) -> None:
         if not scoring.local:
@@ -125,6 +124,11 @@ class ScoreMap(Blocked):
         matrix[:letters, :letters] = self.scoring.matrix
         place, self._substitution = gl.upload_scores(self.device, matrix, -(2**31))
         return place
+
+    @property
+    def where(self) -> str:
+        """What computes it, for errors."""
+        return self.device.info.name
 
     @property
     def padding(self) -> int:

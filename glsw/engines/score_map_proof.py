@@ -37,7 +37,7 @@ def prove_map(engine: ScoreMap, tile: MapTile, value: Value, cap: int) -> None:
         return holds(fresh, tile, value, _NARROW if narrow else UNCAPPED)
 
     try:
-        proofs_of(device).require(engine, family, trial)
+        proofs_of(device).require(engine.name, family, trial)
     except UnprovedError as fault:
         raise DeviceError(
             f"{device.info.name}: {fault}; nothing else computes score maps (please report what "

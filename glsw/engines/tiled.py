@@ -12,7 +12,7 @@ from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import Progress, Ties
-from glsw.engines.gl import ROWS, Binding, ComputeEngine
+from glsw.engines.gl import ROWS, Binding, Kernels
 from glsw.engines.regions import Grid, Kept, Region, enclosing
 from glsw.scoring.scoring import Scoring
 
@@ -26,13 +26,13 @@ _ROWS_OF_MANY, _SOFTWARE_ROWS = 12, 24  # of an invocation
 _FEW_STRIPS = 128  # each on a multiprocessor of its own
 
 
-class Tiled(ComputeEngine):
-    """Base of engine ``blocked``: what it computes in one pass over a table, or over regions.
+class Tiled(Kernels):
+    """Base of engine ``blocked`` and of score maps: one pass over a table, or over regions.
 
-    Parameters and attributes as there.
+    Parameters and attributes as those of the engine.
     """
 
-    bindings = (*ComputeEngine.bindings, COLUMN_LEFT, KEPT)
+    bindings = (*Kernels.bindings, COLUMN_LEFT, KEPT)
 
     def __init__(
         self,

@@ -283,7 +283,7 @@ class Lanes(ComputeEngine):
         """Yield the pairs of each tile that pass, see `Engine.passing`; others stay there."""
         if self.proofs:
             family = f"passing, {self.geometries}, {family_of(self.scoring)}"
-            self.proofs.require(self, family, partial(passes, self.proofs, self))
+            self.proofs.require(self.name, family, partial(passes, self.proofs, self))
         each = Selecting(self, tiles, progress or ignore)
         return (found.all(self) for found in each.run())
 
@@ -419,7 +419,7 @@ class Lanes(ComputeEngine):
             macros = self._defines | geometry.defines
             words = " ".join(f"{key}={value}" for key, value in macros.items() if value is not None)
             trial = partial(trial_of, self.proofs, self, geometry)
-            self.proofs.require(self, f"{words}, {family_of(self.scoring)}", trial)
+            self.proofs.require(self.name, f"{words}, {family_of(self.scoring)}", trial)
             self._proved.add(geometry)
 
     def scores_of(self, jobs: Sequence[Job]) -> list[Scores]:

@@ -114,7 +114,7 @@ def proved3(
         try:
             family = f"three sequences, {task}, {_family(scoring)}, {variant.name}{asked}"
             trial = partial(holds, proofs, made, task, surely="polling" not in options)
-            proofs.require(made, family, trial)
+            proofs.require(made.name, family, trial)
             return made
         except UnprovedError as fault:
             if variant.optional:

@@ -141,11 +141,8 @@ class Fragment(Engine):
         gaps = scoring.gaps
         costs = gaps.most if gaps else (scoring.insertion.open, scoring.deletion.open)
         # What query_profile.frag looks up, and of how many letters its profiles are.
-        self._table = (
-            np.column_stack([scoring.matrix, gaps.opens, gaps.extends])
-            if gaps
-            else (scoring.matrix)
-        )
+        costs_by_row = [gaps.opens, gaps.extends] if gaps else []
+        self._table = np.column_stack([scoring.matrix, *costs_by_row])
         self._profile_letters = self._table.shape[1] + 1
         self._asked = tile
         self._fits_narrow = max(-scoring.minimum, scoring.maximum, *costs) <= NARROW_LIMIT
@@ -223,13 +220,14 @@ class Fragment(Engine):
     ) -> None:
         """Fill ``found`` for the pairs ``todo``, a quad of pairs of similar lengths at a time."""
         size, tile = self.device.info.limits["max_texture_size"], Tile(self.tile.words, bits)
+        formats = tile.formats(ends, self._linear)
         for chosen in chunks(
             batch.select(todo),
             area=self._texels * tile.rows,
             pairs=size,
             queries=size // self._profile_letters,
         ):
-            quad = _Quad(batch.select(todo[chosen]), tile, ends)
+            quad = _Quad(batch.select(todo[chosen]), tile, formats)
             self._upload(quad)
             last = self._passes(quad, progress)
             found.put(todo[chosen], self._download(quad, last))
@@ -297,11 +295,11 @@ class Fragment(Engine):
     def _passes(self, quad: _Quad, progress: Progress) -> moderngl.Framebuffer:
         """Draw all diagonals; return the framebuffer of the last one."""
         program = self._program(quad)
-        buffers, formats = self._buffers, quad.tile.formats(quad.ends, self._linear)
-        if buffers is None or not buffers.fit(quad.size, formats):
+        buffers = self._buffers
+        if buffers is None or not buffers.fit(quad.size, quad.formats):
             if buffers is not None:
                 buffers.release()
-            buffers = self._buffers = _Buffers(self.device, quad.size, formats)
+            buffers = self._buffers = _Buffers(self.device, quad.size, quad.formats)
         vertices = self.device.ctx.vertex_array(program, [])
         count = quad.rows + quad.columns - 1
 
@@ -318,12 +316,12 @@ class Fragment(Engine):
 
     def _program(self, quad: _Quad) -> moderngl.Program:
         """Compile the schedule and set what stays the same over all passes."""
-        borders = range(_ROW_H, len(quad.tile.formats(quad.ends, self._linear)))
-        units = {"best_cells": _BEST, "borders": tuple(borders), "corners": _CORNERS}
+        borders = tuple(range(_ROW_H, len(quad.formats)))
+        units = {"best_cells": _BEST, "borders": borders, "corners": _CORNERS}
         units |= {"pairs": _PAIRS, "targets": _TARGETS, "query_profile": _QUERY_PROFILE}
         macros, costs = recurrence_of(self.scoring)
         macros |= quad.tile.macros | {"LETTERS": self._letters}
-        if quad.ends:
+        if quad.components > 1:
             macros["ENDS"] = 1
         program = shader.render(self.device, "quad.vert", "fragment.frag", **macros)
         for name, value in (units | costs).items():
@@ -343,7 +341,7 @@ class Fragment(Engine):
         )
         self.device.check("reading the scores")
         stored = np.frombuffer(column, np.int32).reshape(len(quad.batch), quad.components)
-        return best_cells(stored if quad.ends else stored.repeat(3, axis=1))
+        return best_cells(stored if quad.components > 1 else stored.repeat(3, axis=1))
 
 
 def _draws(device: Device, formats: list[tuple[int, str]]) -> bool:
@@ -375,7 +373,7 @@ class _Quad:
 
     batch: Batch
     tile: Tile
-    ends: bool
+    formats: list[tuple[int, str]]
 
     @property
     def rows(self) -> int:
@@ -391,7 +389,7 @@ class _Quad:
 
     @property
     def components(self) -> int:
-        return 4 if self.ends else 1
+        return self.formats[_BEST][0]
 
 
 class _Buffers:

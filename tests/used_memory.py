@@ -1,7 +1,8 @@
 """New buffers and textures as if they had been used before: full of large numbers.
 
 Drivers mostly give zeros, and a mistake that reads what nobody wrote agrees with the reference on
-them. Scores of this pattern are large in any type: integers of 16 and of 32 bits, floats of both.
+them. Scores of this pattern are large in any type: integers of 16 and of 32 bits, floats of both;
+directions of it are gaps.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 import moderngl
 
-BYTE = b"\x7b"
+BYTE = b"\x69"
 MOST = 2**22
 """Bytes that are filled, from the first one: a software renderer has no others until then."""
 

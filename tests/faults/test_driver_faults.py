@@ -207,8 +207,7 @@ FAULTS = {
     "a look-up of one letter of one query": Fault(
         "score",
         replaced(
-            "pair.query * PROFILE_LETTERS + letter),",
-            "max(1, pair.query * PROFILE_LETTERS + letter)),",
+            "query_scores(row, y + letters[c], ", "query_scores(row, max(1, y + letters[c]), "
         ),
         *("fragment", _ALL_OF_FRAGMENT),
     ),

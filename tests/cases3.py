@@ -16,8 +16,8 @@ from cases import AB, array, mutated
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Ends, Paths
 from glsw.engines.three import ENGINES3, engine3_of
-from glsw.engines.three.forms import TileShape
 from glsw.engines.three.reference import Reference3, fill, trace
+from glsw.engines.three.tiles import TileShape
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN, custom

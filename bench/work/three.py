@@ -22,7 +22,7 @@ from bench.work.base import Case, Entry, Run, Setup, Workload, estimated
 from glsw import PROTEIN, Aligner3, Batch, Ends, Scoring, Scoring3, Sequences
 from glsw.device.device import Device, open_device
 from glsw.engines.three import ENGINES3, Reference3, Subtable
-from glsw.engines.three.forms import TileShape
+from glsw.engines.three.tiles import TileShape
 from glsw.wings.series import readers, sax
 
 LETTERS, TRIPLES = 8, 2024  # different ones in words of a recording; triples of 24 channels

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from itertools import islice, permutations, product
-from types import SimpleNamespace
 
 import cases3
 import naive3
@@ -25,10 +24,10 @@ from glsw.alignment.batch import Batch
 from glsw.device.device import DeviceError
 from glsw.engines import Reference
 from glsw.engines.gl import LETTERS_IN_BLOCK
-from glsw.engines.three import ENGINES3, Subtable, forms, subtable
-from glsw.engines.three.forms import TileForms, TileShape
+from glsw.engines.three import ENGINES3, Subtable
 from glsw.engines.three.gl import DeviceTriples, letter_count
 from glsw.engines.three.reference import Reference3
+from glsw.engines.three.tiles import Limits, TileForms, TileShape
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import custom
@@ -268,9 +267,8 @@ def test_engines_with_triples_of_all_lengths_in_turn(configuration, device):
     cases3.judge_in_turn(configuration, device)
 
 
-def test_triples_too_many_to_keep_their_plan(device, monkeypatch):
-    monkeypatch.setattr(subtable, "_PLANNED_TRIPLES", 3)
-    cases3.judge_in_turn(("subtable", {}), device)
+def test_triples_too_many_to_keep_their_plan(device):
+    cases3.judge_in_turn(("subtable", {"limits": Limits(planned_triples=3)}), device)
 
 
 @with_subtests("case", SOME)
@@ -333,29 +331,23 @@ def hardware(device, vendor, kib=48, **fields):
 
 
 def choosing(scoring, info, *, shape=None, packed=None, polling=None):
-    return TileForms(scoring, SimpleNamespace(info=info), shape, None, packed, polling)
+    return TileForms(scoring, info, shape, None, packed, polling)
 
 
-def on_hardware(monkeypatch, engine, info):
-    """Let an engine choose tiles as on another device."""
-    monkeypatch.setattr(engine._forms, "_info", info)
-    return engine
-
-
-def test_many_triples_get_larger_tiles_on_hardware(device, monkeypatch):
+def test_many_triples_get_larger_tiles_on_hardware(device):
     scoring = Scoring3.identity()
     chooser = choosing(scoring, hardware(device, NVIDIA))
     software = choosing(scoring, replace(device.info, software=True))
-    assert chooser._shapes(False, 1, True)[0] == TileShape(4, 16, 16, 1)
-    assert software._shapes(False, 1, True)[0] == TileShape(4, 8, 8, 1)
-    assert chooser._shapes(True, 1, True)[0] == TileShape(4, 16, 8, 2)
+    assert chooser.shapes(False, 1, True)[0] == TileShape(4, 16, 16, 1)
+    assert software.shapes(False, 1, True)[0] == TileShape(4, 8, 8, 1)
+    assert chooser.shapes(True, 1, True)[0] == TileShape(4, 16, 8, 2)
     rng = np.random.default_rng(16)
     triples = Batch.of(
         [rng.integers(0, 3, n).astype(np.uint8) for n in rng.integers(0, 90, 3)] for _ in range(9)
     )
-    monkeypatch.setattr(forms, "_MANY_TRIPLES", 5)
     for vendor in (NVIDIA, INTEL):
-        engine = on_hardware(monkeypatch, Subtable(scoring, device), hardware(device, vendor))
+        limits = Limits(many_triples=5, info=hardware(device, vendor))
+        engine = Subtable(scoring, device, limits=limits)
         expected, found = Reference3(scoring).ends(triples), engine.ends(triples)
         assert found.score.tolist() == expected.score.tolist()
         assert found.end.tolist() == expected.end.tolist()
@@ -370,7 +362,7 @@ def test_tiles_fit_the_shared_memory(device):
         (INTEL, 64, (2, 16, 16, 1)),
         (INTEL, 32, (2, 16, 8, 1)),
     ):
-        form = choosing(scoring, hardware(device, vendor, kib))._form(False, 1, 100, many=True)
+        form = choosing(scoring, hardware(device, vendor, kib)).form(False, 1, 100, many=True)
         assert form.shape == expected
         assert form.polling == (vendor == NVIDIA)
         assert form.shared_memory(scoring) <= kib << 10
@@ -395,7 +387,7 @@ def test_all_forms_fit_32_kib(vendor, polling, device):
     kinds = many_letters(9, 1), many_letters(9, 9), Scoring3.identity(), Scoring3.identity(5, -4, 3)
     for scoring, trace, packed, many in product(kinds, (False, True), (0, 1, 2), (False, True)):
         for rows in (1, 16, 17, 5000):
-            form = choosing(scoring, info, polling=polling)._form(trace, packed, rows, many)
+            form = choosing(scoring, info, polling=polling).form(trace, packed, rows, many)
             assert form.shared_memory(scoring) <= 32 << 10
             assert form.polling == polling
             assert form.tile_rows >= min(8, rows)
@@ -404,11 +396,11 @@ def test_all_forms_fit_32_kib(vendor, polling, device):
 
 
 @pytest.mark.parametrize("vendor", [NVIDIA, "Apple"])
-def test_tiles_of_small_shared_memory_equal_the_reference(vendor, device, monkeypatch):
+def test_tiles_of_small_shared_memory_equal_the_reference(vendor, device):
     """Of sides that are not packed, which once took 34,064 bytes and more."""
     scoring, rng = many_letters(9, 1), np.random.default_rng(11)
-    engine = Subtable(scoring, device, packed=False)
-    on_hardware(monkeypatch, engine, hardware(device, vendor, 32))
+    limits = Limits(info=hardware(device, vendor, 32))
+    engine = Subtable(scoring, device, packed=False, limits=limits)
     triples = Batch.of(
         [mostly(rng, 55, n).astype(np.uint8) for n in lengths]
         for lengths in ((40, 35, 33), (7, 50, 21), (70, 17, 18))
@@ -420,21 +412,19 @@ def test_tiles_of_small_shared_memory_equal_the_reference(vendor, device, monkey
 
 
 @with_subtests("name", CORE)
-def test_tiles_for_other_vendors_equal_the_reference(name, device, monkeypatch):
+def test_tiles_for_other_vendors_equal_the_reference(name, device):
     case = CASES[name].part(slice(None, None, 3))
-    engine = Subtable(case.scoring, device)
-    judge(on_hardware(monkeypatch, engine, hardware(device, INTEL, 32)), case)
+    limits = Limits(info=hardware(device, INTEL, 32))
+    judge(Subtable(case.scoring, device, limits=limits), case)
 
 
 @with_subtests(
     "case", [case for case in CASES.values() if 0 < case.scoring.costs.opens < 1023][::2]
 )
-def test_sides_packed_as_differences(case, device, monkeypatch):
+def test_sides_packed_as_differences(case, device):
     """As of scores above 2^16, which short sequences do not have."""
-    monkeypatch.setattr(forms, "_PACKED_BOUND", 0)
-    engine = build(
-        ("subtable", {"shape": TileShape(2, 2, 2, 1), "spacing": 8}), case.scoring, device
-    )
+    options = {"shape": TileShape(2, 2, 2, 1), "spacing": 8, "limits": Limits(packed=0)}
+    engine = build(("subtable", options), case.scoring, device)
     judge(engine, case.part(slice(None, None, 2)))
     chosen = engine._forms.of(engine.device_triples(case.triples).layout, [0], True)
     assert chosen.packed == (0 if case.scoring.linear else 2)
@@ -462,7 +452,7 @@ def test_tiles_wait_on_nvidia_only_unless_asked_to(vendor, device):
 WAITING = """
 import cases3
 from glsw.device.device import open_device
-from glsw.engines.three.forms import TileShape
+from glsw.engines.three.tiles import TileShape
 
 small = {"shape": TileShape(2, 2, 2, 1), "packed": False}
 deep = {"shape": TileShape(2, 4, 2, 2), "depth": 4, "spacing": 8}

@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw import caller
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import DeviceInfo
 from glsw.engines.base import USUAL, Progress, Variant, ignore
+from glsw.engines.recurrence import Uniform
 from glsw.engines.three import gl
-from glsw.engines.three.filling import Filling
-from glsw.engines.three.forms import NEVER, TileForm, TileForms, TileShape
-from glsw.engines.three.gl import Layout, WaitedInVainError, cut_by_memory
-from glsw.engines.three.tiles import Chunk
+from glsw.engines.three.gl import Compute3, Layout, WaitedInVainError, cut_by_memory
+from glsw.engines.three.tiles import (
+    NEVER,
+    Chunk,
+    Limits,
+    RowRange,
+    TileForm,
+    TileForms,
+    TileShape,
+)
 from glsw.scoring.three import Scoring3
 
+_EMPTYING_GROUPS = 1024
 _TRACES_PER_GROUP = 32
-_PLANS, _PLANNED_TRIPLES = 8, 2**12  # that are kept, and triples of each at most
+_NOTHING_KEPT = {"TABLE": 0, "DIRECTIONS": 0, "MASKED": 0}
+_CELLS_OF_UNIT = 2**24  # of which the throttle counts how many there is time for
 _TRACE = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),
                   ("runs", np.uint32), ("over", np.uint32), ("pad", np.uint32)])  # fmt: skip
 
 _MAY_POLL = "AMD", "ATI"
+_T = TypeVar("_T")
 
 
-class Subtable(Filling):
+class Subtable(Compute3):
     """Compute sub-tables, in tiles of work groups ("GPUI").
 
     An invocation computes sub-tables, of 4 x 4 x 4 cells in the paper and by default of one cell
@@ -64,6 +76,7 @@ class Subtable(Filling):
     most_polls : int
         How often a tile asks for the same sides, before it has waited in vain; by default for some
         seconds.
+    limits : Limits
 
     Warns
     -----
@@ -102,17 +115,20 @@ class Subtable(Filling):
         spacing: int | None = None,
         polling: bool | None = None,
         most_polls: int = 2**22,
+        limits: Limits = Limits(),  # noqa: B008
     ) -> None:
-        super().__init__(scoring, device, most_polls)
+        super().__init__(scoring, device)
         if shape is not None:
             shape.check()
         if depth is not None and depth < 1:
             raise ValueError(f"depth {depth}: at least 1 sub-table expected")
         if spacing is not None and spacing < 1:
             raise ValueError(f"spacing {spacing}: at least 1 sub-table expected")
-        self._forms = TileForms(scoring, self.device, shape, depth, packed, polling)
-        self._spacing = spacing
-        self._memory = memory
+        self._forms = TileForms(scoring, self.device.info, shape, depth, packed, polling, limits)
+        self._limits, self._memory = limits, memory
+        self._spacing, self._most_polls = spacing, most_polls
+        self.memory_used = 0
+        self._placed: npt.NDArray[np.void] | None = None
         self._plans: dict[tuple[bytes, bool, bool], list[Chunk]] = {}
 
     @property
@@ -168,7 +184,7 @@ class Subtable(Filling):
         rows = max(1, min(self._memory - chunk.bytes, self._block) // row) * deep
         rows = min(rows, chunk.rows)
         self.memory_used = max(self.memory_used, chunk.bytes + rows * row // deep)
-        for part in chunk.everything.parts(rows):
+        for part in RowRange(0, chunk.rows).parts(rows):
             slab = table[part.first : part.stop]
             self.reserve(gl.DIRECTIONS, slab.nbytes)
             self._fill(chunk, part, TABLE=1, progress=progress)
@@ -227,7 +243,7 @@ class Subtable(Filling):
         """Yield the alignments of one triple."""
         self.device.activate()
         chunk = self._chunk(layout, chosen, trace=True, masked=True)
-        masks = self.device.ctx.buffer(bytes(4 * int(chunk.masks.sum())))
+        masks = self.device.ctx.buffer(bytes(4 * chunk.totals["mask"]))
         known: set[bytes] = set()
         while True:
             self.device.activate()
@@ -249,7 +265,7 @@ class Subtable(Filling):
         traces = np.zeros(len(chunk.chosen), _TRACE)
         traces["at"] = best.cell + chunk.layout.before
         traces["over"] = self.scoring.local & (best.score == 0)
-        self.reserve(gl.PATHS, 4 * int(chunk.paths.sum()))
+        self.reserve(gl.PATHS, 4 * chunk.totals["path"])
         while not traces["over"].all():
             first = 0
             if not whole:
@@ -258,7 +274,7 @@ class Subtable(Filling):
                 self._fill(chunk, part, DIRECTIONS=1, MASKED=masked, AGAIN=1, progress=ignore)
                 self._check(chunk)
             traces = self._continue(chunk, traces, first)
-        words = self.download(gl.PATHS, np.uint32, int(chunk.paths.sum()))
+        words = self.download(gl.PATHS, np.uint32, chunk.totals["path"])
         starts, counts = chunk.records["path"].tolist(), traces["runs"].tolist()
         runs = [words[a : a + count] for a, count in zip(starts, counts, strict=True)]
         return best, runs
@@ -268,7 +284,7 @@ class Subtable(Filling):
     ) -> npt.NDArray[np.void]:
         """Continue the traces where there are directions."""
         self.upload(gl.TRACES, traces)
-        self.reserve(gl.PATHS, 4 * int(chunk.paths.sum()))
+        self.reserve(gl.PATHS, 4 * chunk.totals["path"])
         masked = int(chunk.masked)
         program = self.program("traceback3.comp", MASKED=masked, **chunk.form.shape.defines)
         program["triple_count"] = len(traces)
@@ -277,7 +293,7 @@ class Subtable(Filling):
         self.device.ctx.memory_barrier()
         self.device.check("tracing back")
         found = self.download(gl.TRACES, _TRACE, len(traces)).copy()
-        return self.check_traces(traces, found, chunk.paths)
+        return self.check_traces(traces, found, chunk.units["path"])
 
     # what is computed together
 
@@ -293,11 +309,11 @@ class Subtable(Filling):
 
     def _planned(self, layout: Layout, *, trace: bool = False) -> Iterable[Chunk]:
         """Return `_chunks`, those of the last few layouts again if they are the same."""
-        if len(layout.lengths) > _PLANNED_TRIPLES:
+        if len(layout.lengths) > self._limits.planned_triples:
             return self._chunks(layout, trace=trace)
         key = layout.key, trace, self._forms.polling
         chunks = self._plans.pop(key, None) or list(self._chunks(layout, trace=trace))
-        while len(self._plans) >= _PLANS:
+        while len(self._plans) >= self._limits.plans:
             del self._plans[next(iter(self._plans))]
         self._plans[key] = chunks
         return chunks
@@ -355,3 +371,144 @@ class Subtable(Filling):
 
     def _fits(self, chunk: Chunk) -> bool:
         return chunk.bytes <= self._memory and chunk.largest <= self._block
+
+    # filling the tables of a chunk
+
+    def _prepare(self, chunk: Chunk, residues: npt.NDArray[np.uint8]) -> None:
+        """Upload the triples of a chunk, if they are not there."""
+        self.memory_used = max(self.memory_used, chunk.bytes)
+        self.upload_residues(residues)
+        if self._placed is chunk.records:
+            self.reserve(gl.TRIPLES)
+        else:
+            self._placed = None
+            self.upload(gl.TRIPLES, chunk.records)
+            self._placed = chunk.records
+
+    def _fill(
+        self,
+        chunk: Chunk,
+        part: RowRange | None = None,
+        *,
+        progress: Progress,
+        AGAIN: int = 0,  # noqa: N803
+        **defines: int,
+    ) -> None:
+        """Compute some rows, or all of them."""
+        part = part or RowRange(0, chunk.rows)
+        polling = chunk.form.polling
+        name = "subtable_waiting.comp" if polling else "subtable.comp"
+        program = self.program(
+            name, **{"AGAIN": AGAIN} | _NOTHING_KEPT | chunk.form.defines | defines
+        )
+        emptying = self.program("empty_sides.comp", **chunk.form.defines) if polling else None
+        self.set_scores(program)
+        self.set_origin(program, chunk.layout)
+        for binding, size in chunk.sizes.items():
+            self.reserve(binding, size)
+        patches = tuple(np.minimum(chunk.patches.max(axis=0), part.patches).tolist())
+        for rows in part.parts(chunk.rows_at_once):
+            again = part.first // chunk.spacing - 1 if AGAIN else -1
+            keeps = not AGAIN and rows.stop % chunk.spacing == 0
+            known: dict[str, Uniform] = {
+                "first_kept": part.first,
+                "kept_number": (again, rows.stop // chunk.spacing - 1 if keeps else -1),
+            }
+            self.set(program, {name: known[name] for name in known if name in program})
+            cells = chunk.cells_before(rows.stop) - chunk.cells_before(rows.first)
+            compute = partial(self._poll, emptying) if emptying else self._wave
+            compute(program, chunk, rows, patches, cells=cells, progress=progress)
+        self.device.check("computing sub-tables")
+
+    def _poll(
+        self,
+        emptying: Any,
+        program: Any,
+        chunk: Chunk,
+        rows: RowRange,
+        patches: tuple[int, int],
+        **reported: Any,
+    ) -> None:
+        """Compute rows with all tiles in a dispatch, or as many of them as there is time for."""
+        unit = chunk.rows_of(_CELLS_OF_UNIT)
+        self.reserve(gl.TICKETS)
+        program["patches_at_once"] = patches
+        program["most_polls"] = self._most_polls
+
+        def queue(units: range) -> None:
+            self.set(emptying, chunk.empty_words)
+            emptying.run(_EMPTYING_GROUPS)
+            self.barrier()
+            first, stop = (min(rows.first + unit * k, rows.stop) for k in (units.start, units.stop))
+            program["first_row"], program["last_row"] = first, stop
+            program.run(*patches, len(chunk.chosen))
+            self.barrier()
+
+        self._throttle.run_slices(-(-(rows.stop - rows.first) // unit), queue, **reported)
+
+    def _wave(
+        self,
+        program: Any,
+        chunk: Chunk,
+        rows: RowRange,
+        patches: tuple[int, int],
+        **reported: Any,
+    ) -> None:
+        """Compute rows in tiles, those on a diagonal plane in a dispatch."""
+        tile = chunk.form.tile_rows
+        program["first_row"], program["last_row"] = rows.first, rows.stop
+        tiles = -(-(rows.stop - rows.first) // tile)
+
+        def step(wave: int) -> None:
+            first = [max(0, wave + 2 - tiles - other) for other in patches[::-1]]
+            groups = [min(own, wave + 1) - low for own, low in zip(patches, first, strict=True)]
+            program["wave"] = wave, *first
+            program.run(groups[0], groups[1], len(chunk.chosen))
+            self.barrier()
+
+        self._throttle.run(tiles + sum(patches) - 2, step, **reported)
+
+    def _best(self, chunk: Chunk) -> BestCells:
+        """Return the best cell of each triple of a chunk, see `Engine3.best`."""
+        cells = self.download(gl.BEST, (np.int32, 4), chunk.sizes[gl.BEST] // 16)
+        best = chunk.layout.best(cells, chunk.units["best"])
+        return self.check_cells(chunk.layout, chunk.chosen, best)
+
+    # tiles that wait for one another
+
+    def _surely(self, compute: Callable[[Progress], _T], progress: Progress) -> _T:
+        """Return what is computed; where tiles wait in vain, once more without any that wait."""
+        reported = 0
+
+        def first(cells: int) -> None:
+            nonlocal reported
+            reported += cells
+            progress(cells)
+
+        def rest(cells: int) -> None:
+            nonlocal reported
+            again = min(cells, reported)
+            reported -= again
+            progress(cells - again)
+
+        try:
+            return compute(first)
+        except WaitedInVainError as error:
+            self._wait_no_more(error)
+        return compute(rest)
+
+    def _wait_no_more(self, error: WaitedInVainError) -> None:
+        """From now on compute the tiles on a diagonal plane in a dispatch."""
+        if not self._forms.polling:
+            raise error
+        self._forms.polling = False
+        caller.warn(
+            f"{self.device.info.name}: {error}; they are computed again, one plane of tiles after "
+            "another, and so are all from now on (polling off)",
+            RuntimeWarning,
+        )
+
+    def _check(self, chunk: Chunk) -> None:
+        """Raise `WaitedInVainError` if a tile of a chunk has."""
+        if chunk.form.polling:
+            self._best(chunk)

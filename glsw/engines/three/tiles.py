@@ -1,4 +1,4 @@
-"""The chunks of triples of the engine ``subtable``, and their share of its buffers."""
+"""Tiles of the engine ``subtable``: their shape, which ones fit, and the bytes of each buffer."""
 
 from __future__ import annotations
 
@@ -10,14 +10,282 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.gl import Binding
+from glsw.device.info import DeviceInfo
+from glsw.engines.gl import LETTERS_IN_BLOCK, Binding
 from glsw.engines.three import gl
-from glsw.engines.three.forms import BATCH, HELPERS, NEVER, TileForm
-from glsw.sequences.encoded import offsets_of
+from glsw.engines.three.gl import Layout, letter_count
+from glsw.scoring.three import Scoring3
 
+NEVER = 2**30
+_NUMBERS = 256  # cells that cube.glsl can tell apart in a sub-table, by how far behind they lie
+_ENOUGH_ROWS = 16
+_TILE_ROWS = {False: (8, 32), True: (16, 128)}  # of few and many rows, on software renderers or not
 _LEAST_ROWS = 32  # at once, for want of memory
+_PACKED_COST = 2**10 - 1  # what the cost to open an affine gap has to be less than, see cube.glsl
+_BATCH = 4  # steps whose sides a tile gets at once
+_HELPERS = 32  # invocations that get sides; as many others leave them
+_AHEAD = 2  # steps before the first of a batch, when tiles ask for it
+_MOST_INVOCATIONS = 1024  # that OpenGL promises
 
 _Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes at which engines of three sequences change what they do.
+
+    Parameters
+    ----------
+    many_triples : int
+        Triples whose tiles keep a large device busy.
+    packed : int
+        What scores have to be less than for packed sides.
+    planned_triples, plans : int
+        Triples of a batch whose chunks are kept, and how many such batches.
+    info : DeviceInfo, optional
+        The device that tiles are chosen for; by default that of the engine.
+    """
+
+    many_triples: int = 256
+    packed: int = 2**16 - 1
+    planned_triples: int = 2**12
+    plans: int = 8
+    info: DeviceInfo | None = None
+
+
+class TileShape(NamedTuple):
+    """The shape of tiles, compiled into the shaders.
+
+    Parameters
+    ----------
+    side : int
+        Cells of a sub-table along the second and the third sequence.
+    lanes_j, lanes_k : int
+        Columns of sub-tables in a work group along these.
+    deep : int
+        Cells of a sub-table along the first sequence.
+    """
+
+    side: int
+    lanes_j: int
+    lanes_k: int
+    deep: int = 4
+
+    def check(self) -> None:
+        """Raise ValueError if there are no such tiles."""
+        side, lanes_j, lanes_k, deep = self
+        lanes, behind = lanes_j * lanes_k, ((deep + 2 * side - 3) * deep + deep - 1) * side + side
+        if min(self) < 1 or lanes & (lanes - 1) or behind > _NUMBERS:
+            raise ValueError(
+                f"{self}: numbers from 1 on, a power of two of lanes and sub-tables of not much "
+                "more than 4 x 4 x 4 cells expected"
+            )
+
+    @property
+    def width(self) -> tuple[int, int]:
+        """Cells of a work group along j and k."""
+        return self.side * self.lanes_j, self.side * self.lanes_k
+
+    @property
+    def lanes(self) -> int:
+        """Invocations that compute, in a work group."""
+        return self.lanes_j * self.lanes_k
+
+    @property
+    def defines(self) -> dict[str, int]:
+        """The defines of the shaders."""
+        names = "SIDE", "LANES_J", "LANES_K", "DEEP"
+        return dict(zip(names, self, strict=True))
+
+    def words(self, bits: int) -> int:
+        """Words of a sub-table that has so many bits for each cell."""
+        return -(-self.deep * self.side**2 * bits // 32)
+
+
+class TileForm(NamedTuple):
+    """The form of tiles, all of it compiled into the shaders.
+
+    Parameters
+    ----------
+    shape : TileShape
+    linear : bool
+        Whether gaps are linear.
+    packed : int
+        How sides have several values in a word, see cube.glsl; 0: not at all.
+    polling : bool
+        Whether tiles wait for the sides of others, as all are computed in one dispatch.
+    tile_rows : int
+        Rows of a tile; with ``polling`` those of a dispatch.
+    """
+
+    shape: TileShape
+    linear: bool
+    packed: int
+    polling: bool
+    tile_rows: int
+
+    @property
+    def side_bytes(self) -> int:
+        """Bytes of a side of a cell; with linear gaps and packed, of two."""
+        return 4 if self.linear else 8 if self.packed else 16
+
+    @property
+    def row_words(self) -> tuple[int, int]:
+        """Sides of a row that a tile hands on, along j and along k."""
+        side, per_word = self.shape.side, 2 if self.packed == 1 and self.linear else 1
+        return (
+            -(-(side + 1) // per_word) * self.shape.lanes_k,
+            -(-side // per_word) * self.shape.lanes_j,
+        )
+
+    @property
+    def defines(self) -> dict[str, int | None]:
+        """The defines of the shaders."""
+        defines = {"PACKED": self.packed or None, **self.shape.defines}
+        if not self.polling:
+            return defines | {"WORKGROUP": self.shape.lanes, "TILE_ROWS": self.tile_rows}
+        asked = sum(-(-_BATCH * self.shape.deep * row // _HELPERS) for row in self.row_words)
+        return defines | {
+            "WORKGROUP": self.shape.lanes + 2 * _HELPERS,
+            "HELPERS": _HELPERS,
+            "BATCH": _BATCH,
+            "AHEAD": _AHEAD,
+            "HELD": max((self.shape.side + 1) ** 2, asked),
+            "LETTERS_AT_ONCE": self._letters,
+            # No H is negative, and of several values in a word one is below its highest.
+            "EMPTY": -1 if self.linear or self.packed else 1 - 2**31,
+        }
+
+    @property
+    def _letters(self) -> int:
+        """Letters of the first sequence in shared memory; where tiles wait, a power of two."""
+        if not self.polling:
+            return self.tile_rows
+        steps = self.shape.lanes_j + self.shape.lanes_k + 2 * _BATCH
+        return 1 << (steps * self.shape.deep - 1).bit_length()
+
+    def shared_memory(self, scoring: Scoring3) -> int:
+        """Return the bytes of shared memory that a work group takes."""
+        (_, lanes_j, lanes_k, deep), (j_row, k_row) = self.shape, self.row_words
+        steps = 2 * _BATCH if self.polling else self.tile_rows // deep + max(lanes_j, lanes_k) - 1
+        between = 2 * (j_row * lanes_j + (k_row + 32 // lanes_k) * lanes_k)
+        sides = deep * (steps * (j_row + k_row) + between) * self.side_bytes
+        count = letter_count(scoring)
+        shared_scores = scoring.scheme != "identity" and count <= LETTERS_IN_BLOCK
+        scores = 4 * count * (count + 1) if shared_scores else 0
+        return sides + scores + 16 * self.shape.lanes + 4 * self._letters + 16
+
+    @property
+    def behind(self) -> int:
+        """Sides behind the last ones that a tile asks for: two batches of steps."""
+        return 2 * _BATCH * self.shape.deep * max(self.row_words) + _HELPERS
+
+
+_LINEAR = [TileShape(4, 16, 8, 1), TileShape(4, 8, 8, 1)]
+_TRACED_LINEAR = [TileShape(3, *lanes, 1) for lanes in ((16, 16), (16, 8), (8, 8))]  # 27 bits
+_AFFINE = [TileShape(2, *lanes, 1) for lanes in ((16, 16), (16, 8), (8, 8), (8, 4))]
+
+
+def is_nvidia(info: DeviceInfo) -> bool:
+    """Tell whether a device has NVIDIA's own driver.
+
+    Work groups that have begun go on there, also while others wait for them. No vendor promises
+    that; elsewhere it has to be proved, see `Subtable.variants_on`.
+    """
+    return info.vendor.startswith("NVIDIA") and not info.software
+
+
+class TileForms:
+    """Choose the form of tiles for triples: as requested, else as suits device and scoring.
+
+    Attributes
+    ----------
+    polling : bool
+        Whether tiles wait for one another, where they are not too large for that.
+    """
+
+    def __init__(
+        self,
+        scoring: Scoring3,
+        info: DeviceInfo,
+        shape: TileShape | None = None,
+        depth: int | None = None,
+        packed: bool | None = None,
+        polling: bool | None = None,
+        limits: Limits = Limits(),
+    ) -> None:
+        self._scoring, self._limits, self._info = scoring, limits, limits.info or info
+        self._shape, self._depth, self._packed = shape, depth, packed
+        self._shared = self._info.limits["max_shared_memory"]
+        self.polling = is_nvidia(info) if polling is None else polling
+        for trace in (False, True):
+            self.form(trace, int(packed is not False), 1)
+
+    def of(self, layout: Layout, chosen: npt.NDArray[np.intp], trace: bool) -> TileForm:
+        """Return the form for some triples."""
+        lengths, opens = layout.lengths[chosen], self._scoring.costs.opens
+        bound = layout.origin + int(self._scoring.bounds(lengths).max()) + opens
+        by_cost = not self._scoring.linear and opens < _PACKED_COST
+        packed = 1 if bound < self._limits.packed else 2 if by_cost else 0
+        if self._packed and not packed:
+            raise ValueError(
+                f"packed sides need scores below {self._limits.packed}, {bound} is possible; or "
+                f"affine gaps that cost less than {_PACKED_COST} to open, these cost {opens}"
+            )
+        packed *= self._packed is not False
+        many = len(chosen) >= self._limits.many_triples
+        return self.form(trace, packed, int(lengths[:, 0].max()), many)
+
+    def form(self, trace: bool, packed: int, rows: int, many: bool = False) -> TileForm:
+        """Return a form for so many rows; ValueError if none fits the shared memory."""
+        software = self._info.software
+        short, long = _TILE_ROWS[software]
+        usual = long if rows > 2 * short else short
+        enough = 0 if self._depth or software else min(usual, _ENOUGH_ROWS)
+        low: TileForm | None = None
+        for shape in self.shapes(trace, packed, many):
+            form = self._form_of(shape, packed, NEVER if self.polling else usual)
+            if (needed := form.shared_memory(self._scoring)) <= self._shared:
+                if form.tile_rows >= enough:  # else a tile is mostly its begin and end
+                    return form
+                low = low or form
+        if low:
+            return low
+        raise ValueError(
+            f"{shape} takes {needed} bytes of shared memory, {self._info.name} has {self._shared}"
+        )
+
+    def _form_of(self, shape: TileShape, packed: int, rows: int) -> TileForm:
+        """Return the form of a shape, with fewer rows of a tile where they do not fit."""
+        depth = self._depth or max(1, rows // shape.deep)
+        polling = self.polling and shape.lanes + 2 * _HELPERS <= _MOST_INVOCATIONS
+        form = TileForm(shape, self._scoring.linear, packed, polling, depth * shape.deep)
+        while form.shared_memory(self._scoring) > self._shared and not self._depth and depth > 1:
+            depth = max(1, depth * 3 // 4)
+            form = form._replace(tile_rows=depth * shape.deep)
+        return form
+
+    def shapes(self, trace: bool, packed: int, many: bool) -> list[TileShape]:
+        """Return the requested shape, or several, the fastest of ``many`` triples first.
+
+        Those for NVIDIA were measured. Elsewhere lanes have so few cells that they find room in 128
+        registers: compilers for Intel take seconds to find none.
+        """
+        if self._shape:
+            return [self._shape]
+        linear, identity = self._scoring.linear, self._scoring.scheme == "identity"
+        deep = 2 if trace and linear else 1  # of which directions fill words
+        if self._info.software:
+            return [TileShape(4 if linear else 2, 8, 8, deep)]
+        small = _TRACED_LINEAR if trace and linear else _LINEAR if linear else _AFFINE
+        if not is_nvidia(self._info):
+            return small
+        shapes = [TileShape(4, 16, 8, deep), TileShape(4, 8, 8, deep), *small]
+        if many and not trace and linear and identity:
+            return [TileShape(4, 16, 16, deep), *shapes]
+        if many and not trace and packed and not linear and not identity:
+            return [TileShape(3, 16, 16, deep), *shapes]
+        return shapes if linear or packed else shapes[1:]
 
 
 class RowRange(NamedTuple):
@@ -53,7 +321,7 @@ class Chunk:
         Rows whose sides there is room for, likewise.
     """
 
-    layout: gl.Layout
+    layout: Layout
     chosen: npt.NDArray[np.intp]
     form: TileForm
     trace: bool = False
@@ -83,12 +351,6 @@ class Chunk:
         return self.layout.lengths[self.chosen]
 
     @cached_property
-    def all_rows(self) -> _Int64:
-        """Rows of the sub-tables of each triple."""
-        rows: _Int64 = _whole(self.lengths[:, 0], self.form.shape.deep)
-        return rows
-
-    @cached_property
     def patches(self) -> _Int64:
         """Patches along j and k, shape (N, 2)."""
         patches: _Int64 = -(-self.lengths[:, 1:] // np.array(self.form.shape.width))
@@ -96,10 +358,10 @@ class Chunk:
 
     @cached_property
     def rows(self) -> int:
-        """The most rows."""
-        return int(self.all_rows.max())
+        """The most rows of sub-tables."""
+        return int(_whole(self.lengths[:, 0].max(), self.form.shape.deep))
 
-    @cached_property
+    @property
     def rows_at_once(self) -> int:
         """Rows from one dispatch, or several that follow one another, to the next."""
         return min(self.rows, self.spacing, self.most_rows)
@@ -118,119 +380,86 @@ class Chunk:
         deep = self.form.shape.deep
         return max(deep, cells * self.rows // max(1, self.cells) // deep * deep)
 
-    @cached_property
-    def everything(self) -> RowRange:
-        """All rows."""
-        return RowRange(0, self.rows)
-
-    def most_patches(self, part: RowRange) -> tuple[int, int]:
-        """Return the most patches along j and k in a part."""
-        (j, k), (most_j, most_k) = self._most_patches, part.patches
-        return min(j, most_j), min(k, most_k)
-
-    @cached_property
-    def _most_patches(self) -> tuple[int, int]:
-        j, k = self.patches.max(axis=0).tolist()
-        return j, k
-
-    @cached_property
-    def counts(self) -> _Int64:
-        """Patches of each triple, each of which has a best cell."""
-        counts: _Int64 = self.patches.prod(axis=1)
-        return counts
-
     def part_above(self, at: npt.NDArray[np.int32]) -> RowRange:
         """Return the rows from the last kept plane to the cell at (i, j, k), from 1."""
         i, j, k = (max(1, int(x)) for x in at)
-        width = self.form.shape.width
+        width, deep = self.form.shape.width, self.form.shape.deep
         first = (i - 1) // self.spacing * self.spacing
-        return RowRange(
-            first, _whole(i, self.form.shape.deep), (-(-j // width[0]), -(-k // width[1]))
-        )
+        return RowRange(first, _whole(i, deep), (-(-j // width[0]), -(-k // width[1])))
 
-    # what is kept: sides in units of `side_bytes`, the rest in words of 4 bytes
+    # the layout of buffers
 
     @cached_property
-    def _plane(self) -> _Int64:
-        cells: _Int64 = self._columns * (self.form.shape.side + 1) ** 2
-        return cells
+    def units(self) -> dict[str, _Int64]:
+        """What each triple has of each buffer: sides, best cells, else words of 4 bytes.
 
-    @cached_property
-    def sides(self) -> _Int64:
-        """Planes between tiles, across i, j and k, shape (3, N)."""
-        shape, (j_row, k_row) = self.form.shape, self.form.row_words
-        rows: Any = np.minimum(self.all_rows, self.rows_at_once)
+        The names are those of `gl.TRIPLE`. ``i_sides``, ``j_sides`` and ``k_sides`` are the planes
+        between tiles; ``kept`` are those across i that stay.
+        """
+        (side, lanes_j, lanes_k, deep), (j_row, k_row) = self.form.shape, self.form.row_words
+        all_rows = _whole(self.lengths[:, 0], deep)
         j, k = self.patches.T
-        places = (j * k, j * k)
+        columns = j * k * self.form.shape.lanes
+        plane = columns * (side + 1) ** 2
+        rows: Any = np.minimum(all_rows, self.rows_at_once)
+        j_places = k_places = j * k
         if not self.form.polling:
             tiles = -(-rows // self.form.tile_rows)
-            places, rows = (tiles * k, tiles * j), self.form.tile_rows
-        across_j = places[0] * (rows + (shape.lanes_k - 1) * shape.deep) * j_row
-        across_k = places[1] * (rows + (shape.lanes_j - 1) * shape.deep) * k_row
-        return np.array([self._plane, across_j, across_k])
+            j_places, k_places, rows = tiles * k, tiles * j, self.form.tile_rows
+        bits = self.form.shape.words(3 if self.form.linear else 16)
+        between = np.minimum(all_rows, self.spacing) // deep
+        return {
+            "i_sides": plane,
+            "j_sides": j_places * (rows + (lanes_k - 1) * deep) * j_row,
+            "k_sides": k_places * (rows + (lanes_j - 1) * deep) * k_row,
+            "kept": self.trace * (all_rows // self.spacing) * plane,
+            "best": j * k,
+            "directions": self.trace * between * bits * columns,
+            "mask": self.masked * (all_rows // deep) * self.form.shape.words(1) * columns,
+            "path": self.trace * self.lengths.sum(axis=1),
+        }
 
     @cached_property
-    def empty_words(self) -> dict[str, int]:
-        """Where the sides are that tiles wait for: the first word of 4 bytes, and how many."""
-        across_i, *others = (self.sides.sum(axis=1) * self.form.side_bytes // 4).tolist()
-        return {"first_word": across_i, "words": sum(others)}
+    def totals(self) -> dict[str, int]:
+        """The same of all triples."""
+        return {name: int(units.sum()) for name, units in self.units.items()}
 
-    @property
-    def side_count(self) -> int:
-        """All of them, and two batches of steps that a tile asks for behind the last one."""
-        behind = 2 * BATCH * self.form.shape.deep * max(self.form.row_words) + HELPERS
-        return int(self.sides.sum()) + behind
-
-    @cached_property
-    def kept(self) -> _Int64:
-        """Planes across i that stay."""
-        return self.trace * (self.all_rows // self.spacing) * self._plane
-
-    @cached_property
-    def _columns(self) -> _Int64:
-        return self.counts * self.form.shape.lanes
-
-    @cached_property
-    def directions(self) -> _Int64:
-        """Directions of the cells from one kept plane to the next."""
-        words = -(-(self.form.shape.cells * (3 if self.form.linear else 16)) // 32)
-        rows = np.minimum(self.all_rows, self.spacing)
-        return self.trace * rows // self.form.shape.deep * words * self._columns
-
-    @cached_property
-    def masks(self) -> _Int64:
-        """A bit for each cell."""
-        words = -(-self.form.shape.cells // 32)
-        return self.masked * self.all_rows // self.form.shape.deep * words * self._columns
-
-    @cached_property
-    def paths(self) -> _Int64:
-        """Runs of a path."""
-        runs: _Int64 = self.trace * self.lengths.sum(axis=1)
-        return runs
+    def _bytes(self, name: str) -> int:
+        """Bytes of a unit."""
+        side = self.form.side_bytes
+        sides = dict.fromkeys(("i_sides", "j_sides", "k_sides", "kept"), side)
+        return {**sides, "best": 16}.get(name, 4)
 
     @cached_property
     def each(self) -> _Int64:
         """Bytes of each triple, sequences not counted."""
-        sides = self.form.side_bytes * (self.sides.sum(axis=0) + self.kept)
-        words = 4 * (self.directions + self.masks + self.paths)
-        total: _Int64 = sides + words + 16 * self.counts + gl.TRIPLE.itemsize + 36
+        buffers = [self._bytes(name) * units for name, units in self.units.items()]
+        total: _Int64 = np.sum(buffers, axis=0) + gl.TRIPLE.itemsize + 36
         return total
 
     @cached_property
     def sizes(self) -> dict[Binding, int]:
         """Bytes of the buffers of tiles; masks have their own."""
+        total, side = self.totals, self.form.side_bytes
+        sides = total["i_sides"] + total["j_sides"] + total["k_sides"] + self.form.behind
         return {
-            gl.SIDES: self.form.side_bytes * self.side_count,
-            gl.BEST: 16 * int(self.counts.sum()),
-            gl.KEPT: self.form.side_bytes * int(self.kept.sum()),
-            gl.DIRECTIONS: 4 * int(self.directions.sum()),
+            gl.SIDES: side * sides,
+            gl.BEST: 16 * total["best"],
+            gl.KEPT: side * total["kept"],
+            gl.DIRECTIONS: 4 * total["directions"],
         }
+
+    @property
+    def empty_words(self) -> dict[str, int]:
+        """Where the sides are that tiles wait for: the first word of 4 bytes, and how many."""
+        total, words = self.totals, self.form.side_bytes // 4
+        waited_for = total["j_sides"] + total["k_sides"]
+        return {"first_word": total["i_sides"] * words, "words": waited_for * words}
 
     @property
     def largest(self) -> int:
         """Bytes of the largest buffer."""
-        return max(*self.sizes.values(), 4 * int(self.masks.sum()))
+        return max(*self.sizes.values(), 4 * self.totals["mask"])
 
     @cached_property
     def bytes(self) -> int:
@@ -241,17 +470,10 @@ class Chunk:
     def records(self) -> npt.NDArray[np.void]:
         """The triples as triples.glsl has them, shape (N,)."""
         records = self.layout.records(self.chosen)
-        starts = offsets_of(self.sides.ravel())[:-1].reshape(self.sides.shape)
-        for name, start in zip(("i_sides", "j_sides", "k_sides"), starts, strict=True):
-            records[name] = start
-        for name, sizes in (
-            ("best", self.counts),
-            ("kept", self.kept),
-            ("directions", self.directions),
-            ("mask", self.masks),
-            ("path", self.paths),
-        ):
-            records[name] = sizes.cumsum() - sizes
+        for name, units in self.units.items():
+            records[name] = units.cumsum() - units
+        records["j_sides"] += np.uint32(self.totals["i_sides"])
+        records["k_sides"] += np.uint32(self.totals["i_sides"] + self.totals["j_sides"])
         return records
 
 

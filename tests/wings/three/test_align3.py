@@ -30,8 +30,8 @@ from glsw.alignment.paths import Ends, Paths
 from glsw.device.device import Device, DeviceError
 from glsw.engines.spec import EngineSpec
 from glsw.engines.three import ENGINES3
-from glsw.engines.three.forms import is_nvidia
 from glsw.engines.three.reference import Reference3
+from glsw.engines.three.tiles import is_nvidia
 from glsw.run import workers
 from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, custom

@@ -210,7 +210,7 @@ def lanes_options(rng):
 def lanes_of_hardware(scoring, device, options):
     """Return engine `lanes` that computes pairs as on hardware: each with its own query."""
     router = build((Lanes.name, options), scoring, device)
-    engine = router._engines[Lanes]
+    engine = router.engine(Lanes)
     engine._own_queries = True
     of_geometry = {key: value for key, value in options.items() if key not in ("number", "memory")}
     info = dataclasses.replace(device.info, software=False)

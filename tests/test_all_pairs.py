@@ -7,7 +7,7 @@ import pytest
 from cases import GENERAL
 
 import glsw
-from glsw.engines import ENGINES, Lanes, Reference, choose, engine_of
+from glsw.engines import ENGINES, Lanes, Reference, auto, engine_of
 from glsw.engines.base import ignore
 from glsw.engines.lanes import engine as lanes_module, high_scores, targets as lanes_targets
 from glsw.engines.lanes.geometry import Geometries
@@ -81,7 +81,7 @@ def test_scores_that_floats_do_not_hold(device, monkeypatch):
     ):
         np.testing.assert_array_equal(score_matrix(Runner(engine), own), expected)
     monkeypatch.setattr(high_scores, "_MIN_LARGE_PAIR_CELLS", 1000)
-    monkeypatch.setattr(choose, "LARGE_REST", 1000)
+    monkeypatch.setattr(auto, "LARGE_REST", 1000)
     np.testing.assert_array_equal(score_matrix(Runner(engine), own), expected)
 
 
@@ -113,7 +113,7 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     if case == "tiles":
         monkeypatch.setattr(all_pairs, "_MAX_SCORES", 90)
     engine = engine_of(Lanes, BLOSUM62, device, number=number, **options)
-    lanes = engine._engines[Lanes]  # type: ignore[attr-defined]
+    lanes = engine.engine(Lanes)  # type: ignore[attr-defined]
     info = replace(device.info, software=False, subgroup_size=32 if case == "long" else 0)
     assert lanes.hints.halves
     monkeypatch.setattr(lanes.device, "info", info)  # long targets are set apart

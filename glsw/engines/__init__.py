@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from glsw.engines.base import TIES, Capabilities, Engine, Progress, Ties
 
 if TYPE_CHECKING:
+    from glsw.engines.auto import Auto, engine_of
     from glsw.engines.bit_parallel import BitParallel
     from glsw.engines.blocked import Blocked
-    from glsw.engines.choose import Auto, engine_of
     from glsw.engines.cpu import Cpu
     from glsw.engines.diagonal import Diagonal
     from glsw.engines.fragment import Fragment
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from glsw.engines.wavefront import Wavefront
 
 _HOME = {
-    "Auto": "choose",
+    "Auto": "auto",
     "Reference": "reference",
     "Cpu": "cpu",
     "Lanes": "lanes.engine",
@@ -34,7 +34,7 @@ _HOME = {
     "Scan": "scan",
     "Wavefront": "wavefront",
     "BitParallel": "bit_parallel",
-    "engine_of": "choose",
+    "engine_of": "auto",
 }
 
 

@@ -57,16 +57,3 @@ def chunks(
         stop = start + max(1, int(full.argmax()) if full.any() else len(full))
         yield order[start:stop]
         start = stop
-
-
-def of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
-    """Return the pairs in groups whose lengths have as many bits."""
-    if len(batch) < 2:
-        return [np.arange(len(batch))][: len(batch)]
-    least, most = batch.extent
-    if (np.frexp(least.astype(np.float64))[1] == np.frexp(most.astype(np.float64))[1]).all():
-        return [np.arange(len(batch))]
-    bits = np.frexp(batch.lengths.astype(np.float64))[1].astype(np.int16)
-    kind = bits[:, 0] << 6 | bits[:, 1]
-    order = np.argsort(kind, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)

@@ -39,9 +39,8 @@ OWN_QUERIES = "lanes, own queries"
 """Keys of `COEFFICIENTS` for engine ``cpu`` with pairs that share no query, and with tables for
 ends and alignments, and for ``lanes`` with pairs that share no query."""
 
-Kind = Literal["hardware", "software", "software, equal letters"]
-"""Devices that differ in which engine is the fastest; a software renderer is faster where scores
-only depend on whether two letters are equal."""
+Kind = Literal["hardware", "software"]
+"""Devices that differ in which engine is the fastest."""
 
 
 class Shape(NamedTuple):
@@ -152,28 +151,15 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
     "software": {
         "cpu, single pairs": (1.5e-05, 4.5e-10),
         "cpu, tables": (7e-05, 1.2e-09),
-        "cpu": (0.000899, 5.79e-05, 4.18e-06, 9.34e-09, 1.79e-10),
-        "windows": (0, 0.0025, 4.13e-08, 1.5e-10),
-        "scan": (0.0021, 1.56e-05, 1.91e-08, 3.78e-05, 2.5e-09, 3.75e-08),
-        "diagonal": (0.00085, 3.83e-06, 2.94e-08, 9.99e-08, 4.43e-08),
-        "fragment": (0.0032, 1.05e-05, 7.52e-08, 6.86e-06, 2.73e-09),
-        "lanes": (0.00167, 1.51e-06, 4.47e-06, 3.18e-08, 3.38e-07, 7.48e-10),
-        "blocked": (0.0006, 4e-07, 1.95e-09),
-        "diagonal alignment": (0.00107, 7.17e-06, 1.23e-07, 6.66e-07, 5.7e-08),
-        "blocked alignment": (0.00148, 5.6e-07, 4.41e-09),
-    },
-    "software, equal letters": {
-        "diagonal": (0.000843, 1.59e-06, 3.48e-08, 1.34e-07, 3.73e-08),
-        "cpu, single pairs": (1.5e-05, 4.5e-10),
-        "cpu, tables": (7e-05, 1.2e-09),
         "cpu": (0.00117, 0.000114, 2.96e-06, 9.65e-09, 1.03e-10),
-        "windows": (0, 0.00331, 0, 1.5e-10),
-        "lanes": (0.00216, 6.57e-07, 1.68e-06, 9.39e-12, 1.56e-07, 9.63e-10),
-        "blocked": (0.000577, 5.43e-07, 2.34e-09),
-        "scan": (0.0015, 7.02e-06, 3.78e-08, 1.95e-05, 0, 3.47e-08),
-        "diagonal alignment": (0.000576, 7.1e-06, 7.92e-08, 2.6e-06, 4.28e-08),
-        "blocked alignment": (0.000722, 6.04e-07, 9.46e-09),
-        "fragment": (0.0023, 1.89e-06, 7.07e-08, 8.18e-06, 3.43e-09),
+        "windows": (0, 0.0025, 4.13e-08, 1.5e-10),
+        "scan": (0.00175, 6.02e-06, 4.24e-08, 2.24e-05, 1.33e-08, 2.94e-08),
+        "diagonal": (0.00107, 3.51e-06, 3e-09, 5.26e-08, 4.06e-08),
+        "fragment": (0.00115, 7.58e-06, 7.93e-08, 7.26e-06, 3.02e-09),
+        "lanes": (0.0026, 2.16e-06, 1.87e-06, 9e-09, 2.21e-07, 7.66e-10),
+        "blocked": (0.000638, 5.58e-07, 2.22e-09),
+        "diagonal alignment": (0.000741, 1.1e-05, 1.27e-07, 2.03e-06, 3.62e-08),
+        "blocked alignment": (0.000646, 6.71e-07, 7.56e-09),
     },
 }
 """The factor of each of the `terms`, in seconds."""

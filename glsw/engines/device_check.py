@@ -17,8 +17,8 @@ import numpy as np
 from glsw.device.device import Device
 from glsw.device.verdicts import RIGHT
 from glsw.engines import ENGINES, cpu, engine_of
+from glsw.engines.auto import Auto
 from glsw.engines.base import Engine, Variant
-from glsw.engines.choose import Auto
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometry
 from glsw.engines.lanes.trial import trial_of

@@ -19,7 +19,7 @@ from glsw.device.device import (
 )
 from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES, Capabilities, Engine, cpu
-from glsw.engines.choose import Auto, engine_of
+from glsw.engines.auto import Auto, engine_of
 from glsw.rank import local_rank
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3

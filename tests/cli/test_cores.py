@@ -15,7 +15,7 @@ from glsw import Aligner, Scoring, makedb
 from glsw.cli import main, parsed
 from glsw.cores import cores, limited
 from glsw.device import egl
-from glsw.engines.choose import Auto
+from glsw.engines.auto import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.spec import EngineSpec
 from glsw.sequences import sections

@@ -1,7 +1,8 @@
 """The estimates by which the engine `auto` chooses, compared with measured seconds.
 
 ``data/engine_seconds.ndjson`` has a line per shape of work: seconds of the engines on an NVIDIA
-H100 ("hardware", driver 580.159) and on llvmpipe 15 with two cores ("software"), measured at commit
+H100 ("hardware", driver 580.159) and on llvmpipe 15 with two cores ("software"; "equal letters" if
+scores only depend on whether two letters are equal, which is faster there), measured at commit
 4b89493, of ``lanes, own queries`` at commit 833cbb5, of scores by ``blocked`` on llvmpipe at commit
 efd6130, times 2.0: so much faster was the machine with ``diagonal`` and ``scan``. What a cell costs
 with ``lanes, own queries`` is the rate of the kernel at commit a35ad6a, without lines here. An
@@ -28,10 +29,10 @@ MEASURED = [json.loads(line) for line in _LINES.splitlines()]
 def estimate(engine: str, row: dict) -> float:
     shape = Shape(row["m"], row["n"], row["pairs"], row["queries"], row["pairs"])
     task = " alignment" if row["task"] == "alignment" else ""
-    return seconds(engine + task, shape, row["device"])
+    return seconds(engine + task, shape, row["device"].split(",")[0])
 
 
-@pytest.mark.parametrize("device", COEFFICIENTS)
+@pytest.mark.parametrize("device", ["hardware", "software", "software, equal letters"])
 def test_the_choice_is_nearly_the_fastest(device):
     rows = [row for row in MEASURED if row["device"] == device]
     assert len(rows) >= (200 if device == "hardware" else 100)

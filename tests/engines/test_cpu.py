@@ -23,8 +23,8 @@ from glsw import Aligner
 from glsw.alignment.batch import Batch, Mask
 from glsw.device.device import DeviceError
 from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal
+from glsw.engines.auto import Auto
 from glsw.engines.base import ignore
-from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
 from glsw.pairs.align_pairs import aligned

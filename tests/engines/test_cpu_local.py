@@ -11,7 +11,7 @@ from glsw.alignment.paths import coordinates
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
 from glsw.engines import cpu, cpu_local, windows
-from glsw.engines.choose import Auto
+from glsw.engines.auto import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.cpu_local import LocalPaths
 from glsw.engines.reference import Reference

@@ -30,7 +30,7 @@ from cases import (
 from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 
-import glsw.engines.choose
+import glsw.engines.auto
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import Runs
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Fragment, Reference
@@ -295,7 +295,7 @@ def test_gaps_alone(make):
 
 def test_auto_has_long_pairs_too(device, monkeypatch):
     able(device, ("blocked", {}))
-    monkeypatch.setattr(glsw.engines.choose, "seconds", long_pairs_by_blocked)
+    monkeypatch.setattr(glsw.engines.auto, "seconds", long_pairs_by_blocked)
     for name in SOME:
         case = END_CASES[name]
         engine = Auto(case.scoring, device)

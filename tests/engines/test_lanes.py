@@ -9,7 +9,7 @@ import pytest
 from cases import CASES, lanes_of_hardware, lanes_options
 
 from glsw.alignment.batch import Batch
-from glsw.engines import choose, engine_of
+from glsw.engines import auto, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import (
     buffers as lanes_buffers,
@@ -112,7 +112,7 @@ def test_queries_of_similar_length_share_lanes(device):
 @pytest.mark.parametrize("large", [1, 2**40])
 def test_scores_beyond_the_floats_are_exact(device, large, few, monkeypatch):
     monkeypatch.setattr(high_scores, "_MIN_LARGE_PAIR_CELLS", large)
-    monkeypatch.setattr(choose, "LARGE_REST", large)
+    monkeypatch.setattr(auto, "LARGE_REST", large)
     monkeypatch.setattr(high_scores, "_MAX_PAIRS_LEFT_TO_REST", few)
     rng = np.random.default_rng(5)
     query = rng.integers(0, 20, 900).astype(np.uint8)
@@ -189,7 +189,7 @@ def test_long_targets_get_chains_or_go_elsewhere(device, number, options, monkey
         Lanes(BLOSUM62, device, **options).scores(batch)
     router = engine_of(Lanes, BLOSUM62, device, **options)
     assert router.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
-    sorted_targets = router._engines[Lanes].targets._sorted
+    sorted_targets = router.engine(Lanes).targets._sorted
     assert [long for _, long in sorted_targets.shares] == [True, False]
     assert len(sorted_targets.beyond) > 0
 
@@ -462,9 +462,9 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     free = list(engine.pool._free)
     assert len({id(each) for each in free}) == len(free) > 0
     monkeypatch.setattr(device, "info", info)
-    router = choose.Auto(scoring, device, number=number, scores_by=Lanes)
+    router = auto.Auto(scoring, device, number=number, scores_by=Lanes)
     monkeypatch.setattr(router, "_engines", {Lanes: engine})
-    monkeypatch.setattr(choose, "seconds", lambda name, *rest: not name.startswith("lanes"))
+    monkeypatch.setattr(auto, "seconds", lambda name, *rest: not name.startswith("lanes"))
     found = list(router.scores_each(batches))
     assert [each.tolist() for each in found] == expected
 

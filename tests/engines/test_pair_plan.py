@@ -9,8 +9,8 @@ import pytest
 from cases import lanes_of_hardware
 
 from glsw.alignment.batch import Batch
+from glsw.engines.auto import Auto
 from glsw.engines.base import ScanHints
-from glsw.engines.choose import Auto
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import own_queries
 from glsw.engines.lanes.geometry import INT32, Geometries, rows_of_strips
@@ -152,10 +152,10 @@ def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
         hints = ScanHints(targets_at_once=2**16)
         return SimpleNamespace(name=kind.name, hints=hints, largest_buffer=lambda *_, **__: 0)
 
-    monkeypatch.setattr(router, "_engine", engine)
+    monkeypatch.setattr(router, "engine", engine)
 
     def chosen(batch, ends=False):
-        choices = router._choices(batch, ends=ends, align=False)
+        choices = router._choices(batch, "ends" if ends else "score")
         pairs = np.sort(np.concatenate([pairs for _, pairs in choices]))
         assert pairs.tolist() == list(range(len(batch)))
         return {name for name, _ in choices}
@@ -169,4 +169,4 @@ def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
     assert chosen(Batch.pairwise(*sides)) == {"lanes", "scan"}
     one = Batch.one_to_many(np.zeros(200, np.uint8), many.targets)  # with a query profile
     assert not router._scans_together(one)
-    assert router._choices(many.select(slice(0)), ends=False, align=False) == []
+    assert router._choices(many.select(slice(0)), "score") == []

@@ -111,7 +111,7 @@ def test_lanes_with_the_layouts_of_hardware(options, device):
     """All strips in a dispatch, profiles in shared memory."""
     case = GAP_CASES["profiles, gaps by position"].part(slice(0, None, 2))
     router = built((Lanes.name, options), case.scoring, device)
-    engine = router._engines[Lanes]
+    engine = router.engine(Lanes)
     info = dataclasses.replace(device.info, software=False)
     engine.geometries = Geometries(case.scoring, info, "auto", **options)
     assert engine.geometries.of(40, INT32).at_once

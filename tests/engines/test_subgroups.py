@@ -89,7 +89,7 @@ def test_only_programs_in_order_hand_on_by_shuffles(device):
         with subgroups.emulating(device, width, size=size, order=order):
             router = lanes(case.scoring, device, {"rows": 8, "chain": 8, "workgroup": 64})
             router.scores(case.batch)
-            engine = router._engines[Lanes]
+            engine = router.engine(Lanes)
             kept = next(
                 program
                 for (name, *macros), program in engine._programs.items()

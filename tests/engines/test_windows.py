@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
-from glsw.engines import choose, windows as module
+from glsw.engines import auto, windows as module
 from glsw.engines.base import ScanHints
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.reference import Reference
@@ -142,7 +142,7 @@ def test_scans_of_long_targets(lengths, monkeypatch):
 @pytest.mark.parametrize("masked", [False, True])
 def test_auto_cuts_targets_once(device, n, masked, monkeypatch):
     monkeypatch.setattr(Lanes, "hints", hinting(Lanes, targets_at_once=64))
-    monkeypatch.setattr(choose, "seconds", lambda engine, *_: not engine.startswith("windows"))
+    monkeypatch.setattr(auto, "seconds", lambda engine, *_: not engine.startswith("windows"))
     random = np.random.default_rng(n)
     queries = [random.integers(0, 4, m).astype(np.uint8) for m in (4, 20, 55)]
     target = random.integers(0, 4, n).astype(np.uint8)
@@ -160,8 +160,8 @@ def test_auto_cuts_targets_once(device, n, masked, monkeypatch):
             Mask.nothing(len(query)).with_runs(trace(query, target, scoring, i, j)[0])
             for query, (_, i, j) in zip(queries, ends, strict=True)
         )
-    auto = choose.Auto(scoring, device)
-    paths = auto.paths(batch)
+    router = auto.Auto(scoring, device)
+    paths = router.paths(batch)
     assert paths is not None
     for p, query in enumerate(queries):
         score, i, j = best_end(query, target, scoring, batch.mask(p))
@@ -169,6 +169,6 @@ def test_auto_cuts_targets_once(device, n, masked, monkeypatch):
         want, _ = cases.traced(query, target, scoring, i, j, mask=batch.mask(p))
         assert paths.coordinates(p).tolist() == want.tolist()
     if not masked:
-        assert auto.scores(batch).tolist() == paths.ends.score.tolist()
-        assert auto.ends(batch).end.tolist() == paths.ends.end.tolist()
-    assert "lanes" in auto.label
+        assert router.scores(batch).tolist() == paths.ends.score.tolist()
+        assert router.ends(batch).end.tolist() == paths.ends.end.tolist()
+    assert "lanes" in router.label

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain, groupby
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,25 +22,17 @@ from glsw.engines.base import (
     Capabilities,
     Engine,
     Progress,
+    ScanHints,
+    Task,
     Ties,
-    Variant,
     check_ties,
     ignore,
 )
-from glsw.engines.chunks import of_similar_size
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
-from glsw.engines.cpu import Cpu, computes_single, is_installed, takes
-from glsw.engines.proof import (
-    SIZES,
-    ProofTask,
-    Size,
-    UnprovedError,
-    proofs_of,
-    tasks_of,
-    warn_of,
-)
-from glsw.engines.reference import Reference
-from glsw.engines.scanning import ScanningRouter
+from glsw.engines.cpu import Cpu, computes_single
+from glsw.engines.proof import SIZES, ProofTask, UnprovedError, proofs_of, tasks_of, warn_of
+from glsw.engines.roster import Roster, repeated
+from glsw.engines.tiles import BoundedTile, Passing
 from glsw.engines.windows import LongTargets, WindowScores, cuts, may_cut
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
@@ -47,12 +40,16 @@ from glsw.sequences.encoded import Sequences
 
 LARGE_REST = 2**22
 """Cells from which ``blocked`` computes a pair that another engine leaves."""
+MANY, SOFTWARE_MANY = 2048, 8
+"""Pairs of a scan from which they fill the lanes of a device."""
 _DIAGONAL, _BLOCKED, _SCAN, _FRAGMENT, _LANES = "diagonal", "blocked", "scan", "fragment", "lanes"
 _WINDOWS = "windows"  # of long targets, whose parts other engines compute
 EngineT = TypeVar("EngineT", bound=Engine)
+ScanT = TypeVar("ScanT", bound="tuple[Sequences, Sequences] | BoundedTile")
+ResultT = TypeVar("ResultT")
 
 
-class Auto(ScanningRouter):
+class Auto(Engine):
     """Choose for every pair; the results are the same, whatever is chosen.
 
     Pairs of similar size go to the engine that `glsw.engines.costs` expects to be the fastest for
@@ -88,10 +85,8 @@ class Auto(ScanningRouter):
         given.
     threads : int, optional
         Of engine ``cpu``.
-    proves : bool
-        Whether engines have to prove themselves on this device, see `glsw.engines.proof`.
-    faulty : iterable of str
-        Engines that are wrong on this device in all of their variants, and are not used.
+    proves, faulty
+        As of `Roster`.
     **options
         Of the engine ``scores_by``.
     """
@@ -122,15 +117,11 @@ class Auto(ScanningRouter):
         **options: Any,
     ) -> None:
         super().__init__(scoring, device)
-        self._memory = {} if memory is None else {"memory": memory}
         self._compute = self.device.info.version >= COMPUTE
         self.capabilities = replace(self.capabilities, masks=self._compute)
-        self._engines: dict[type[Engine], Engine] = {}
+        self._roster = Roster(scoring, self.device, memory, proves, faulty, self._rest)
+        self._roster.options[Cpu] = {"threads": threads}
         self.threads = threads
-        self._options: dict[type[Engine], dict[str, Any]] = {Cpu: {"threads": threads}}
-        self._turns: dict[type[Engine], int] = {}  # which variant of each
-        self._proved: set[tuple[type[Engine], ProofTask, Size]] = set()
-        self.proves, self.faulty = proves, set(faulty)
         self._used: list[str] = []
         self._long: LongTargets | None = None
         self._aligns_soon = False
@@ -139,9 +130,9 @@ class Auto(ScanningRouter):
         self._given = scores_by.name if scores_by else ""
         if scores_by is not None:
             if scores_by.capabilities.memory:
-                options |= self._memory
-            self._options[scores_by] = options
-            self._engine(scores_by)
+                options |= self._roster.memory
+            self._roster.options[scores_by] = options
+            self.engine(scores_by)
         elif self._compute and has_unit_costs(scoring):
             self._scanner, self._scans_all = ENGINES["bit_parallel"], True
         else:
@@ -149,21 +140,7 @@ class Auto(ScanningRouter):
             able = self.device.info.version >= (scanner.capabilities.requires or (0, 0))
             self._scanner = scanner if able and scanner.capabilities.takes(scoring) else None
 
-    def get_ready(self, queries: Sequences, residues: int) -> None:
-        """Get ready for a large `scan` of so many residues."""
-        while self._scanner:
-            try:
-                super().get_ready(queries, residues)
-                break
-            except UnprovedError as fault:
-                self._replace(fault)
-        self._aligns_soon = True
-
-    def get_ready_to_align(self) -> None:
-        """Make the engines that align pairs, which takes some milliseconds."""
-        if self._aligns_soon and self._compute:
-            for name in {_DIAGONAL, _BLOCKED} - self.faulty:
-                self._engine(ENGINES[name])
+    # What it is, and which engines it has.
 
     @property
     def label(self) -> str:
@@ -175,46 +152,94 @@ class Auto(ScanningRouter):
     @property
     def where(self) -> str:
         """What runs the engines that were used."""
-        used = [engine.where for kind, engine in self._engines.items() if kind.name in self._used]
+        made = self._roster.made.values()
+        used = [engine.where for engine in made if engine.name in self._used]
         return " and ".join(dict.fromkeys(used)) or super().where
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError if a score could leave int32, or no engine takes a sequence."""
         super().check(batch)
         if not self._compute:
-            self._engine(ENGINES[self._usable(_FRAGMENT)]).check(batch)
+            self.engine(ENGINES[self._roster.usable(_FRAGMENT)]).check(batch)
 
     def takes_masks(self, batch: Batch) -> bool:
         """Tell whether the device computes such pairs with masks."""
         longest = int(batch.target_lengths.max(initial=0))
         if self._keeps_tables(batch) or self._cuts(batch):
             return True
-        engine = self._engine(ENGINES[self._usable(_DIAGONAL)])
+        engine = self.engine(ENGINES[self._roster.usable(_DIAGONAL)])
         return self._compute and engine.largest_buffer(1, longest) < 2**62
 
-    def keep_windows(
-        self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
-    ) -> None:
-        """Take scores of windows of a scan, see `Engine.keep_windows`."""
-        if found and self._scanner and self._compute:
-            self._long_targets.keep(queries, targets, found)
+    def engine(self, kind: type[Engine]) -> Engine:
+        """Return the one instance of an engine, made when it is first needed."""
+        return self._roster.engine(kind)
+
+    @property
+    def scanner(self) -> Engine | None:
+        """The engine for scans, if there is one."""
+        return self.engine(self._scanner) if self._scanner else None
+
+    @property
+    def hints(self) -> ScanHints:
+        """Those of the engine for scans."""
+        return self.scanner.hints if self.scanner else super().hints
+
+    @property
+    def weak(self) -> bool:
+        """Whether the processor is faster than the device, or is the device."""
+        return self.device.info.software or (
+            self._scanner is not None and self._scanner.capabilities.requires is None
+        )
+
+    def proved_scanner(self, pairs: Batch | tuple[Sequences, Sequences]) -> Engine | None:
+        """Return the engine for scans that has proved itself for such pairs, if there is one."""
+
+        def proved() -> Engine | None:
+            if self.scanner:
+                self._roster.prove(self.scanner, "score", pairs)
+            return self.scanner
+
+        return self._done(proved)
+
+    def _use(self, name: str) -> Engine:
+        """Return an engine, and note its name for the results."""
+        if name not in self._used:
+            self._used.append(name)
+        return self.engine(self._type(name))
+
+    def _type(self, name: str) -> type[Engine]:
+        scanner = self._scanner
+        return scanner if scanner and name == scanner.name else ENGINES[name]
+
+    def _done(self, do: Callable[[], ResultT]) -> ResultT:
+        """Return what a function returns, once no engine that it uses is wrong on this device."""
+        while True:
+            try:
+                return do()
+            except UnprovedError as fault:
+                self._replace(fault)
+
+    def _replace(self, fault: UnprovedError) -> None:
+        """Go on with another variant of an engine that is wrong here, or without it."""
+        self._roster.replace(fault)
+        self._long = None
+        if self._scanner and self._scanner.name in self._roster.faulty:
+            self._scanner, self._scans_all, self._given = None, False, ""
+
+    # Pairs.
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
-        while True:
-            try:
-                return self._best(batch, ends, progress, ties)
-            except UnprovedError as fault:
-                self._replace(fault)
+        return self._done(lambda: self._best(batch, ends, progress, ties))
 
     def _best(
         self, batch: Batch, ends: bool, progress: Progress, ties: Ties, *, whole: bool = False
     ) -> BestCells:
         """Return the best cell of each pair, if so by whole targets."""
-        found = BestCells.zeros(len(batch))
-        for name, chosen in self._choices(batch, ends=ends, align=False, whole=whole):
+        found, task = BestCells.zeros(len(batch)), self._task("ends" if ends else "score", batch)
+        for name, chosen in self._choices(batch, "ends" if ends else "score", whole=whole):
             some = _some(batch, chosen)
             if name == _WINDOWS:
                 cut = self._long_targets.cut(some, progress)
@@ -222,10 +247,9 @@ class Auto(ScanningRouter):
                     best = self._best(cut.pairs, True, ignore, ties, whole=True)
                 found.put(chosen, cut.best(best) if ends else cut.scores)
                 continue
-            engine = self._use(self._type(name))
+            engine = self._use(name)
             engine.check(some)
-            task: ProofTask = "ends" if ends else "score"
-            self._prove(engine, task if batch.masks is None else "masked", some)
+            self._roster.prove(engine, task, some)
             found.put(chosen, engine.best(some, ends, progress, ties=ties))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return found
@@ -238,32 +262,32 @@ class Auto(ScanningRouter):
             return None
         check_ties(ties)
         self.check(batch)
-        while True:
-            try:
-                return self._paths(batch, ties, progress or ignore)
-            except UnprovedError as fault:
-                self._replace(fault)
+        return self._done(lambda: self._paths(batch, ties, progress or ignore))
 
     def _paths(
         self, batch: Batch, ties: Ties, progress: Progress, *, whole: bool = False
     ) -> Paths | None:
         """Return the best alignments, if so by whole targets; None if the host traces back."""
         parts = []
-        for name, chosen in self._choices(batch, ends=True, align=True, whole=whole):
+        for name, chosen in self._choices(batch, "alignment", whole=whole):
             some = _some(batch, chosen)
             if name == _WINDOWS:
                 cut = self._long_targets.cut(some, progress)
                 part = self._paths(cut.pairs, ties, ignore, whole=True)
                 part = part and cut.paths(part)
             else:
-                engine = self._use(self._type(name))
-                self._prove(engine, "alignment" if batch.masks is None else "masked", some)
+                engine = self._use(name)
+                self._roster.prove(engine, self._task("alignment", batch), some)
                 part = engine.paths(some, ties=ties, progress=progress)
                 self.memory_used = max(self.memory_used, engine.memory_used)
             if part is None:
                 return None
             parts.append((chosen, part))
         return Paths.merged(batch.index.shape, parts)
+
+    @staticmethod
+    def _task(task: Task, batch: Batch) -> ProofTask:
+        return task if batch.masks is None else "masked"
 
     @property
     def _long_targets(self) -> LongTargets:
@@ -273,74 +297,17 @@ class Auto(ScanningRouter):
         """
         if self._long is None:
             assert self._scanner is not None
-            self._use(self._scanner)
+            self._use(self._scanner.name)
             best = partial(self._best, ties="conventional", whole=True)
-            self._long = LongTargets(self._made(self._scanner), best)
+            self._long = LongTargets(self._roster.another(self._scanner), best)
         return self._long
 
-    def _engine(self, kind: type[Engine]) -> Engine:
-        """Return the one instance of an engine, made when it is first needed."""
-        if kind not in self._engines:
-            made = self._made(kind)
-            for other in self._engines.values():
-                if {kind.name, other.name} == {_DIAGONAL, _BLOCKED}:
-                    made.share_buffers(other)  # type: ignore[attr-defined]
-            self._engines[kind] = made
-        return self._engines[kind]
-
-    def _made(self, kind: type[Engine]) -> Engine:
-        made = self._like(kind)
-        made.rest = self._rest
-        if self.proves and kind.capabilities.requires:
-            made.proofs = proofs_of(self.device)
-        return made
-
-    def _like(self, kind: type[Engine]) -> Engine:
-        """Return an engine in the variant that is right on this device, as far as that is known."""
-        options = self._options.get(kind, self._memory if kind.capabilities.memory else {})
-        return kind(self.scoring, self.device, **(options | self._variant(kind).options))
-
-    def _variant(self, kind: type[Engine]) -> Variant:
-        return kind.variants_on(self.device.info)[self._turns.get(kind, 0)]
-
-    def _prove(
-        self, engine: Engine, task: ProofTask, pairs: Batch | tuple[Sequences, Sequences]
+    def keep_windows(
+        self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
     ) -> None:
-        """Have an engine prove that it does a task with such pairs, or raise UnprovedError."""
-        kind = type(engine)
-        if engine.proofs is None or engine.proves_programs:
-            return
-        for size in Size.each_of(pairs):
-            if (kind, task, size) not in self._proved:
-                variant = self._variant(kind)
-                engine.proofs.require_task(engine, task, size, variant, lambda: self._like(kind))
-                self._proved.add((kind, task, size))
-
-    def _replace(self, fault: UnprovedError) -> None:
-        """Go on with the next variant of an engine that is wrong here, or else without it."""
-        kind = ENGINES[fault.engine]
-        turn = self._turns.get(kind, 0) + 1
-        self._proved.clear()
-        self._long = None
-        self._engines.pop(kind, None)
-        variants = kind.variants_on(self.device.info)
-        if turn < len(variants) and not self.device.endless:
-            self._turns[kind] = turn
-            warn_of(self.device, fault, f"the variant with {variants[turn].name}")
-            return
-        unusable = [kind.name]
-        if self.device.endless:
-            unusable = [name for name, each in ENGINES.items() if each.capabilities.requires]
-        self.faulty.update(unusable)
-        if self._scanner and self._scanner.name in self.faulty:
-            self._scanner, self._scans_all, self._given = None, False, ""
-        warn_of(self.device, fault, "another engine")
-
-    def _use(self, kind: type[Engine]) -> Engine:
-        """Return an engine, and note its name for the results."""
-        if kind.name not in self._used:
-            self._used.append(kind.name)
-        return self._engine(kind)
+        """Take scores of windows of a scan, see `Engine.keep_windows`."""
+        if found and self._scanner and self._compute:
+            self._long_targets.keep(queries, targets, found)
 
     def _rest(self, batch: Batch, progress: Progress) -> npt.NDArray[np.int32]:
         """Return the scores of pairs that another engine leaves."""
@@ -352,29 +319,29 @@ class Auto(ScanningRouter):
         for name, chosen in ((_BLOCKED, large), (_DIAGONAL, ~large)):
             if chosen.any():
                 pairs = batch.select(np.flatnonzero(chosen))
-                kind = ENGINES[self._usable(name)]
-                engine = self._use(kind)
-                if not kind.capabilities.requires:  # one that leaves nothing to this again
-                    engine = kind(self.scoring)
-                self._prove(engine, "score", pairs)
+                engine = self._use(self._roster.usable(name))
+                if not engine.capabilities.requires:  # one that leaves nothing to this again
+                    engine = type(engine)(self.scoring)
+                self._roster.prove(engine, "score", pairs)
                 found[chosen] = score = engine.best(pairs, False, progress).score
                 check_scores(engine, pairs, score)
         return found
 
+    # The choice.
+
     def _choices(
-        self, batch: Batch, *, ends: bool, align: bool, whole: bool = False
+        self, batch: Batch, task: Task, *, whole: bool = False
     ) -> list[tuple[str, npt.NDArray[np.intp]]]:
         """Return the engines to use, and the pairs of each, if so only by whole targets."""
         every = np.arange(len(batch))
         if not self._compute:
-            return [(self._usable(_FRAGMENT), every)]
-        if self._scanner and not ends and self._scans_together(batch):
+            return [(self._roster.usable(_FRAGMENT), every)]
+        if self._scanner and task == "score" and self._scans_together(batch):
             return [(self._scanner.name, every)]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
-        for pairs in of_similar_size(batch):
+        for pairs in _of_similar_size(batch):
             some = _some(batch, pairs)
-            windows = not whole and self._cuts(some)
-            name = self._cheapest(some, ends=ends, align=align, windows=windows)
+            name = self._cheapest(some, task, windows=not whole and self._cuts(some))
             chosen.setdefault(name, []).append(pairs)
         return [
             (name, np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
@@ -393,9 +360,52 @@ class Auto(ScanningRouter):
         bits = np.frexp(batch.extent[1].astype(np.float64))[1]
         largest = np.flatnonzero((batch.lengths >= np.ldexp(0.5, bits)).all(axis=1))
         some = _some(batch, largest)
-        if not len(some):
-            return False
-        return self._cheapest(some, ends=False, align=False, windows=False) == _LANES
+        return len(some) > 0 and self._cheapest(some, "score", windows=False) == _LANES
+
+    def _cheapest(self, batch: Batch, task: Task, *, windows: bool) -> str:
+        """Return the engine that costs least for pairs of about one size."""
+        if self._scanner and self._scans_all and task == "score" and batch.masks is None:
+            return _WINDOWS if windows else self._scanner.name
+        able = self._able(batch, task, windows=windows)
+        names = [name for name in able if name not in self._roster.faulty]
+        if len(names) <= 1:
+            return names[0] if names else self._roster.usable(_DIAGONAL)
+        aligns, (mean_m, mean_n) = task == "alignment", batch.lengths.mean(axis=0).tolist()
+        shape = Shape(mean_m, mean_n, len(batch), *batch.distinct)
+        kind: Kind = "software" if self.weak else "hardware"
+        task_word = " alignment" * aligns
+        names.sort(key=lambda name: seconds(able[name] + task_word, shape, kind))
+        m, n = batch.extent[1].tolist()
+        limit = self.device.info.limits["max_storage_block"]
+        for name in names:
+            if name == _WINDOWS or (
+                self.engine(self._type(name)).largest_buffer(m, n, alignment=aligns) <= limit
+            ):
+                return name
+        return names[0]  # it says what it lacks
+
+    def _able(self, batch: Batch, task: Task, *, windows: bool) -> dict[str, str]:
+        """Return the engines that can do a task, each with its key in the table of costs."""
+        able = {_WINDOWS: _WINDOWS} if windows else {}
+        able[_DIAGONAL] = _DIAGONAL
+        if batch.masks is None:
+            able[_BLOCKED] = _BLOCKED
+            if task != "alignment" and ENGINES[_SCAN].capabilities.takes(self.scoring):
+                able[_SCAN] = _SCAN
+            if task != "alignment" and self.weak:
+                able[_FRAGMENT] = _FRAGMENT
+        if task != "score" or batch.masks is not None:
+            if self._keeps_tables(batch):
+                able[Cpu.name] = TABLES
+        elif self._scanner and self._takes_length(int(batch.extent[1, 1])):
+            able[self._scanner.name] = self._scanner.name
+            if self._scanner is Cpu and (
+                computes_single(len(batch), batch.distinct[0]) or not self.scoring.local
+            ):
+                able[Cpu.name] = SINGLE_PAIRS
+            if self._scanner.name == _LANES and self._has_own_queries(batch):
+                able[_LANES] = OWN_QUERIES
+        return able
 
     def _has_own_queries(self, batch: Batch) -> bool:
         """Tell whether ``lanes`` would compute such pairs together, without query profiles."""
@@ -405,55 +415,6 @@ class Auto(ScanningRouter):
 
         longest = int(batch.extent[1, 1])
         return self._takes_length(longest) and computes_own_queries(len(batch), batch.distinct[0])
-
-    def _type(self, name: str) -> type[Engine]:
-        scanner = self._scanner
-        return scanner if scanner and name == scanner.name else ENGINES[name]
-
-    def _cheapest(self, batch: Batch, *, ends: bool, align: bool, windows: bool) -> str:
-        """Return the engine that costs least for pairs of about one size."""
-        m, n = batch.extent[1].tolist()
-        if self._scanner and self._scans_all and not ends and batch.masks is None:
-            return _WINDOWS if windows else self._scanner.name
-        names = [*[_WINDOWS] * windows, _DIAGONAL]
-        if batch.masks is None:
-            names.append(_BLOCKED)
-            if not align and ENGINES[_SCAN].capabilities.takes(self.scoring):
-                names.append(_SCAN)
-            if not align and self.weak:
-                names.append(_FRAGMENT)
-        tables = align or ends or batch.masks is not None
-        if tables:
-            names += [Cpu.name] * self._keeps_tables(batch)
-        elif self._scanner and self._takes_length(n):
-            names.append(self._scanner.name)
-        names = [name for name in names if name not in self.faulty]
-        if len(names) <= 1:
-            return names[0] if names else self._usable(_DIAGONAL)
-        (mean_m, mean_n), (queries, targets) = batch.lengths.mean(axis=0).tolist(), batch.distinct
-        shape = Shape(mean_m, mean_n, len(batch), queries, targets)
-        task = " alignment" if align else ""
-        keys = {name: name for name in names}
-        if tables:
-            keys[Cpu.name] = TABLES
-        elif computes_single(shape.pairs, queries) or not self.scoring.local:
-            keys[Cpu.name] = SINGLE_PAIRS
-        if _LANES in names and self._has_own_queries(batch):
-            keys[_LANES] = OWN_QUERIES
-        names.sort(key=lambda name: seconds(keys[name] + task, shape, self._kind))
-        limit = self.device.info.limits["max_storage_block"]
-        for name in names:
-            if name == _WINDOWS or (
-                self._engine(self._type(name)).largest_buffer(m, n, alignment=align) <= limit
-            ):
-                return name
-        return names[0]  # it says what it lacks
-
-    def _usable(self, name: str) -> str:
-        """Return an engine, or else one of the processor."""
-        if name not in self.faulty:
-            return name
-        return Cpu.name if is_installed() and takes(self.scoring) else Reference.name
 
     def _takes_length(self, n: int) -> bool:
         """Tell whether the scanner takes targets of this length."""
@@ -467,19 +428,124 @@ class Auto(ScanningRouter):
         """Tell whether the processor aligns such pairs by tables."""
         if self._scanner is not Cpu or self._scans_all:
             return False
-        engine = self._engine(Cpu)
+        engine = self.engine(Cpu)
         assert isinstance(engine, Cpu)
         return engine.traces(batch)
-
-    @property
-    def _kind(self) -> Kind:
-        if not self.weak:
-            return "hardware"
-        return "software, equal letters" if self.scoring.match_and_mismatch else "software"
 
     def _cuts(self, batch: Batch) -> bool:
         """Tell whether the targets are so long beside the queries that windows can replace them."""
         return bool(self._compute and self._scanner and cuts(self, batch))
+
+    # Scans, by one engine.
+
+    def get_ready(self, queries: Sequences, residues: int) -> None:
+        """Get ready for a large `scan` of so many residues."""
+
+        def ready() -> None:
+            if self.scanner:
+                self.scanner.get_ready(queries, residues)
+
+        self._done(ready)
+        self._aligns_soon = True
+
+    def get_ready_to_align(self) -> None:
+        """Make the engines that align what a scan finds, which takes some milliseconds."""
+        if self._aligns_soon and self._compute:
+            for name in {_DIAGONAL, _BLOCKED} - self._roster.faulty:
+                self.engine(ENGINES[name])
+
+    def prepare(self, batch: Batch) -> None:
+        """Compute what the engine for scans, if it is there already, will need of a batch."""
+        if self._scanner in self._roster.made:
+            self._roster.made[self._scanner].prepare(batch)
+
+    def scores_each(
+        self, batches: Iterable[Batch], *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the scores of batches, see `Engine.scores_each`."""
+
+        def scores(some: Iterator[Batch]) -> Iterator[npt.NDArray[np.int32]]:
+            for lanes, alike in groupby(some, self._lanes_alone):
+                scores_each = lanes.scores_each if lanes else super(Auto, self).scores_each
+                yield from self._noted(lanes, scores_each(alike, progress=progress))
+
+        return repeated(batches, scores, self._replace)
+
+    def _lanes_alone(self, batch: Batch) -> Engine | None:
+        """Return engine ``lanes`` if it computes all pairs of a batch together."""
+        scanner = self._scanner
+        if self.device.info.software or scanner is None or batch.masks is not None:
+            return None
+        if scanner.name != _LANES:
+            return None
+        self.check(batch)
+        alone = [name for name, _ in self._choices(batch, "score")] == [_LANES]
+        return self._use(_LANES) if alone else None
+
+    def scan_each(
+        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the best local scores of each task, see `Engine.scan_each`."""
+
+        def scan(
+            some: Iterator[tuple[Sequences, Sequences]],
+        ) -> Iterator[npt.NDArray[np.int32]]:
+            scanner, every = self._scanning(some)
+            scan_each = scanner.scan_each if scanner else super(Auto, self).scan_each
+            return self._noted(scanner, scan_each(every, progress=progress))
+
+        return repeated(tasks, scan, self._replace)
+
+    def passing(
+        self, tiles: Iterable[BoundedTile], *, progress: Progress | None = None
+    ) -> Iterator[Passing]:
+        """Yield the pairs of each tile that pass, see `Engine.passing`."""
+
+        def passing(some: Iterator[BoundedTile]) -> Iterator[Passing]:
+            scanner, every = self._scanning(some)
+            passing = scanner.passing if scanner else super(Auto, self).passing
+            return self._noted(scanner, passing(every, progress=progress))
+
+        return repeated(tiles, passing, self._replace)
+
+    def _noted(self, engine: Engine | None, found: Iterator[ResultT]) -> Iterator[ResultT]:
+        """Yield what an engine finds, and note the memory that it uses."""
+        for each in found:
+            self.memory_used = max(self.memory_used, engine.memory_used if engine else 0)
+            yield each
+
+    def _scanning(self, tasks: Iterator[ScanT]) -> tuple[Engine | None, Iterable[ScanT]]:
+        """Return the engine for tasks with so many targets as the first, None for few; and all."""
+        first = next(tasks, None)
+        if first is None:
+            return None, ()
+        every = chain([first], tasks)
+        together = 1 if self.weak else len(first[0])
+        few = len(first[1]) * together < (SOFTWARE_MANY if self.weak else MANY)
+        if not self._scanner or (few and not self._scans_all):
+            return None, every
+        scanner = self._use(self._scanner.name)
+        return scanner, self._proving(scanner, every)
+
+    def _proving(self, scanner: Engine, tasks: Iterable[ScanT]) -> Iterator[ScanT]:
+        """Yield tasks that the engine for scans has proved to do right."""
+        for task in tasks:
+            self._roster.prove(scanner, "score", (task[0], task[1]))
+            yield task
+        self.get_ready_to_align()  # while the device is busy with the last one
+
+
+def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
+    """Return the pairs in groups whose lengths have as many bits."""
+    if len(batch) < 2:
+        return [np.arange(len(batch))][: len(batch)]
+    least, most = batch.extent
+    if (np.frexp(least.astype(np.float64))[1] == np.frexp(most.astype(np.float64))[1]).all():
+        return [np.arange(len(batch))]
+    bits = np.frexp(batch.lengths.astype(np.float64))[1].astype(np.int16)
+    kind = bits[:, 0] << 6 | bits[:, 1]
+    order = np.argsort(kind, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
 
 
 def _some(batch: Batch, chosen: npt.NDArray[np.intp]) -> Batch:

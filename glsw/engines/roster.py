@@ -1,0 +1,157 @@
+"""The engines of a router: each made when it is first needed, in a variant that is right here."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment.batch import Batch
+from glsw.device.device import Device
+from glsw.engines import ENGINES
+from glsw.engines.base import Engine, Progress, Variant
+from glsw.engines.cpu import Cpu, is_installed, takes
+from glsw.engines.proof import ProofTask, Size, UnprovedError, proofs_of, warn_of
+from glsw.engines.reference import Reference
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+
+_SHARING = {"diagonal", "blocked"}  # their buffers
+TaskT = TypeVar("TaskT")
+FoundT = TypeVar("FoundT")
+
+
+class Roster:
+    """The engines of a router, by their types.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    device : Device
+    memory : int or None
+        As of `Auto`, for each engine that takes it and has no options of its own.
+    proves : bool
+        Whether engines have to prove themselves on this device, see `glsw.engines.proof`.
+    faulty : iterable of str
+        Engines that are wrong on this device in all of their variants, and are not used.
+    rest : callable
+        See `Engine.rest`.
+    """
+
+    def __init__(
+        self,
+        scoring: Scoring,
+        device: Device,
+        memory: int | None,
+        proves: bool,
+        faulty: Iterable[str],
+        rest: Callable[[Batch, Progress], npt.NDArray[np.int32]],
+    ) -> None:
+        self.options: dict[type[Engine], dict[str, Any]] = {}
+        self.made: dict[type[Engine], Engine] = {}
+        self.memory = {} if memory is None else {"memory": memory}
+        self.proves, self.faulty = proves, set(faulty)
+        self._scoring, self._device, self._rest = scoring, device, rest
+        self._turns: dict[type[Engine], int] = {}  # which variant of each
+        self._proved: set[tuple[type[Engine], ProofTask, Size]] = set()
+
+    def engine(self, kind: type[Engine]) -> Engine:
+        """Return the one instance of an engine."""
+        if kind not in self.made:
+            made = self.another(kind)
+            for other in self.made.values():
+                if {kind.name, other.name} == _SHARING:
+                    made.share_buffers(other)  # type: ignore[attr-defined]
+            self.made[kind] = made
+        return self.made[kind]
+
+    def another(self, kind: type[Engine]) -> Engine:
+        """Return another instance of an engine."""
+        made = self._like(kind)
+        made.rest = self._rest
+        if self.proves and kind.capabilities.requires:
+            made.proofs = proofs_of(self._device)
+        return made
+
+    def _like(self, kind: type[Engine]) -> Engine:
+        """Return an engine in the variant that is right on this device, as far as that is known."""
+        options = self.options.get(kind, self.memory if kind.capabilities.memory else {})
+        return kind(self._scoring, self._device, **(options | self._variant(kind).options))
+
+    def _variant(self, kind: type[Engine]) -> Variant:
+        return kind.variants_on(self._device.info)[self._turns.get(kind, 0)]
+
+    def usable(self, name: str) -> str:
+        """Return the name of an engine, or if it is faulty of one of the processor."""
+        if name not in self.faulty:
+            return name
+        return Cpu.name if is_installed() and takes(self._scoring) else Reference.name
+
+    def prove(
+        self, engine: Engine, task: ProofTask, pairs: Batch | tuple[Sequences, Sequences]
+    ) -> None:
+        """Have an engine prove that it does a task with such pairs, or each with each.
+
+        Raises
+        ------
+        UnprovedError
+            If it does not.
+        """
+        kind = type(engine)
+        if engine.proofs is None or engine.proves_programs:
+            return
+        for size in Size.each_of(pairs):
+            if (kind, task, size) not in self._proved:
+                variant = self._variant(kind)
+                engine.proofs.require_task(engine, task, size, variant, lambda: self._like(kind))
+                self._proved.add((kind, task, size))
+
+    def replace(self, fault: UnprovedError) -> None:
+        """Go on with the next variant of an engine that is wrong here, or else without it."""
+        kind, device = ENGINES[fault.engine], self._device
+        turn = self._turns.get(kind, 0) + 1
+        self._proved.clear()
+        self.made.pop(kind, None)
+        variants = kind.variants_on(device.info)
+        if turn < len(variants) and not device.endless:
+            self._turns[kind] = turn
+            warn_of(device, fault, f"the variant with {variants[turn].name}")
+            return
+        unusable = [kind.name]
+        if device.endless:
+            unusable = [name for name, each in ENGINES.items() if each.capabilities.requires]
+        self.faulty.update(unusable)
+        warn_of(device, fault, "another engine")
+
+
+def repeated(
+    tasks: Iterable[TaskT],
+    compute: Callable[[Iterator[TaskT]], Iterator[FoundT]],
+    replace: Callable[[UnprovedError], None],
+) -> Iterator[FoundT]:
+    """Yield what ``compute`` finds of each task; those that an engine does wrong, once more.
+
+    ``replace`` is called before, with what is wrong.
+    """
+    remaining = iter(tasks)
+    begun: deque[TaskT] = deque()
+
+    def beginning(left: Iterator[TaskT]) -> Iterator[TaskT]:
+        for task in left:
+            begun.append(task)
+            yield task
+
+    while True:
+        try:
+            for found in compute(beginning(remaining)):
+                begun.popleft()
+                yield found
+            return
+        except UnprovedError as fault:
+            replace(fault)
+            remaining = chain(list(begun), remaining)
+            begun.clear()

@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     from glsw.engines.scan import Scan
     from glsw.engines.wavefront import Wavefront
 
-_HOME = {
-    "Auto": "auto",
-    "Reference": "reference",
-    "Cpu": "cpu",
-    "Lanes": "lanes.engine",
-    "Fragment": "fragment",
-    "Diagonal": "diagonal",
-    "Blocked": "blocked",
-    "Scan": "scan",
-    "Wavefront": "wavefront",
-    "BitParallel": "bit_parallel",
-    "engine_of": "auto",
+_HOMES = {
+    "auto": "auto.Auto",
+    "reference": "reference.Reference",
+    "cpu": "cpu.Cpu",
+    "lanes": "lanes.engine.Lanes",
+    "fragment": "fragment.Fragment",
+    "diagonal": "diagonal.Diagonal",
+    "blocked": "blocked.Blocked",
+    "scan": "scan.Scan",
+    "wavefront": "wavefront.Wavefront",
+    "bit_parallel": "bit_parallel.BitParallel",
 }
+_BY_CLASS = {home.rpartition(".")[2]: home for home in (*_HOMES.values(), "auto.engine_of")}
 
 
 class _Engines(MutableMapping[str, type[Engine]]):
     """Engines by their names."""
 
-    def __init__(self, kinds: dict[str, str]) -> None:
-        self._kinds: dict[str, str | type[Engine]] = dict(kinds)
+    def __init__(self) -> None:
+        self._kinds: dict[str, str | type[Engine]] = dict(_HOMES)
 
     def __getitem__(self, name: str) -> type[Engine]:
         kind = self._kinds[name]
         if isinstance(kind, str):
-            kind = self._kinds[name] = __getattr__(kind)
+            kind = self._kinds[name] = _imported(kind)
         return kind
 
     def __setitem__(self, name: str, kind: type[Engine]) -> None:
@@ -63,28 +63,19 @@ class _Engines(MutableMapping[str, type[Engine]]):
         return len(self._kinds)
 
 
+def _imported(home: str) -> Any:
+    module, _, name = home.rpartition(".")
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _BY_CLASS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = found
+    globals()[name] = found = _imported(_BY_CLASS[name])
     return found
 
 
-ENGINES: MutableMapping[str, type[Engine]] = _Engines(
-    {
-        "auto": "Auto",
-        "reference": "Reference",
-        "cpu": "Cpu",
-        "lanes": "Lanes",
-        "fragment": "Fragment",
-        "diagonal": "Diagonal",
-        "blocked": "Blocked",
-        "scan": "Scan",
-        "wavefront": "Wavefront",
-        "bit_parallel": "BitParallel",
-    }
-)
+ENGINES: MutableMapping[str, type[Engine]] = _Engines()
 
 __all__ = [
     "ENGINES",

@@ -158,8 +158,8 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "fragment": (0.00115, 7.58e-06, 7.93e-08, 7.26e-06, 3.02e-09),
         "lanes": (0.0026, 2.16e-06, 1.87e-06, 9e-09, 2.21e-07, 7.66e-10),
         "blocked": (0.000638, 5.58e-07, 2.22e-09),
-        "diagonal alignment": (0.000741, 1.1e-05, 1.27e-07, 2.03e-06, 3.62e-08),
-        "blocked alignment": (0.000646, 6.71e-07, 7.56e-09),
+        "diagonal alignment": (0.00107, 7.17e-06, 1.23e-07, 6.66e-07, 5.7e-08),
+        "blocked alignment": (0.00148, 5.6e-07, 4.41e-09),
     },
 }
 """The factor of each of the `terms`, in seconds."""

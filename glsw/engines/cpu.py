@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -37,12 +38,10 @@ from glsw.engines.windows import LongTargets, WindowScores, cuts
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
 _PART = 2**26  # residues that the library takes a copy of
 _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
 _PAIRS_TOGETHER = 2**14  # of several queries, whose jobs are made at once
+_FOR_ONE_THREAD = 2**20  # cells, which take less time than to start threads
 _FEW = 12  # pairs of one query, below which lanes along the query are faster
 _FEW_TARGETS = 16 * LANES  # of a query, among which one repeated pair takes much of the time
 _LARGEST_OF_8_BITS = 2**7 - 1
@@ -167,7 +166,7 @@ class Cpu(Engine):
         self, batch: Batch, ends: bool, progress: Progress, ties: Ties = "conventional"
     ) -> BestCells:
         """Return the best cell of each pair, by whole targets."""
-        with self._pool() as pool:
+        with self._pool(batch) as pool:
             return self._begin(pool, batch, ends, ties)(progress)
 
     def keep_windows(
@@ -178,10 +177,14 @@ class Cpu(Engine):
             self._long_targets.keep(queries, targets, found)
 
     @contextmanager
-    def _pool(self) -> Iterator[Executor]:
-        """Return threads for a ``with`` block; what they have not begun at its end is left."""
-        from concurrent.futures import ThreadPoolExecutor
+    def _pool(self, batch: Batch | None = None) -> Iterator[Executor]:
+        """Return threads for a ``with`` block; what they have not begun at its end is left.
 
+        Pairs so small that a thread costs more than they do are computed by the caller's.
+        """
+        if batch and int((batch.query_lengths * batch.target_lengths).sum()) <= _FOR_ONE_THREAD:
+            yield _CallersThread()
+            return
         with ThreadPoolExecutor(self.threads) as pool:
             try:
                 yield pool
@@ -218,11 +221,9 @@ class Cpu(Engine):
             jobs += LaneJobs(self._opal, whole, first, batch, pairs, ends).begin(pool, self.threads)
 
         def finish(progress: Progress) -> BestCells:
-            from concurrent.futures import as_completed
-
             found = BestCells.zeros(len(batch))
             self._put_rest(found, batch, np.flatnonzero(left), ends, progress)
-            for job in as_completed(jobs):
+            for job in as_completed(jobs) if len(jobs) > 1 else jobs:
                 done, best = job.result()
                 found.put(done, best)
                 progress(int(cells[done].sum()))
@@ -259,7 +260,7 @@ class Cpu(Engine):
             return None
         assert self._single
         pairs = np.flatnonzero((cells > 0) | np.full(len(batch), not self.scoring.local))
-        with self._pool() as pool:
+        with self._pool(batch) as pool:
             paths = self._single.paths(pool, batch, pairs, self.threads, progress)
         return Paths.merged(batch.index.shape, [(pairs, paths)])
 
@@ -297,6 +298,8 @@ class Cpu(Engine):
         progress: Progress,
     ) -> None:
         """Put the best cells of pairs that the library does not compute, by `rest` or NumPy."""
+        if not len(pairs):
+            return
         if self.rest and not ends and batch.masks is None and len(pairs):
             scores = self.rest(batch.select(pairs), progress)
             found.put(pairs, BestCells.of(scores, 0 * scores, 0 * scores))
@@ -308,6 +311,16 @@ class Cpu(Engine):
             score, i, j = best_end(*batch.pair(int(p)), self.scoring, batch.mask(int(p)))
             found.put(np.array([p]), BestCells.of([score], [i], [j]))
             progress(int(batch.query_lengths[p] * batch.target_lengths[p]))
+
+
+class _CallersThread(Executor):
+    """What carries out each job when it is begun."""
+
+    def submit(self, do: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
+        """Carry out a job, and return what has its result."""
+        job: Future[Any] = Future()
+        job.set_result(do(*args, **options))
+        return job
 
 
 class _Begun(NamedTuple):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+import Bio.Align
 import numpy as np
 import numpy.typing as npt
+from Bio.Align import PairwiseAligner as Biopython, PairwiseAlignments
 
 from glsw.aligner import Aligner
 from glsw.alignment.batch import Batch
@@ -21,12 +23,8 @@ from glsw.wings.biopython.all_paths import MAX_CELLS, AllPaths, best_score
 from glsw.wings.biopython.scoring import ALPHABETS, PairScoring, scoring_of, state_of
 
 if TYPE_CHECKING:
-    import Bio.Align
-    from Bio.Align import PairwiseAligner as _Biopython
     from Bio.Seq import MutableSeq, Seq
     from Bio.SeqRecord import SeqRecord
-else:  # Biopython's class joins when the first aligner is made: to import it takes long
-    _Biopython = object
 
 Letters: TypeAlias = (
     "str | bytes | Seq | MutableSeq | SeqRecord | npt.NDArray[np.integer] | array[int]"
@@ -36,7 +34,7 @@ AnySequence: TypeAlias = "Letters | Sequence[Hashable]"
 Order = Literal["conventional", "biopython"]
 
 
-class PairwiseAligner(_Biopython):
+class PairwiseAligner(Biopython):
     """A `Bio.Align.PairwiseAligner` whose scores and alignments the engines compute.
 
     Instances are of Biopython's class too, and have its attributes, with the same names, defaults
@@ -99,14 +97,6 @@ class PairwiseAligner(_Biopython):
     [5, 3]
     """
 
-    def __new__(cls, *_: Any, **__: Any) -> PairwiseAligner:
-        """Return an aligner that is also one of Biopython's."""
-        from Bio.Align import PairwiseAligner as Biopython
-
-        kind: Any = cls
-        aligner: PairwiseAligner = Biopython.__new__(_with_biopython(kind))
-        return aligner
-
     def __init__(
         self,
         scoring: Bio.Align.PairwiseAligner | str | None = None,
@@ -117,8 +107,6 @@ class PairwiseAligner(_Biopython):
         order: Order = "conventional",
         **attributes: Any,
     ) -> None:
-        from Bio.Align import PairwiseAligner as Biopython
-
         if scoring is not None and not isinstance(scoring, str | Biopython):
             raise TypeError(
                 f"scoring must be a Bio.Align.PairwiseAligner or the name of its settings, "
@@ -135,18 +123,18 @@ class PairwiseAligner(_Biopython):
         object.__setattr__(self, "_running", running)
         object.__setattr__(self, "_aligners", lru_cache(maxsize=8)(self._made))
 
-    def score(self, target: AnySequence, query: AnySequence, strand: str = "+") -> float:
+    def score(self, seqA: AnySequence, seqB: AnySequence, strand: str = "+") -> float:  # noqa: N803
         """Return the score of the best alignment of two sequences.
 
         Parameters
         ----------
-        target, query : str, bytes, Seq, MutableSeq, SeqRecord, array of integers, or list
-            In this order, as in Biopython; neither may be empty. Letters and numbers of an array
-            are compared by code point, the items of a list by equality.
+        seqA, seqB : str, bytes, Seq, MutableSeq, SeqRecord, array of integers, or list
+            The target and the query, by Biopython's names; neither may be empty. Letters and
+            numbers of an array are compared by code point, the items of a list by equality.
         strand : {"+", "-"}
             With "-" the reverse complement of the query is aligned.
         """
-        return float(self.score_many([target], [query], strand)[0])
+        return float(self.score_many([seqA], [seqB], strand)[0])
 
     def score_many(
         self,
@@ -170,7 +158,10 @@ class PairwiseAligner(_Biopython):
             return aligner.engine.scores(batch) / scoring.scale
 
     def align(
-        self, target: AnySequence, query: AnySequence, strand: str = "+"
+        self,
+        seqA: AnySequence,  # noqa: N803
+        seqB: AnySequence,  # noqa: N803
+        strand: str = "+",
     ) -> Bio.Align.PairwiseAlignments:
         """Return all best alignments of two sequences; parameters as in `score`.
 
@@ -187,7 +178,7 @@ class PairwiseAligner(_Biopython):
         ValueError
             For tables of more cells if no engine computes the gap scores, see the class.
         """
-        return next(self.align_many([target], [query], strand))
+        return next(self.align_many([seqA], [seqB], strand))
 
     def align_many(
         self,
@@ -199,8 +190,6 @@ class PairwiseAligner(_Biopython):
 
         Parameters as in `score_many`.
         """
-        from Bio.Align import PairwiseAlignments
-
         targets, queries = _paired(targets, queries)
         scoring, aligner, batch = self._batch(targets, queries, strand)
         linear = self.algorithm in ("Needleman-Wunsch", "Smith-Waterman")
@@ -285,16 +274,6 @@ class PairwiseAligner(_Biopython):
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self._running, state_of(self))
-
-
-@cache
-def _with_biopython(cls: Any) -> Any:
-    """Return a subclass that is also one of Biopython's aligner."""
-    from Bio.Align import PairwiseAligner as Biopython
-
-    if issubclass(cls, Biopython):
-        return cls
-    return type(cls.__name__, (cls, Biopython), {})
 
 
 def _rebuilt(running: dict[str, Any], state: dict[str, Any]) -> PairwiseAligner:

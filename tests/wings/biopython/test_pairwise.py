@@ -135,6 +135,18 @@ def test_tutorial(make, settings, sides, score):
         check_all(aligner, own, *sides)
 
 
+def test_it_takes_the_place_of_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs replace the name in Bio.Align, and some give the sequences by name."""
+    theirs = Bio.Align.PairwiseAligner(mode="local", open_gap_score=-2, extend_gap_score=-1)
+    monkeypatch.setattr(Bio.Align, "PairwiseAligner", PairwiseAligner)
+    aligner = Bio.Align.PairwiseAligner(theirs)
+    assert type(aligner) is PairwiseAligner
+    assert aligner.score(seqA="GAACT", seqB="GAT") == theirs.score(seqA="GAACT", seqB="GAT")
+    (found,) = aligner.align(seqB="GAT", seqA="GAACT")
+    assert str(found) == str(theirs.align("GAACT", "GAT")[0])
+    assert pickle.loads(pickle.dumps(aligner)).score("GAACT", "GAT") == found.score
+
+
 def test_tutorial_alignment_of_one_in_astronomically_many():
     alignments = reference(**FREE_GAPS).align(ALPHA, BETA)
     own = biopython(FREE_GAPS).align(ALPHA, BETA)

@@ -6,6 +6,7 @@ All rooms use it, and the command line starts with it: it imports what is quick.
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
@@ -124,3 +125,17 @@ def in_figure(name: str) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     return f"\\x{ord(found[0]):02x}"
+
+
+def package(name: str, method: str) -> Any:
+    """Import a package for a method of a result.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If it is not installed, with what to install.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(f"{method} needs {name}: pip install {name}") from None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,9 @@ from glsw.alignment import text
 from glsw.alignment.operations import AlignedColumns, Counted
 from glsw.alignment.paths import LEFT, UP, Runs
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.nucleic import is_rna
 from glsw.sequences.records import EncodedRecord, Record
+from glsw.words import package
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -150,6 +153,65 @@ class Alignment:
         width = self.scoring.alphabet.width
         return biopython_alignment((self.target, self.query), self.coordinates * width, self.score)
 
+    def to_biotite(self) -> Any:
+        """Return a :class:`biotite.sequence.align.Alignment` of the query and the target.
+
+        Both are whole sequences, of proteins or nucleic acid where biotite has their letters, and
+        general ones else.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If biotite is not installed.
+        ValueError
+            For codons.
+        """
+        sequence = package("biotite.sequence", "to_biotite")
+        width = self.scoring.alphabet.width
+        if width > 1:
+            raise ValueError("an alignment of codons has letters that biotite has not")
+        kinds = [sequence.ProteinSequence, sequence.NucleotideSequence]
+        shown = [
+            _of_biotite(sequence, record.letters, kinds[self.scoring.alphabet.nucleotides])
+            for record in (self.query, self.target)
+        ]
+        trace = np.concatenate([np.empty((0, 2), np.int64), *self._places()])
+        align = package("biotite.sequence.align", "to_biotite")
+        return align.Alignment(shown, trace, self.score)
+
+    def to_skbio(self) -> Any:
+        """Return a :class:`skbio.TabularMSA` of the aligned letters of the query and the target.
+
+        They are DNA, RNA or Protein; their metadata has id and description, and that of the
+        alignment the score.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If scikit-bio is not installed.
+        ValueError
+            For letters that scikit-bio has not.
+        """
+        skbio = package("skbio", "to_skbio")
+        rows = aligned_letters(self)
+        kind = skbio.Protein
+        if self.scoring.alphabet.nucleotides or self.scoring.alphabet.width > 1:
+            kind = skbio.RNA if is_rna("".join(rows)) else skbio.DNA
+        sequences = [
+            kind(row.upper(), metadata={"id": record.id, "description": record.description})
+            for row, record in zip(rows, (self.query, self.target), strict=True)
+        ]
+        return skbio.TabularMSA(sequences, metadata={"score": self.score})
+
+    def _places(self) -> Iterator[_Int64]:
+        """Yield for each run the places in query and target of its columns, -1 for a gap."""
+        target, query = self.coordinates
+        for q, t, next_q, next_t in zip(query, target, query[1:], target[1:], strict=False):
+            both = np.full((max(next_q - q, next_t - t), 2), -1)
+            both[: next_q - q, 0] = np.arange(q, next_q)
+            both[: next_t - t, 1] = np.arange(t, next_t)
+            yield both
+
     def __repr__(self) -> str:
         return f"<Alignment: {text.in_a_line(self)}>"
 
@@ -211,6 +273,14 @@ def aligned_letters(alignment: Alignment) -> tuple[str, str]:
             at += 0 if in_gap else length
         rows.append("".join(pieces))
     return rows[0], rows[1]
+
+
+def _of_biotite(sequence: Any, letters: str, kind: Any) -> Any:
+    """Return a sequence of biotite, of a kind that may lack some letters."""
+    with suppress(sequence.AlphabetError):
+        return kind(letters)
+    alphabet = sequence.LetterAlphabet(sorted(set(letters)))
+    return sequence.GeneralSequence(alphabet, letters)
 
 
 def biopython_alignment(

@@ -15,11 +15,12 @@ from glsw.alignment import text
 from glsw.alignment.alignment import Alignment, biopython_alignment
 from glsw.alignment.columns import COLUMNS, columns_of
 from glsw.alignment.paths import Runs
-from glsw.alignment.table import HitTable, package
+from glsw.alignment.table import HitTable
 from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.nucleic import reversed_strand
 from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import EncodedRecord, Record
+from glsw.words import package
 
 if TYPE_CHECKING:
     import Bio.Align

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -20,6 +19,7 @@ from glsw.sequences.encoded import ranges
 from glsw.sequences.named import NamedSequences
 from glsw.sequences.query import Context, Shown
 from glsw.sequences.records import EncodedRecord
+from glsw.words import package
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -385,17 +385,3 @@ class PairAlignments(AlignedColumns):
             "gaps": self.gaps,
             "cigar": self.cigars(),
         }
-
-
-def package(name: str, method: str) -> Any:
-    """Import a package for a method of a result.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If it is not installed, with what to install.
-    """
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(f"{method} needs {name}: pip install {name}") from None

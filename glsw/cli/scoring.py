@@ -91,7 +91,8 @@ def add_costs(
     """Add the options that scorings of two and of three sequences share, with more help."""
     rows: Rows = {
         ("--matrix", name, None, "NAME"): (
-            f"substitution matrix (BLOSUM62): {', '.join(matrix_names())}"
+            f"substitution matrix (BLOSUM62): {', '.join(matrix_names())}; with glsw[cpu] also "
+            "VTML80, PFASUM60, PAM50 and others"
         ),
         ("--match", number, None, "S"): (
             f"DNA or RNA instead of a matrix: score of equal letters, with --mismatch{match}"

@@ -144,11 +144,10 @@ def alphabet(text: str) -> Alphabet:
 
 def matrix_of(text: str) -> Scoring:
     """Return the scoring of a matrix by its name, or else by its file."""
-    from glsw.scoring.matrices import matrix_names
+    from glsw.scoring.matrices import is_published
     from glsw.scoring.scoring import Scoring
 
-    known = {each.upper() for each in matrix_names()}
-    return Scoring.named(text) if text.upper() in known else Scoring.from_file(text, 1, 1)
+    return Scoring.named(text) if is_published(text) else Scoring.from_file(text, 1, 1)
 
 
 UNKNOWN: Rows = {

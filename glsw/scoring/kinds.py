@@ -13,7 +13,7 @@ from glsw.sequences.alphabet import PROTEIN, Alphabet
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.fasta import blocks, read_all
-from glsw.sequences.named import check_no_file, is_single
+from glsw.sequences.named import check_no_file, is_single, sequence_types
 from glsw.sequences.nucleic import (
     FEWEST_LETTERS,
     LETTERS_TO_TELL,
@@ -91,11 +91,12 @@ def _texts(source: Any) -> Iterator[str | bytes | bytearray]:
             raise _KnownError from None
     elif hasattr(source, "as_py"):  # of Arrow
         yield from _texts(source.as_py())
-    elif is_single(source):  # codes, or of Biopython
-        if not type(source).__module__.startswith("Bio."):
+    elif is_single(source):  # codes, or an object of another package
+        letters = getattr(source, "seq", source)
+        if not isinstance(letters, sequence_types()):
             raise _KnownError
         try:
-            yield str(getattr(source, "seq", source))
+            yield str(letters)
         except ValueError:  # its letters are undefined
             raise _KnownError from None
     elif (

@@ -6,6 +6,7 @@ import math
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,14 +34,23 @@ def matrix_names() -> list[str]:
 
 
 def published(name: str) -> tuple[str, npt.NDArray[np.float64], Alphabet]:
-    """Return the name, the scores and the alphabet of a matrix of Biopython's."""
+    """Return the name, the scores and the alphabet of a matrix of Biopython or scoring_matrices.
+
+    The latter is a package that comes with pyopal (``glsw[cpu]``) and has VTML, PFASUM, and more of
+    BLOSUM and PAM. A matrix that both have is Biopython's.
+    """
     if not isinstance(name, str):
         raise TypeError(f"a matrix is given by name (str), got {type(name).__name__}")
-    names = {known.upper(): known for known in matrix_names()}
+    names = _published()
     if name.upper() not in names:
-        import difflib
+        from difflib import SequenceMatcher
 
-        nearest = difflib.get_close_matches(name.upper(), names, n=1, cutoff=0.0)[0]
+        like = SequenceMatcher(b=name.upper())
+        ratios = {}
+        for known in names:
+            like.set_seq1(known)
+            ratios[known] = like.ratio()
+        nearest = max(ratios, key=ratios.__getitem__)  # the first of the best
         raise ValueError(
             f"unknown matrix {name!r}, did you mean {names[nearest]}? "
             f"There are {', '.join(names.values())}"
@@ -48,10 +58,32 @@ def published(name: str) -> tuple[str, npt.NDArray[np.float64], Alphabet]:
     return names[name.upper()], *_read(names[name.upper()])
 
 
+def is_published(name: str) -> bool:
+    """Return whether there is a matrix of this name, in upper or lower case, see `published`."""
+    return name.upper() in _published()
+
+
+def _published() -> dict[str, str]:
+    """Return all names of matrices, by these names in upper case."""
+    more = _others().BUILTIN_MATRICES if find_spec("scoring_matrices") else ()
+    own = {name.upper(): name for name in matrix_names()}
+    return own | {name.upper(): name for name in sorted(more) if name.upper() not in own}
+
+
+def _others() -> Any:
+    from scoring_matrices import ScoringMatrix
+
+    return ScoringMatrix
+
+
 @cache
 def _read(name: str) -> tuple[npt.NDArray[np.float64], Alphabet]:
-    rows, letters = read_matrix(_folder() / name)
-    return np.array(rows), alphabet_of(letters, name)
+    if name in matrix_names():
+        rows, letters = read_matrix(_folder() / name)
+        return np.array(rows), alphabet_of(letters, name)
+    other = _others().from_name(name)
+    scores = np.array([list(other[k]) for k in range(len(other))])  # numbers of 32 bits
+    return np.round(scores, MAX_DECIMALS), alphabet_of(tuple(other.alphabet), name)
 
 
 def with_x_of_blast(matrix: npt.NDArray[np.float64], alphabet: Alphabet) -> npt.NDArray[np.float64]:

@@ -103,7 +103,10 @@ class Scoring:
 
     @classmethod
     def named(cls, name: str = "BLOSUM62", gap_open: float = 12, gap_extend: float = 1) -> Scoring:
-        """Return a scoring with one of Biopython's matrices, by name in upper or lower case.
+        """Return a scoring with a published matrix, by name in upper or lower case.
+
+        Those of Biopython, and of the package scoring_matrices if it is installed, as it is with
+        ``glsw[cpu]``: VTML80, PFASUM60, PAM50 and more.
 
         Raises
         ------

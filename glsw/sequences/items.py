@@ -12,6 +12,7 @@ import numpy.typing as npt
 from glsw.arrays import Codes
 from glsw.sequences.alphabet import LARGEST, Alphabet
 from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.named import sequence_types
 
 Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
 """A sequence as text, numbers, or objects that are equal or not."""
@@ -47,7 +48,7 @@ def items_of(sequence: Any, *, empty: bool = False) -> Items:
         items = letters
     elif isinstance(letters, bytes | bytearray):
         items = letters.decode("latin-1")
-    elif type(letters).__module__ == "Bio.Seq":
+    elif isinstance(letters, sequence_types("Bio.Seq", "skbio.sequence")):
         items = str(letters)
     else:
         items = _array(letters)

@@ -275,6 +275,7 @@ def as_records(source: Many, *, what: str, alphabet: Alphabet | None = None) -> 
     Parameters
     ----------
     source : str, Seq, SeqRecord, Record, ndarray, path, or iterable of those
+        Also sequences of biotite and of scikit-bio; these have an id in their metadata.
         See `is_single` for what is one sequence. A str is letters and a path object a file; see
         `check_no_file` for a str that was meant as a file. Integers are codes.
     what : str
@@ -327,10 +328,10 @@ def as_records(source: Many, *, what: str, alphabet: Alphabet | None = None) -> 
 def is_single(source: object, *, any_letters: bool = False) -> bool:
     """Return whether ``source`` is one sequence, not several or a file.
 
-    One sequence is text (str, bytes, bytearray), a `Seq`, `MutableSeq`, `SeqRecord` or `Record`, an
-    array of integers of one dimension, or a tuple of numbers; all else that can be iterated over is
-    several, a list always, and a tuple of sequences too. ``docs/INPUTS.md`` is the page of this
-    rule.
+    One sequence is text (str, bytes, bytearray), a `Record`, a sequence of Biopython, biotite or
+    scikit-bio, an array of integers of one dimension, or a tuple of numbers; all else that can be
+    iterated over is several, a list always, and a tuple of sequences too. ``docs/INPUTS.md`` is the
+    page of this rule.
 
     Parameters
     ----------
@@ -357,7 +358,7 @@ def is_single(source: object, *, any_letters: bool = False) -> bool:
         return not any(_is_sequence(each) for each in source)
     if isinstance(source, array | memoryview):
         return is_single(np.asarray(source))
-    return isinstance(source, (*_seq_types(), *_seq_record_type()))
+    return isinstance(source, (*sequence_types(), *_seq_record_type()))
 
 
 def _is_sequence(item: object) -> bool:
@@ -367,10 +368,17 @@ def _is_sequence(item: object) -> bool:
     return isinstance(item, Iterable | os.PathLike) or is_single(item)
 
 
-def _seq_types() -> tuple[type[Seq], ...]:
-    """Return the types of Biopython's sequences, which nothing has until Bio.Seq is imported."""
-    module = sys.modules.get("Bio.Seq")
-    return (module.Seq, module.MutableSeq) if module else ()
+def sequence_types(*modules: str) -> tuple[type, ...]:
+    """Return the types of sequences of other packages, of these modules or of all that are known.
+
+    Nothing has such a type until its module is imported, which this does not do.
+    """
+    return tuple(
+        getattr(sys.modules[module], name)
+        for module in modules or _TYPES
+        for name in _TYPES[module]
+        if hasattr(sys.modules.get(module), name)
+    )
 
 
 def _seq_record_type() -> tuple[type[SeqRecord], ...]:
@@ -378,6 +386,11 @@ def _seq_record_type() -> tuple[type[SeqRecord], ...]:
     return (module.SeqRecord,) if module else ()
 
 
+_TYPES: Mapping[str, tuple[str, ...]] = {
+    "Bio.Seq": ("Seq", "MutableSeq"),
+    "biotite.sequence": ("Sequence",),
+    "skbio.sequence": ("Sequence",),
+}
 NUMBERS = "a list is several sequences, a tuple or an array of numbers is one"
 _EXPECTED = "expected letters, Seq, SeqRecord, Record, an array of codes or a path"
 
@@ -412,11 +425,13 @@ def _record(item: object, name: str, alphabet: Alphabet | None, *, alone: bool =
         )
         title = rest.strip() if first == item.id else title
         return Record(name, title, _letters(item.seq, name), quality)
-    return Record(name, "", _letters(item, name))
+    about = getattr(item, "metadata", {})  # of scikit-bio
+    name, title = about.get("id") or name, about.get("description") or ""
+    return Record(name, title, _letters(item, name))
 
 
 def _letters(seq: object, name: str) -> str:
-    if not isinstance(seq, _seq_types()):
+    if not isinstance(seq, sequence_types()):
         raise TypeError(f"{name}: expected a Seq, got {type(seq).__name__}")
     try:
         return str(seq)

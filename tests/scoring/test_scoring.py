@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from Bio.Align import substitution_matrices
 from hypothesis import given, strategies as st
+from scoring_matrices import ScoringMatrix
 
+from glsw.scoring import matrices
 from glsw.scoring.matrices import matrix_names
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
@@ -95,8 +97,29 @@ def test_scores_of_integers_are_shown_as_integers():
     assert type(shown) is int
 
 
+def test_matrices_of_scoring_matrices():
+    """Where both packages have a matrix it is Biopython's."""
+    other = ScoringMatrix.from_name("VTML80")
+    scoring = Scoring.named("vtml80", 10, 1)
+    assert (scoring.name, "".join(scoring.alphabet.letters)) == ("VTML80", other.alphabet)
+    assert scoring.matrix.tolist() == [list(row) for row in other]
+    assert Scoring.named("PFASUM60").scale > 1
+    assert Scoring.named("BLOSUM62").alphabet is PROTEIN
+    with pytest.raises(ValueError, match="PAM1 with its gap costs: finite numbers expected"):
+        Scoring.named("PAM1")
+
+
+def test_without_scoring_matrices(monkeypatch):
+    found = matrices.find_spec
+    monkeypatch.setattr(matrices, "find_spec", lambda name: name == "Bio" and found(name))
+    assert not matrices.is_published("VTML80")
+    with pytest.raises(ValueError, match="unknown matrix 'VTML80', did you mean"):
+        Scoring.named("VTML80")
+
+
 @pytest.mark.parametrize(
-    ("name", "nearest"), [("BLOSUM26", "BLOSUM62"), ("gonnet", "GONNET1992"), ("pam260", "PAM250")]
+    ("name", "nearest"),
+    [("BLOSUM26", "BLOSUM62"), ("gonnet1991", "GONNET1992"), ("vtml82", "VTML80")],
 )
 def test_an_unknown_matrix_names_the_nearest(name, nearest):
     with pytest.raises(ValueError, match=f"unknown matrix '{name}', did you mean {nearest}"):

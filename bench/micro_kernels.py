@@ -12,7 +12,7 @@ Found = npt.NDArray[np.uint32]
 SHADERS = Path(__file__).with_name("shaders")
 """Folder of the shaders of micro; they include files of glsw as well."""
 SEEDS = 64  # invocations differ in their last six bits only, see results.glsl
-COSTS, COSTS3 = {"gap_open": 12, "gap_extend": 2}, {"opens": 9, "extends": 2}
+OPEN, EXTEND, COSTS3 = 12, 2, {"opens": 9, "extends": 2}
 SCORES = {"match": 5, "mismatch": -4}
 _FIRST, _COST, _FACTOR = 101, 3, 40503
 _OPERATIONS: Mapping[str, tuple[int, int, Callable[[Any, Any], Any]]] = {
@@ -71,15 +71,25 @@ def recurrence(turns: int, linear: bool, form: str, rows: int, step: int) -> Ker
         rows * step * turns * parts,
         tables(rows, step, turns, linear, parts)[0],
         {**defines, "LINEAR": 1 if linear else None},
-        {**SCORES, **COSTS},
+        {**SCORES, **gap_costs(linear)},
         f"{rows} rows x {step} column{'s' * (step > 1)}",
     )
 
 
+def gap_costs(linear: bool) -> dict[str, int]:
+    """Return the uniforms of gap_costs.glsl."""
+    extend = OPEN if linear else EXTEND
+    return {
+        f"{gap}_{word}": cost
+        for gap in ("gap", "insertion")
+        for word, cost in (("open", OPEN), ("extend", extend))
+    }
+
+
 def tables(rows: int, step: int, turns: int, linear: bool, parts: int) -> tuple[Found, int]:
     """Return what is found, and the best score; F is a prefix maximum, not as in the shaders."""
-    opened = COSTS["gap_open"]
-    extended = opened if linear else COSTS["gap_extend"]
+    costs = gap_costs(linear)
+    opened, extended = costs["gap_open"], costs["gap_extend"]
     seeds = np.arange(SEEDS * parts)
     scores, fall = made_up(seeds, rows), np.arange(rows) * extended
     h = np.zeros((len(seeds), rows), np.int64)

@@ -4,10 +4,8 @@
 // window that ends where the path is into shared memory, so that the one that walks does not wait
 // for memory at each step.
 layout(local_size_x = TRACERS) in;
-#include "lib/pairs.glsl"
-#include "lib/recurrence.glsl"
+#include "lib/pair.glsl"
 #include "lib/directions.glsl"
-#include "lib/trace.glsl"
 #include "lib/band.glsl"
 
 layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; };

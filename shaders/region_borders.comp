@@ -2,7 +2,7 @@
 // The borders of regions that blocked.comp computes at once, out of the rows and columns that were
 // kept of the region around them.
 layout(local_size_x = WORKGROUP) in;
-#include "lib/pairs.glsl"
+#include "lib/pair.glsl"
 #include "lib/band.glsl"
 #include "lib/kept.glsl"
 

@@ -5,11 +5,9 @@
 // next block are. TURN: PLACE puts the traces at the best cells, BEGIN is the first dispatch with
 // the directions of a block, CONTINUE one that goes on where a loop ended before the block did.
 layout(local_size_x = 32) in;
-#include "lib/pairs.glsl"
-#include "lib/recurrence.glsl"
+#include "lib/pair.glsl"
 #include "lib/best.glsl"
 #include "lib/directions.glsl"
-#include "lib/trace.glsl"
 
 layout(std430, binding = BEST_BINDING) readonly buffer BestCells { ivec4 best_cells[]; };
 layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; };

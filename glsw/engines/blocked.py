@@ -29,7 +29,7 @@ from glsw.scoring.scoring import Scoring
 
 _ONE_KEPT = Binding("ONE_KEPT", gl.PATHS.number)  # for the host; PATHS is bound before its next use
 _STOP, _OVER = 0, 3
-"""The gaps of a trace in H, and of one that has ended: see trace.glsl."""
+"""The gaps of a trace in H, and of one that has ended: see directions.glsl."""
 _TRACERS = 64  # invocations of blocked_trace.comp
 _WINDOW = 8, 64  # words and columns of it
 _MAX_WINDOWS = 400  # of a dispatch: 137 rounds of loops each, see MAX_ROUNDS
@@ -261,9 +261,7 @@ class Blocked(Tiled, ComputeEngine):
 
     def _follow(self, band: Band, trace: Trace, runs: _Runs) -> Trace:
         """Walk along the directions of regions; see blocked_trace.comp."""
-        program = self.program(
-            "blocked_trace.comp", WORKGROUP=self._lanes, DIRECTIONS=1, TRACERS=_TRACERS
-        )
+        program = self.program("blocked_trace.comp", WORKGROUP=self._lanes, TRACERS=_TRACERS)
         around = band.around
         self._describe_band(program, band)
         program["region_words"] = self._direction_bytes(enclosing(band.regions())) // 4

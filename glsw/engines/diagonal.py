@@ -389,7 +389,7 @@ class _Chunk:
 
     @cached_property
     def pairs(self) -> npt.NDArray[np.void]:
-        """Return what pairs.glsl reads, shape (N,): lengths and where the parts begin."""
+        """Return what pair.glsl has, shape (N,): lengths and where the parts begin."""
         pairs = gl.pair_records(self.batch.select(self.chosen))
         for name, sizes, unit in (
             ("row_above", self.row_above, 8),

@@ -81,7 +81,7 @@ PAIR = np.dtype(
         ("mask", np.uint32),
     ]
 )
-"""A pair as pairs.glsl has it."""
+"""A pair as pair.glsl has it."""
 
 
 def upload_scores(
@@ -127,7 +127,7 @@ def bind_scores(substitution: moderngl.Buffer | moderngl.Texture | None) -> None
 
 
 def pair_records(batch: Batch) -> npt.NDArray[np.void]:
-    """Return the pairs as pairs.glsl has them, shape (N,), with lengths and first residues."""
+    """Return the pairs as pair.glsl has them, shape (N,), with lengths and first residues."""
     records = np.zeros(len(batch), PAIR)
     records["query_length"], records["target_length"] = batch.query_lengths, batch.target_lengths
     records["query"] = batch.queries.offsets[batch.query_index]
@@ -393,7 +393,7 @@ class ComputeEngine(Kernels, Engine):
                 # TURN, as AGAIN, is no uniform: zink 22.3 keeps the old value of one that decides
                 # a branch by itself.
                 turn = min(k, 1) + 1 if block else 0
-                program = self.program("traceback.comp", ENDS=1, DIRECTIONS=1, TURN=turn, **defines)
+                program = self.program("traceback.comp", ENDS=1, TURN=turn, **defines)
                 program["pair_count"] = count
                 if block:
                     program["spacing"] = spacing

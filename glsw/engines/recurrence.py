@@ -20,11 +20,10 @@ def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]
     if gaps := scoring.gaps:
         return defines | {"POSITIONAL_GAPS": 1}, {"border_gap": -gaps.most.open}
     uniforms: dict[str, Uniform] = {"gap_open": scoring.gap_open, "border_gap": -scoring.gap_open}
-    if not scoring.linear:
-        uniforms["gap_extend"] = scoring.gap_extend
+    uniforms["gap_extend"] = scoring.gap_extend
+    uniforms["insertion_open"], uniforms["insertion_extend"] = scoring.insertion
     if scoring.separate:
         defines["SEPARATE"] = 1
-        uniforms["insertion_open"], uniforms["insertion_extend"] = scoring.insertion
     if scoring.end_gaps:
         defines["GLOBAL_MODE"] = 1
         uniforms["score_offset_terms"] = scoring.score_offset_terms

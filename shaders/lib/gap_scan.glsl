@@ -7,11 +7,7 @@
 uniform int farthest;  // columns over which the decay still fits
 
 int decay(int columns) {
-#ifdef LINEAR
-    return columns > farthest ? 0x7fffffff : columns * gap_open;
-#else
     return columns > farthest ? 0x7fffffff : columns * gap_extend;
-#endif
 }
 
 int gap_after(int p) { return extend_gap(p, border_cell().e); }

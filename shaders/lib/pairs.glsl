@@ -1,30 +1,17 @@
-// A batch of pairs in storage buffers (OpenGL 4.3); the only code that knows how it is stored.
-//   Pair pair_at(uint p)                      lengths, and where the pair's parts begin
+// The letters of pairs in storage buffers; the only code that knows how they are stored.
 //   int query_letter(Pair, int i)             NO_QUERY_LETTER below the last row
 //   int target_letter(Pair, int j)            LETTERS beyond the last column
 // A letter has 8 bits, four per word. With SCORES 4, see scoring.glsl, queries have positions of
 // 16 bits instead; with TWO_TRACKS targets have pairs of letters of 16 bits.
 // Needs LETTERS and SCORES.
+#include "lib/pair.glsl"
 #if SCORES == 4
 #define NO_QUERY_LETTER (-1)
 #else
 #define NO_QUERY_LETTER LETTERS
 #endif
-struct Pair {
-    int query_length, target_length;
-    uint query, target;  // first letter in its buffer
-    uint row_above;           // first column in the buffer of border rows
-    uint directions;     // first word of direction bits
-    uint path;           // first word of the path
-    uint mask;           // first word of its mask
-};
-
 layout(std430, binding = QUERIES_BINDING) readonly buffer Queries { uint query_words[]; };
 layout(std430, binding = TARGETS_BINDING) readonly buffer Targets { uint target_words[]; };
-layout(std430, binding = PAIRS_BINDING) readonly buffer Pairs { Pair pairs[]; };
-
-Pair pair_at(uint p) { return pairs[p]; }
-
 int letter_of(uint word, uint at) { return int(word >> (8u * (at & 3u)) & 255u); }
 
 int wide_letter_of(uint word, uint at) { return int(word >> (16u * (at & 1u)) & 0xffffu); }

@@ -7,9 +7,8 @@ uniform int rows;      // of a strip
 uniform int blocks;    // of the longest target
 uniform int kept_row;  // from one row above a strip to the next in borders; 0 if only one is kept
 #define ROW_MAJOR
-#include "lib/directions.glsl"
 #define STRIP_ROWS rows
-#include "lib/trace.glsl"
+#include "lib/noting.glsl"
 
 // The first strip whose directions are kept, and the ends of the rows and columns to compute.
 struct Part { int top, rows, columns; };

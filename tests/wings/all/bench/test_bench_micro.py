@@ -150,7 +150,7 @@ def test_scores_of_the_recurrence_stay_exact_in_half(linear):
 
 def test_recurrence_is_that_of_a_table():
     """Without rows above, the first ``step`` columns are those of a local alignment."""
-    rows, opened, extended = 8, micro_kernels.COSTS["gap_open"], micro_kernels.COSTS["gap_extend"]
+    rows, opened, extended = 8, micro_kernels.OPEN, micro_kernels.EXTEND
     scores = micro_kernels.made_up(np.arange(micro_kernels.SEEDS), rows)
     best = 0
     for seed in range(micro_kernels.SEEDS):

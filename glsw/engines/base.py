@@ -353,7 +353,8 @@ class Engine(AnyEngine):
         In global and semi-global alignments that is the cell after which only a gap at the right
         end may follow.
         Among cells of equal score ``ties="conventional"`` takes the one with the largest i + j,
-        then the smallest i (Aymone 2022, section IV); ``"any"`` leaves the choice to the engine.
+        then the smallest i (Aymone 2022, section IV); ``"any"`` leaves the choice to the engine,
+        which may take the same one.
         Other parameters and errors as in `scores`.
         """
         check_ties(ties)

@@ -115,7 +115,7 @@ class Blocked(Tiled, ComputeEngine):
         """Return the best cell of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
         for p, region in self._regions(batch):
-            options: Any = {"ends": ends, "ties": ties, "prune": self._prunes(region)}
+            options: Any = {"ends": ends, "prune": self._prunes(region)}
             if self.scoring.gaps or not self.scoring.deletion.open:
                 self._start(region)
                 self._fill([region], progress=progress, **options)
@@ -141,7 +141,6 @@ class Blocked(Tiled, ComputeEngine):
                 [region],
                 kept,
                 ends=True,
-                ties=ties,
                 prune=self._prunes(region) and kept is not None,
                 directions=kept is None,
                 progress=progress,

@@ -129,9 +129,9 @@ class Diagonal(ComputeEngine):
         for chunk in self._chunks(batch, trace=False):
             self._prepare(chunk)
             if self._masks or self.scoring.gaps or not self.scoring.deletion.open:
-                self._fill(chunk, ends, ties, directions=False, progress=progress)
+                self._fill(chunk, ends, directions=False, progress=progress)
             else:
-                self._lean(chunk, ends, ties, progress)
+                self._lean(chunk, ends, progress)
             found.put(chunk.chosen, self._best_cells(chunk))
         return found
 
@@ -154,8 +154,8 @@ class Diagonal(ComputeEngine):
         for chunk in self._chunks(batch, trace=True):
             self._prepare(chunk)
             at_once = chunk.spacing >= chunk.strips
-            self._fill(chunk, True, ties, directions=at_once, progress=progress)
-            again = partial(self._fill, chunk, True, ties, directions=True, again=True)
+            self._fill(chunk, True, directions=at_once, progress=progress)
+            again = partial(self._fill, chunk, True, directions=True, again=True)
             self.trace_back(
                 len(chunk.chosen),
                 -(-chunk.strips // chunk.spacing),
@@ -261,7 +261,6 @@ class Diagonal(ComputeEngine):
         self,
         chunk: _Chunk,
         ends: bool,
-        ties: Ties,
         *,
         directions: bool,
         again: bool = False,
@@ -272,7 +271,6 @@ class Diagonal(ComputeEngine):
             "diagonal.comp",
             WORKGROUP=chunk.workgroup,
             ENDS=1 if ends else None,
-            TIES_ANY=1 if ends and ties == "any" else None,
             DIRECTIONS=1 if directions else None,
             MASKED=1 if self._masks else None,
             AGAIN=int(again),
@@ -283,13 +281,12 @@ class Diagonal(ComputeEngine):
         strips = min(chunk.strips, chunk.spacing) if again else chunk.strips
         self._run(program, chunk, strips, progress)
 
-    def _lean(self, chunk: _Chunk, ends: bool, ties: Ties, progress: Progress) -> None:
+    def _lean(self, chunk: _Chunk, ends: bool, progress: Progress) -> None:
         """Compute all strips of the tables for score and ends alone."""
         program = self.program(
             "diagonal_leaning.comp",
             WORKGROUP=chunk.workgroup,
             ENDS=1 if ends else None,
-            TIES_ANY=1 if ends and ties == "any" else None,
         )
         self._run(program, chunk, chunk.strips, progress)
 

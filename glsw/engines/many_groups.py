@@ -63,7 +63,7 @@ class Chunk:
     batch : Batch
         The N pairs, none with an empty sequence.
     defines : mapping
-        What is compiled into the shaders: the task and the tie rule.
+        What is compiled into the shaders: the task.
     """
 
     batch: Batch
@@ -153,7 +153,7 @@ class ManyGroupsEngine(ComputeEngine):
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
     ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
-        defines = {"ENDS": 1 if ends else None, "TIES_ANY": 1 if ends and ties == "any" else None}
+        defines = {"ENDS": 1 if ends else None}
         found = BestCells.zeros(len(batch))
         for chosen in self._chunks(batch):
             chunk = Chunk(batch.select(chosen), defines)

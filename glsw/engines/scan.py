@@ -165,12 +165,11 @@ class Scan(ManyGroupsEngine):
         """
         check_ties(ties)
         self.check(batch)
-        defines = {"ENDS": 1, "TIES_ANY": 1 if ties == "any" else None}
         parts = []
         self._traces = True
         try:
             for chosen in self._chunks(batch):
-                chunk = Chunk(batch.select(chosen), defines)
+                chunk = Chunk(batch.select(chosen), {"ENDS": 1})
                 parts.append((chosen, self._paths_of(chunk, progress)))
         finally:
             self._traces = False

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.base import Progress, Ties
+from glsw.engines.base import Progress
 from glsw.engines.gl import ROWS, Binding, Kernels
 from glsw.engines.regions import Grid, Kept, Region, enclosing
 from glsw.scoring.scoring import Scoring
@@ -106,7 +106,6 @@ class Tiled(Kernels):
         kept: Kept | None = None,
         *,
         ends: bool = False,
-        ties: Ties = "conventional",
         prune: bool = False,
         to_reach: int = 0,
         directions: bool = False,
@@ -126,7 +125,6 @@ class Tiled(Kernels):
             WORKGROUP=self._lanes,
             COLUMNS=self._columns,
             ENDS=1 if ends else None,
-            TIES_ANY=1 if ends and ties == "any" else None,
             PRUNE=1 if prune else None,
             DIRECTIONS=1 if directions else None,
             PACKED=1 if kept and self._packed else None,
@@ -164,7 +162,6 @@ class Tiled(Kernels):
         letters: int,
         *,
         ends: bool,
-        ties: Ties,
         prune: bool,
         progress: Progress,
     ) -> BestCells:
@@ -185,7 +182,6 @@ class Tiled(Kernels):
             ROWS=rows,
             STEPS=steps,
             ENDS=1 if ends else None,
-            TIES_ANY=1 if ends and ties == "any" else None,
             PRUNE=1 if prune else None,
             PROFILE=letters if self._profiled(strips, rows, letters) else None,
         )

@@ -1,8 +1,7 @@
 // The best cell so far: score, and with ENDS where it is. A best alignment ends in an aligned pair,
 // so M is compared. Among equal scores the larger i + j wins, then the smaller i (Aymone 2022,
 // section IV, "conventional"): an order on cells, so the outcome does not depend on the schedule.
-// TIES_ANY ("pure"): the first one found wins.
-// Needs nothing; ENDS and TIES_ANY may be defined.
+// Needs nothing; ENDS may be defined.
 #ifdef ENDS
 struct Best { int score, d, i; };  // d = i + j
 
@@ -11,12 +10,8 @@ const Best NOTHING = Best(0, 0, 0);
 Best at_least(int score) { return Best(score, -1, 0); }  // any cell of this score is better
 
 Best better(Best a, Best b) {
-#ifdef TIES_ANY
-    return a.score >= b.score ? a : b;
-#else
     bool first = a.score != b.score ? a.score > b.score : a.d != b.d ? a.d > b.d : a.i <= b.i;
     return first ? a : b;
-#endif
 }
 
 Best better(Best a, int score, int i, int j) { return better(a, Best(score, i + j, i)); }

@@ -24,7 +24,6 @@ from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 
 NAMES = sorted({name for name, _ in cases.path_configurations()})
-TIES = ("conventional", "any")
 # Every pair of these cases with all options; every third pair of the others with the usual ones.
 THOROUGH = (
     *("BLOSUM62 12 1", "BLOSUM62 8 8", "asymmetric 7 2", "two letters 2 1", "two letters 0 0"),
@@ -122,11 +121,10 @@ def test_equal_those_of_the_host_with_any_scoring(usual, name):
 def test_scores_recomputed_from_the_paths(make, name):
     case = CASES[name]
     engine = make(case.scoring)
-    for ties in TIES:
-        paths = engine.paths(case.batch, ties=ties)
-        for p, found in enumerate(coordinates(paths)):
-            alignment = *case.batch.pair(p), case.scoring, np.array(found)
-            assert naive.path_score(*alignment) == case.expected.score[p], case.describe(p)
+    paths = engine.paths(case.batch, ties="any")
+    for p, found in enumerate(coordinates(paths)):
+        alignment = *case.batch.pair(p), case.scoring, np.array(found)
+        assert naive.path_score(*alignment) == case.expected.score[p], case.describe(p)
 
 
 def test_runs_are_moves_from_the_end_to_the_start(make):
@@ -178,10 +176,9 @@ def test_order_of_the_pairs_and_repetition(make, case):
     order = np.random.default_rng(4).permutation(len(case.batch))[::2]
     order = np.append(order, order[:10])
     engine = make(case.scoring)
-    for ties in TIES:
-        expected = coordinates(engine.paths(case.batch, ties=ties))
-        shuffled = coordinates(engine.paths(case.batch.select(order), ties=ties))
-        assert shuffled == [expected[p] for p in order]
+    expected = coordinates(engine.paths(case.batch))
+    shuffled = coordinates(engine.paths(case.batch.select(order)))
+    assert shuffled == [expected[p] for p in order]
 
 
 @with_subtests("case", SOME)
@@ -193,17 +190,16 @@ def test_one_pair_at_a_time(make, case):
         assert coordinates(paths) == [case.alignment(p, end).tolist()], case.describe(p)
 
 
-@with_subtests("gaps, ties", zip([(12, 1), (6, 6)], TIES, strict=True))
+@with_subtests("gaps", [(12, 1), (6, 6)])
 @pytest.mark.parametrize("name", KEPT)
-def test_memory_and_spacing_change_nothing(device, name, gaps, ties):
+def test_memory_and_spacing_change_nothing(device, name, gaps):
     able(device, name)
     scoring = Scoring.named("BLOSUM62", *gaps)
     batch = relatives(gaps, (40, 130, 300, 301))
     host = Case("relatives", scoring, batch)
     judge_paths(build((name, KEPT[name][0]), scoring, device), host)
     found = [
-        everything(build((name, options), scoring, device).paths(batch, ties=ties))
-        for options in KEPT[name]
+        everything(build((name, options), scoring, device).paths(batch)) for options in KEPT[name]
     ]
     for options, other in zip(KEPT[name], found, strict=True):
         assert other == found[0], options

@@ -7,14 +7,80 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
-#include "lib/gap_scan.glsl"
 #define TOGETHER WORKGROUP
 #include "lib/neighbours.glsl"
 #include "lib/from_left.glsl"
-#include "lib/block_borders.glsl"
 #include "lib/best.glsl"
 #include "lib/candidates.glsl"
-#include "lib/scan_strips.glsl"
+
+uniform int next_strip;  // of block 0
+uniform int first_block;
+uniform int rows;      // of a strip
+uniform int blocks;    // of the longest target
+uniform int kept_row;  // from one row above a strip to the next in borders; 0 if only one is kept
+#define ROW_MAJOR
+#define STRIP_ROWS rows
+#include "lib/noting.glsl"
+
+// Borders of the blocks: of each pair H and F above the next strip, an ivec2 per column and one per
+// invocation for the corner; then, from `column_left` on, H and E right of the block that was last in
+// a row, which the next block takes.
+layout(std430, binding = ROWS_BINDING) buffer Borders { ivec2 borders[]; };
+uniform int stride;  // of a pair in borders
+uniform int column_left;
+
+// The row above the columns from `first` on, and their letters; returns H above and left of them.
+int load_row_above(Pair pair, int place, int first, bool table_begins, out int h[COLUMNS],
+                   out int f[COLUMNS], out int letters[COLUMNS]) {
+    for (int c = 0; c < COLUMNS; ++c) {
+        ivec2 hf = ivec2(border_cell().h, border_cell().f);
+        if (!table_begins) hf = borders[place + c * WORKGROUP];
+        h[c] = hf.x;
+        f[c] = hf.y;
+        letters[c] = target_letter(pair, min(first + c, pair.target_length - 1));
+    }
+    return table_begins ? border_cell().h : borders[place + COLUMNS * WORKGROUP].x;
+}
+
+// Which part of its table a work group computes. With AGAIN it is of the strips whose directions
+// traceback.comp waits for, up to where the trace is: the first strip whose directions are kept, and
+// the ends of the rows and columns to compute.
+struct Part { int top, rows, columns; };
+
+Part part_of(Pair pair, int p) {
+    if (AGAIN == 0) return Part(0, pair.query_length, pair.target_length);
+    Trace trace = traces[p];
+    bool over = trace.gap == OVER;
+    return Part(first_strip(trace), over ? 0 : trace.i, over ? 0 : trace.j);
+}
+
+#ifdef DIRECTIONS
+uint words[COLUMNS];
+
+void begin_words() {
+    for (int c = 0; c < COLUMNS; ++c) words[c] = 0u;
+}
+
+void note_cell(int c, int i, Cell cell, int left, int above) {
+    note(words[c], i % ROWS, cell, left_cell(left, 0), upper_cell(above, 0));
+}
+
+// After row i of the table, which is `row` of those whose directions are kept.
+void keep_words(Pair pair, int row, int first, bool last) {
+    if (row % ROWS != ROWS - 1 && !last) return;
+    for (int c = 0; c < COLUMNS; ++c) {
+        uint at = uint(row / ROWS * pair.target_length + first + c);
+        keep(first + c < pair.target_length, pair.directions + at, words[c]);
+    }
+    begin_words();
+}
+#else
+void begin_words() {}
+
+void note_cell(int c, int i, Cell cell, int left, int above) {}
+
+void keep_words(Pair pair, int row, int first, bool last) {}
+#endif
 
 void main() {
     if (proving == 1) {

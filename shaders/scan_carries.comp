@@ -5,10 +5,9 @@
 // time, and scan_blocks.comp adjusts the cells.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
+#include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
-#include "lib/gap_scan.glsl"
-#include "lib/carries.glsl"
-#include "lib/row_gaps.glsl"
+#include "lib/scan.glsl"
 
 shared int reached[WORKGROUP];
 

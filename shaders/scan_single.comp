@@ -7,7 +7,6 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
-#include "lib/gap_scan.glsl"
 #include "lib/row_columns.glsl"
 
 uniform int turn;  // where the last scan ended; the next one begins in the other place

@@ -3,10 +3,9 @@
 // `reach` columns to the left, twice as far in every step, log2 of n steps for n columns.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
+#include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
-#include "lib/gap_scan.glsl"
-#include "lib/rows.glsl"
-#include "lib/row_gaps.glsl"
+#include "lib/scan.glsl"
 
 uniform int turn;
 uniform int reach;

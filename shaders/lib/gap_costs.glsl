@@ -16,3 +16,6 @@ void at_row(ivec2 costs) {
 uniform int gap_open, gap_extend, insertion_open, insertion_extend;
 #define at_row(costs)
 #endif
+uniform int farthest;  // columns over which the decay of a gap still fits
+
+int decay(int columns) { return columns > farthest ? 0x7fffffff : columns * gap_extend; }

@@ -1,14 +1,10 @@
 // A column of a row in a storage buffer: the row above is ended by its E, then F and H' of this row
 // are computed, for all columns at once (Lin et al. 2015, eq. 2 and 6), and the best cell is kept.
-// Needs pairs.glsl, scoring.glsl, recurrence.glsl, best.glsl and gap_scan.glsl.
-#include "lib/rows.glsl"
+// Needs best.glsl and what scan.glsl needs.
+#include "lib/scan.glsl"
 #include "lib/candidates.glsl"
-#include "lib/row_gaps.glsl"
-#ifndef POSITIONAL_GAPS
-uniform int row;
-#endif
 
-// P(j - 1) in the row above, see gap_scan.glsl; what includes this defines it.
+// P(j - 1) in the row above, see scan.glsl; what includes this defines it.
 int prefix_above(uint p, int j);
 
 Cell above(uint p, int j) {
@@ -19,14 +15,10 @@ Cell above(uint p, int j) {
 
 Cell begin_column(uint p, Pair pair, int j) {
     int s = score(profiled(query_letter(pair, row)), target_letter(pair, j));
-#ifdef POSITIONAL_GAPS
     at_row_of(pair, row - 1);
     Cell corner = above(p, j - 1), up = above(p, j);
     at_row_of(pair, row);
     Cell c = begin(corner, up, s);
-#else
-    Cell c = begin(above(p, j - 1), above(p, j), s);
-#endif
     values[h_place(p, row, j)] = c.h;
     values[f_place(p, j)] = c.f;
     offer(int(p) * stride + j, c.m, row, j);

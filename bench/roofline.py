@@ -118,7 +118,7 @@ best score of the column, a letter."""
 def _scan_blocks(run: EngineRun) -> Traffic:
     """Count two dispatches per row: scan_blocks.comp and scan_carries.comp."""
     shared, block = _scores(run)
-    # up_down.glsl: 4 bytes in and out; of each 255 sums of 256 columns UP takes 12, DOWN 16.
+    # scan_blocks.comp: 4 bytes in and out; of each 255 sums of 256 columns UP takes 12, DOWN 16.
     shared += 8 + 28 * (_BLOCK - 1) / _BLOCK
     dispatches = 2 * math.floor(run.lengths[0])
     return Traffic(f"recurrence {run.gaps}", shared, block, _COLUMNS, dispatches=dispatches)

@@ -9,7 +9,7 @@ from cases import GENERAL
 import glsw
 from glsw.engines import ENGINES, Lanes, Reference, auto, engine_of
 from glsw.engines.base import ignore
-from glsw.engines.lanes import engine as lanes_module, high_scores, targets as lanes_targets
+from glsw.engines.lanes import engine as lanes_module, targets as lanes_targets
 from glsw.engines.lanes.geometry import Geometries
 from glsw.pairs import all_pairs
 from glsw.pairs.all_pairs import score_matrix
@@ -65,8 +65,7 @@ def test_separate_costs_and_ends_decide_about_symmetry():
 
 
 def limited_floats(monkeypatch):
-    for module in (lanes_module, high_scores):
-        monkeypatch.setattr(module, "LIMIT", 40)
+    monkeypatch.setattr(lanes_module, "LIMIT", 40)
 
 
 def test_scores_that_floats_do_not_hold(device, monkeypatch):
@@ -80,7 +79,7 @@ def test_scores_that_floats_do_not_hold(device, monkeypatch):
         engine_of(Lanes, BLOSUM62, device, number="f32"),
     ):
         np.testing.assert_array_equal(score_matrix(Runner(engine), own), expected)
-    monkeypatch.setattr(high_scores, "_MIN_LARGE_PAIR_CELLS", 1000)
+    monkeypatch.setattr(lanes_module, "_LARGE_PAIR", 1000)
     monkeypatch.setattr(auto, "LARGE_REST", 1000)
     np.testing.assert_array_equal(score_matrix(Runner(engine), own), expected)
 

@@ -15,7 +15,6 @@ from glsw.engines.lanes import (
     buffers as lanes_buffers,
     engine as lanes,
     geometry as lanes_geometry,
-    high_scores,
     own_queries,
     pipeline,
     rows as lanes_rows,
@@ -111,9 +110,9 @@ def test_queries_of_similar_length_share_lanes(device):
 @pytest.mark.parametrize("few", [0, 100])
 @pytest.mark.parametrize("large", [1, 2**40])
 def test_scores_beyond_the_floats_are_exact(device, large, few, monkeypatch):
-    monkeypatch.setattr(high_scores, "_MIN_LARGE_PAIR_CELLS", large)
+    monkeypatch.setattr(lanes, "_LARGE_PAIR", large)
     monkeypatch.setattr(auto, "LARGE_REST", large)
-    monkeypatch.setattr(high_scores, "_MAX_PAIRS_LEFT_TO_REST", few)
+    monkeypatch.setattr(lanes, "_FEW_PAIRS", few)
     rng = np.random.default_rng(5)
     query = rng.integers(0, 20, 900).astype(np.uint8)
     # Scores below, at and above 2048, and far above.

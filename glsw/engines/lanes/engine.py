@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, groupby
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 import moderngl
@@ -21,7 +21,6 @@ from glsw.engines.base import USUAL, Capabilities, Progress, ScanHints, Ties, Va
 from glsw.engines.gl import SUBSTITUTION, ComputeEngine
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
-from glsw.engines.lanes.high_scores import Scores, leave, repeat
 from glsw.engines.lanes.jobs import Job, Round
 from glsw.engines.lanes.own_queries import (
     Share,
@@ -68,6 +67,9 @@ _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work 
 _USUAL_LENGTH = 2**9  # of targets
 _FIRST_USE = 2**20  # bytes that the device itself copies
 _NOTHING = object()
+Scores: TypeAlias = npt.NDArray[np.int32]
+_LARGE_PAIR = 2**22  # cells
+_FEW_PAIRS = 16  # per query, which are left to `rest`
 _TARGETS_AT_ONCE = 2**16
 _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
 _FROM_THE_FIRST = np.zeros(1, np.intp)
@@ -153,6 +155,11 @@ class Lanes(ComputeEngine):
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         self._memory = memory
+        self._alike: dict[str, Any] = {
+            "subgroups": subgroups,
+            "own_queries": own_queries,
+            "memory": memory,
+        }
         self.tracks = 1
         if isinstance(scoring, TwoTrackScoring):
             self.tracks = 2
@@ -356,7 +363,7 @@ class Lanes(ComputeEngine):
         slices = self.queue.slices_of(jobs, progress)
         return Round(queries, rows, targets, jobs, slices, progress)
 
-    def finish(self, done: Round, stored: list[Scores], found: npt.NDArray[np.int32]) -> None:
+    def finish(self, done: Round, stored: list[Scores], found: Scores) -> None:
         """Put the scores of a round into rows of zeros, one for each of all queries.
 
         ``stored`` is what `scores_of` returns for its jobs.
@@ -364,16 +371,61 @@ class Lanes(ComputeEngine):
         for job, scores in zip(done.jobs, stored, strict=True):
             for query, part in zip(job.rows["query"].tolist(), scores, strict=True):
                 found[query, job.targets.positions] = part
-        rows = done.rows[done.rows["length"] > 0]
-        each = [(done.queries[q], found[q]) for q in rows["query"].tolist()]
+        targets, rows = done.targets, done.rows[done.rows["length"] > 0]
+        numbers, which, beyond = rows["query"], targets.which, targets.beyond
         most = max(map(highest, stored), default=0)
         if self.geometries.number != INT32 and most >= LIMIT:
-            repeat(self, each, done.targets)
-            most = max(highest(row) for _, row in each)
-        longest = (int(share.lengths[0]) for share, _ in done.targets.shares)
+            can = numbers[rows["length"].astype(np.int64) * self.scoring.maximum >= LIMIT]
+            high = [np.flatnonzero(found[q] >= LIMIT) for q in can.tolist()]
+            query = np.repeat(can, list(map(len, high)))
+            target = np.concatenate([np.empty(0, np.intp), *high])
+            exact = self.exact(done.queries, targets.sequences, query, which[target])
+            found[query, target] = exact
+            most = max(highest(found[q]) for q in numbers.tolist())
+        longest = (int(share.lengths[0]) for share, _ in targets.shares)
         m = int(rows["length"].max(initial=0))
         check_highest(self, most, m, max(longest, default=0))
-        leave(self, each, [done.targets.beyond] * len(each), done.targets, done.progress)
+        query, target = np.repeat(numbers, len(beyond)), np.tile(beyond, len(numbers))
+        exact = self.exact(done.queries, targets.sequences, query, which[target], done.progress)
+        found[query, target] = exact
+
+    def exact(
+        self,
+        queries: Sequences,
+        targets: Sequences,
+        query: npt.NDArray[np.integer],
+        target: npt.NDArray[np.integer],
+        progress: Progress = ignore,
+    ) -> Scores:
+        """Return the scores of pairs that lanes did not compute, or not exactly.
+
+        `rest` computes long targets, and large pairs and any if they are few: such would keep some
+        lanes busy while the device waits. Others are computed as integers.
+        """
+        if not len(query):
+            return np.empty(0, np.int32)
+        index = query.astype(np.int32), target.astype(np.int32)
+        batch = Batch.indexed(queries, targets, *index).compact()
+        left = np.zeros(len(batch), np.bool_)
+        if self.rest is not None:
+            few = _FEW_PAIRS * batch.distinct[0]
+            left = batch.query_lengths * batch.target_lengths >= _LARGE_PAIR
+            left &= np.count_nonzero(left) <= few
+            left |= np.count_nonzero(~left) <= few
+            left |= batch.target_lengths > MAX_TARGET_LENGTH
+        found = np.empty(len(batch), np.int32)
+        if self.rest is not None and left.any():
+            found[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
+        if not left.all():
+            found[~left] = self._integers.scores(batch.select(np.flatnonzero(~left)))
+        return found
+
+    @cached_property
+    def _integers(self) -> Lanes:
+        """An engine as this one that computes with integers."""
+        made = Lanes(self.scoring, self.device, number="int32", **self._alike)
+        made.proofs = self.proofs
+        return made
 
     def job(
         self,

@@ -11,9 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch
 from glsw.engines.answers import check_highest, check_range, highest, impossible
-from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32, LIMIT
 from glsw.engines.lanes.pipeline import Pipeline, Work
@@ -103,7 +101,7 @@ class Selected:
         query, target, score = (np.concatenate(each) for each in zip(*found, strict=True))
         if engine.geometries.number != INT32:
             high = np.flatnonzero(score >= LIMIT)
-            score[high] = _exact(engine, tile, query[high], target[high])
+            score[high] = engine.exact(tile.queries, tile.targets, query[high], target[high])
             bounds = np.minimum(tile.query_bounds[query], tile.target_bounds[target])
             passes = score >= bounds
             query, target, score = query[passes], target[passes], score[passes]
@@ -225,26 +223,9 @@ def _of_long(
     if not len(beyond) or not len(some):
         return _pairs(beyond[:0], beyond[:0], np.empty(0, np.int32))
     query, target = np.repeat(some, len(beyond)), np.tile(beyond, len(some))
-    score = _exact(engine, tile, query, target, progress)
+    score = engine.exact(tile.queries, tile.targets, query, target, progress)
     passes = score >= np.minimum(tile.query_bounds[query], tile.target_bounds[target])
     return _pairs(query[passes], target[passes], score[passes])
-
-
-def _exact(
-    engine: Lanes,
-    tile: BoundedTile,
-    query: npt.NDArray[np.integer],
-    target: npt.NDArray[np.integer],
-    progress: Progress = ignore,
-) -> npt.NDArray[np.int32]:
-    """Return the scores of pairs that lanes do not compute, or not exactly."""
-    if not len(query):
-        return np.empty(0, np.int32)
-    index = query.astype(np.int32), target.astype(np.int32)
-    batch = Batch.indexed(tile.queries, tile.targets, *index).compact()
-    if engine.rest is not None:
-        return engine.rest(batch, progress)
-    return engine.scores(batch)
 
 
 def _pairs(

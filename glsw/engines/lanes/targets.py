@@ -232,7 +232,7 @@ class TargetStore:
 
         Jobs with those before can be finished until `forget_before`, or until others come.
         """
-        self.upload(sequences)
+        self._upload(sequences)
         last = self._sorted
         same = last is not None and last.sequences is sequences and last.queries == queries
         if last is None or not same or not np.array_equal(last.which, which):
@@ -241,7 +241,7 @@ class TargetStore:
             self._sorted = last
         return last
 
-    def upload(self, sequences: Sequences) -> None:
+    def _upload(self, sequences: Sequences) -> None:
         """Have the residues on the device: beside those that targets may just be packed from."""
         if self._letters and self._letters[0] is sequences:
             return
@@ -252,11 +252,6 @@ class TargetStore:
         else:
             self._letters = None
             self._letters = sequences, self._pool.filled(sequences.residues, pooled=False)
-
-    def forget(self, packed: PackedTargets) -> None:
-        """Release packed targets that are not used again."""
-        for key in [key for key, each in self.packed.items() if each is packed]:
-            self.packed.pop(key).release()
 
     def _forget(self) -> None:
         """Use the packed targets no more for new jobs."""

@@ -34,11 +34,16 @@ int kept_place(int column, int row) {
     return kept_at + (tile_rows / row_spacing + 1) * n + column * height + row;
 }
 
+// Of region `region` and, in it, of the directions and the kept row of the tile.
 void find_parts(int region) {
     row_at = region * row_size;
     column_at = region * (tile_rows * WORKGROUP * ROWS + tile_rows + 1);
     kept_at = region * kept_size + 1;
-    first_word = uint(region) * uint(region_words);
+    uint words = uint(region) * uint(region_words);
+    int n = pair.target_length, t = int(gl_LocalInvocationIndex);
+    first_word = words + direction_word(tile_row, n, t, 0);
+    int multiple = (tile_row + 1) / row_spacing;
+    kept_row = multiple * row_spacing == tile_row + 1 ? kept_at + multiple * n : -1;
 }
 
 // Keep the row above the region, the column left of it, and before both H above and left of them.
@@ -53,20 +58,25 @@ void keep_borders(Lane lane, int tile_column, int first, int end) {
     if (tile_row + tile_column + t == 0) kept[kept_at - 1] = to_keep(ivec2(lane.corner));
 }
 
+// Leave a tile as if it were at the border of the table.
+void leave_out(inout Lane lane, int first, int end) {
+    lane = lane_at_border(pair, lane.row);
+    lane.corner = above_strip(end - 1).x;
+    barrier();
+    int j = first + int(gl_LocalInvocationIndex) * STEP;
+    for (; j < end; j += WORKGROUP * STEP) below_strip(j, end, lane.below);
+}
+
 void main() {
-    int t = int(gl_LocalInvocationIndex), region = int(gl_WorkGroupID.y);
+    int t = int(gl_LocalInvocationIndex);
     pair = pair_at(gl_WorkGroupID.y);
     tile_row = first_row + int(gl_WorkGroupID.x);
     int tile_column = block_diagonal - tile_row, corners = tile_rows * WORKGROUP * ROWS;
     int first = tile_column * COLUMNS, end = min(first + COLUMNS, pair.target_length);
     int rows_ahead = pair.query_length - tile_row * WORKGROUP * ROWS;
     if (rows_ahead <= 0 || first >= end) return;  // a smaller region than others
-    find_parts(region);
+    find_parts(int(gl_WorkGroupID.y));
     corners += column_at;
-    first_word += direction_word(tile_row, pair.target_length, t, 0);
-    int multiple = (tile_row + 1) / row_spacing;
-    bool keeps = multiple * row_spacing == tile_row + 1;
-    kept_row = keeps ? kept_at + multiple * pair.target_length : -1;
     Lane lane = lane_at_border(pair, (tile_row * WORKGROUP + t) * ROWS);
     int highest = load_column_left(lane);
     // H above and left of a tile: the tile to its left has seen it, or in column 0 the tile above.
@@ -81,11 +91,7 @@ void main() {
     highest = max(max(highest, lane.corner), highest_above(first, end));
     int goal = to_reach > 0 ? to_reach : best_cells[tile_rows].x;
     if (cannot_improve(highest, ahead, goal)) {
-        lane = lane_at_border(pair, lane.row);
-        lane.corner = above_strip(end - 1).x;
-        barrier();
-        for (int j = first + t * STEP; j < end; j += WORKGROUP * STEP)
-            below_strip(j, end, lane.below);
+        leave_out(lane, first, end);
     } else {
         sweep(pair, first, end, 0, steps_over(end - first) + WORKGROUP - 1, lane, best);
     }

@@ -1,4 +1,4 @@
-"""Leaning tiles of engine ``blocked``, in all forms that sizes and devices lead to."""
+"""Leaning cells of ``blocked`` and ``diagonal``, in all forms that sizes and devices lead to."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from glsw import Batch, Scoring
 from glsw.engines import Reference
 from glsw.engines.blocked import Blocked
+from glsw.engines.diagonal import Diagonal
 
 SCORINGS = (
     Scoring.match_mismatch(1, -3, 5, 2),
@@ -47,6 +48,22 @@ def test_tiles_of_any_form(device, scoring, profile, prune, monkeypatch):
             wanted = getattr(expected, name).tolist()
             assert getattr(found, name).tolist() == wanted, (name, rows, workgroup)
         assert engine.scores(batch).tolist() == expected.score.tolist()
+
+
+@pytest.mark.parametrize("scoring", SCORINGS, ids=lambda scoring: scoring.name)
+@pytest.mark.parametrize("mode", ["local", "global"])
+def test_strips_of_any_size(device, scoring, mode):
+    batch = pairs_of(4 if scoring.match_and_mismatch else 20)
+    expected = Reference(scoring.in_mode(mode)).ends(batch)
+    for workgroup in (1, 8, 32):
+        engine = Diagonal(scoring.in_mode(mode), device, workgroup=workgroup)
+        found = engine.ends(batch)
+        for name in ("score", "query_end", "target_end"):
+            assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
+        assert engine.scores(batch).tolist() == expected.score.tolist()
+        names = {name for name, *_ in engine._programs}
+        leaning = scoring.deletion.open > 0
+        assert names == {"diagonal_leaning.comp" if leaning else "diagonal.comp"}
 
 
 def test_forms_follow_size_and_device(device):

@@ -288,13 +288,13 @@ FAULTS = {
     "buffers keep what they had": Fault(
         "score twice",
         None,
-        *("diagonal", f"{_ALL_DIAGONAL} {_BOTH_OF_BLOCKED}"),
+        *("diagonal", f"{_ALL_DIAGONAL} {_BOTH_OF_BLOCKED} {_ALL_OF_SCAN}"),
         patches=once(Storage, "upload"),
     ),
     "buffers are cleared only once": Fault(
         "score twice",
         None,
-        *("diagonal", f"{_ALL_DIAGONAL} {_BOTH_OF_BLOCKED}"),
+        *("diagonal", f"{_ALL_DIAGONAL} {_BOTH_OF_BLOCKED} {_ALL_OF_SCAN}"),
         patches=once(Storage, "zero"),
     ),
     "uniforms keep what they had": Fault(

@@ -1,15 +1,136 @@
-"""Engines of three sequences by name: all give the same results."""
+"""Engines of three sequences by name, which all give the same results, and who aligns for them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import BestCells, Paths
+from glsw.device.device import Device
+from glsw.device.info import COMPUTE
+from glsw.engines.base import Capabilities, Progress
+from glsw.engines.proof import ProofTask
 from glsw.engines.three.base import Engine3
-from glsw.engines.three.choose import Auto3, engine3_of
 from glsw.engines.three.plane import Plane
+from glsw.engines.three.proof import proved3
 from glsw.engines.three.reference import Reference3
 from glsw.engines.three.subtable import Subtable
+from glsw.scoring.three import Scoring3
+
+__all__ = ["ENGINES3", "Auto3", "Engine3", "Plane", "Reference3", "Subtable", "engine3_of"]
+
+
+class Auto3(Engine3):
+    """Compute cells with one engine, and alignments with `Subtable`.
+
+    Parameters
+    ----------
+    cells_by : type of Engine3, optional
+        Computes scores, ends and tables; `Subtable` unless given. The results carry its name.
+    proves : bool
+        Whether engines have to prove themselves on this device, see `glsw.engines.proof`.
+    polling : bool, optional
+        As of `Subtable`.
+    **options
+        Of both engines.
+    """
+
+    name = "auto"
+    capabilities = Capabilities(requires=COMPUTE, tasks=("score", "ends", "alignment"), memory=True)
+
+    def __init__(
+        self,
+        scoring: Scoring3,
+        device: Device | None = None,
+        *,
+        cells_by: type[Engine3] | None = None,
+        proves: bool = False,
+        polling: bool | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(scoring, device)
+        self._options, self._polling, self._proves = options, polling, proves
+        self._kind: type[Engine3] = cells_by or Subtable
+        self._label = cells_by.name if cells_by else f"auto: {Subtable.name}"
+        self._made: dict[ProofTask, Engine3] = {}
+        if not proves:  # errors of options are raised here
+            for task in ("ends", "alignment"):
+                self.engine_for(task)
+
+    def engine_for(self, task: ProofTask) -> Engine3:
+        """Return the engine that does a task, once it has proved that; else the reference."""
+        if task not in self._made:
+            kind = Subtable if task in ("alignment", "masked") else self._kind
+            options = self._options
+            if kind is Subtable and self._polling is not None:
+                options = options | {"polling": self._polling}
+            known = [made for made in self._made.values() if type(made) is kind]
+            made = known[-1] if known else None
+            if self._proves:
+                made = proved3(kind, task, self.scoring, self.device, made, **options)
+                if made is None and kind is self._kind:
+                    self._label = f"auto: {Reference3.name}"
+                made = made or Reference3(self.scoring)
+            self._made[task] = made or kind(self.scoring, self.device, **options)
+        return self._made[task]
+
+    @property
+    def label(self) -> str:
+        """The engine that computes the cells."""
+        return self._label
+
+    @property
+    def memory_used(self) -> int:  # type: ignore[override]
+        """The most that one of the engines kept, see `Engine3.memory_used`."""
+        return max((engine.memory_used for engine in self._made.values()), default=0)
+
+    def best(self, triples: Batch, progress: Progress) -> BestCells:
+        """Return the best cell of each triple, see `Engine3.best`."""
+        return self.engine_for("ends").best(triples, progress)
+
+    def tables(
+        self, triples: Batch, *, progress: Progress | None = None
+    ) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield the table of each triple, see `Engine3.tables`."""
+        return self.engine_for("table").tables(triples, progress=progress)
+
+    def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
+        """Return the best alignment of each triple, see `Engine3.paths`."""
+        return self.engine_for("alignment").paths(triples, progress=progress)
+
+    def disjoint(
+        self, triples: Batch, *, progress: Progress | None = None
+    ) -> Iterator[tuple[int, Paths]]:
+        """Yield the alignments of each triple that share no cell, see `Engine3.disjoint`."""
+        self.check_disjoint(triples)
+        return self.engine_for("masked").disjoint(triples, progress=progress)
+
 
 ENGINES3: dict[str, type[Engine3]] = {
     engine.name: engine for engine in (Auto3, Subtable, Plane, Reference3)
 }
 
-__all__ = ["ENGINES3", "Auto3", "Engine3", "Plane", "Reference3", "Subtable", "engine3_of"]
+
+def engine3_of(
+    kind: type[Engine3],
+    scoring: Scoring3,
+    device: Device | None = None,
+    *,
+    proves: bool = False,
+    **options: Any,
+) -> Engine3:
+    """Return an engine that does all tasks: a router around one that does not align.
+
+    Parameters as of `glsw.engines.engine_of`; ``polling`` is for engines on a device.
+    """
+    if not kind.capabilities.requires:
+        return kind(scoring, None, **options)
+    if issubclass(kind, Auto3):
+        return kind(scoring, device, proves=proves, **options)
+    if "alignment" in kind.capabilities.tasks and not proves:
+        return kind(scoring, device, **options)
+    return Auto3(scoring, device, cells_by=kind, proves=proves, **options)

@@ -22,7 +22,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from traced import CALLS, ENGINES, SAM, Counted, in_process
+from traced import CALLS, ENGINES, LANES, SAM, Counted, in_process
 
 ROOT = Path(__file__).resolve().parents[1]
 WINGS = {
@@ -45,8 +45,6 @@ CUTTING = "chunks pieces parts cut cuts slices groups grouped even equal shares"
 """Words in names of functions that cut by a bound: what the review found, ``cut`` and ``even``."""
 IMPORTS = ast.Import, ast.ImportFrom
 DEFINITIONS = ast.FunctionDef, ast.ClassDef
-LANES = "engines/lanes/"
-"""Beginning of the names of modules of the largest engine."""
 LIST = """
 import runpy, sys
 for name, defines in runpy.run_path(sys.argv[1])["PERMUTATIONS"].items():
@@ -219,6 +217,7 @@ class House:
 
     def calls(self) -> dict[str, Counted]:
         """Return what `traced` counts in each of its calls, each in a process of its own."""
+        in_process(LANES, self.checkout)  # what engines prove of a device is kept for later ones
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             counted = threads.map(lambda name: in_process(name, self.checkout), CALLS)
             return dict(zip(CALLS, counted, strict=True))
@@ -271,7 +270,7 @@ class Inner:
     def __init__(self, house: House) -> None:
         self.checkout = house.checkout
         self.engines = [module for module in house.modules if module.part == "engines"]
-        self.lanes = [module for module in self.engines if module.name.startswith(LANES)]
+        self.lanes = [module for module in self.engines if module.name.startswith("engines/lanes/")]
         folder = self.checkout / "shaders"
         self.shaders = {
             path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")

@@ -27,9 +27,11 @@ SEQUENCES = {
 }
 """What is compared. Commands read files of these names, and ``bc`` with two of them."""
 SAM = "search, max_hsps=2, sam"
+LANES = "search by lanes"
+"""The only call that needs a device."""
 CALLS = {
     "search": "glsw.search(a, [b, c], engine='reference')",
-    "search by lanes": "glsw.search(a, [b, c], engine='lanes')",
+    LANES: "glsw.search(a, [b, c], engine='lanes')",
     "glsw search": "run('search --format tsv', 'a', 'bc')",
     SAM: """
 scoring = glsw.Scoring.nucleotide()

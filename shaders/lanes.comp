@@ -11,8 +11,15 @@ layout(local_size_x = WORKGROUP) in;
 #define TOGETHER CHAIN
 #include "lib/neighbours.glsl"
 #include "lib/chain.glsl"
-#include "lib/strip_borders.glsl"
-#include "lib/lane_scores.glsl"
+
+// The best scores: for each query, those of the targets of a slot side by side.
+layout(std430, binding = SCORES_BINDING) buffer BestScores { int best_scores[]; };
+
+// Where result k of a lane is, which is of the query of this row, or of its second target.
+int place_of_score(int slot, int row, int k) {
+    return (row * slots.length() + slot) * TARGETS + (TARGETS == 1 ? 0 : k);
+}
+
 #include "lib/query_profile.glsl"
 #include "lib/recurrence_column.glsl"
 

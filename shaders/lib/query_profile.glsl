@@ -4,27 +4,95 @@
 // scores of two rows with 16-bit floats, those of a row of TWO_QUERIES, else that of a row. Four
 // words of a lane lie together, those of the lanes of a chain side by side: the eight lanes that
 // shared memory serves at once never meet in a bank. Before them stand the number of queries, of their strips, and of
-// the first work group of targets that is needed, their first row of scores, and what stream.glsl
-// needs.
+// the first work group of targets that is needed, their first row of scores, and a word of each lane.
 // With TWO_TRACKS a score is the sum of two of them.
-// Needs number.glsl, chain.glsl, columns.glsl, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
+// Needs number.glsl, chain.glsl, columns.glsl, best_scores, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
 uniform uint first_strip, strip_count;  // of a query, in this dispatch
 
 #if QUERY_PROFILE == 0
-#include "lib/query_profile_compare.glsl"
+// Letters that are equal match. Those of a strip are in a uniform block, of a lane alone.
+uniform int match;
+uniform int mismatch;
+layout(std140, binding = QUERY_PROFILE_BINDING) uniform QueryProfile {
+    uvec4 head, of_lane, query_letters[ROWS / 4];
+};
+
+struct Scores { ivec2 letters; };
+
+int query[ROWS];  // in registers, and not -1 where a letter may match
+
+void load_query_profile(int slot, int strip) {
+    for (int r = 0; r < ROWS; ++r) query[r] = int(query_letters[r / 4][r % 4]);
+}
+
+uvec4 query_profile_head() { return head; }
+
+uvec4 queries_of_lane() { return of_lane; }
+
+Scores scores_of(ivec2 letters) { return Scores(letters); }
+
+int compared(int letter, int r) { return letter == query[r] ? match : mismatch; }
+
+Number with_score(Number x, Scores s, int r) {
+    return sum(x, number(compared(s.letters.x, r), compared(s.letters.y, r)));
+}
 #elif QUERY_PROFILE == 4
 #include "lib/pair_letters.glsl"
 #include "lib/query_of_pairs.glsl"
 #else
-#include "lib/query_profile_layout.glsl"
-#include "lib/query_profile_memory.glsl"
+// Words of 16 bytes: a head, one for each lane, then for each letter, and 0 for none, the rows of a
+// strip. A word has four numbers of 32 bits; HALVES are two rows each.
+const bool HALVES = TARGETS == 2;
+const int IN_WORD = HALVES ? 2 : 1, PARTS = ROWS / (4 * IN_WORD);
+const int HEADS = 1 + CHAIN;
+const int SIZE = HEADS + (LETTERS + 1) * STRIDE;
+
+// load_query_profile() makes a strip ready, query_profile_at() returns a word of it, for one of the
+// targets.
+#if QUERY_PROFILE == 1
+layout(std140, binding = QUERY_PROFILE_BINDING) uniform QueryProfile { uvec4 query_profile[SIZE]; };
+
+void load_query_profile(int slot, int strip) {}
+
+uvec4 query_profile_at(int target, int k) { return query_profile[k]; }
+#else
+layout(std430, binding = QUERY_PROFILE_BINDING) readonly buffer QueryProfile {
+    uvec4 query_profile[];
+};
+#if QUERY_PROFILE == 2
+shared uvec4 strip_query_profile[SIZE];
+
+void load_query_profile(int slot, int strip) {
+    barrier();
+    for (int k = int(gl_LocalInvocationIndex); k < SIZE; k += WORKGROUP)
+        strip_query_profile[k] = query_profile[strip * SIZE + k];
+    barrier();
+}
+
+uvec4 query_profile_at(int target, int k) { return strip_query_profile[k]; }
+#else
+int first_word;
+
+void load_query_profile(int slot, int strip) { first_word = strip * SIZE; }
+
+uvec4 query_profile_at(int target, int k) { return query_profile[first_word + k]; }
+#endif
+#endif
 
 uvec4 query_profile_head() { return query_profile_at(0, 0); }
 
 uvec4 queries_of_lane() { return query_profile_at(0, 1 + lane_in_chain()); }
 
 #ifdef TWO_TRACKS
-#include "lib/sum_of_words.glsl"
+// The sums of the scores in the words of two parts.
+uvec4 sum_of_words(uvec4 a, uvec4 b) {
+#if NUMBER == 0
+    return a + b;
+#else
+    for (int k = 0; k < 4; ++k) a[k] = bits(from_bits(a[k]) + from_bits(b[k]));
+    return a;
+#endif
+}
 #endif
 
 // The scores of the rows of a lane with the letters of its targets in a column.
@@ -68,5 +136,41 @@ Number row_score(Scores s, int r) {
 Number with_score(Number x, Scores s, int r) { return sum(x, row_score(s, r)); }
 #endif
 #if QUERY_PROFILE != 4
-#include "lib/stream.glsl"
+// The rows of queries one behind another, perhaps in two streams side by side. Each query begins in
+// a lane of its own, which gets no row from above. The profile tells a lane where what comes from
+// above goes on (a mask: half a word for a stream), the rows of scores of its two queries, and
+// whether these end with this strip.
+Bits going_on;
+
+// Begin strip s, and return its number, and what else is at the head of the profile.
+uvec4 begin_strip(int slot, uint s) {
+    uvec4 head = query_profile_head();
+    going_on = queries_of_lane().x;
+    if (s == 0u) {
+        for (uint k = uint(lane_in_chain()); k < head.x; k += uint(CHAIN))
+            for (int result = 0; result < RESULTS; ++result)
+                best_scores[place_of_score(slot, int(head.w + k), result)] = 0;
+        if (CHAIN > 1) {  // llvmpipe keeps all that lives across a barrier in memory
+            memoryBarrierBuffer();
+            barrier();
+        }
+    }
+    return uvec4(s, head.yzw);
+}
+
+#if QUERY_PROFILE < 2  // of one strip in a dispatch, which has one query or two
+#define of_same_query(above) above
+#else
+Border of_same_query(Border above) { return Border(above.h & going_on, above.f & going_on); }
+#endif
+
+void end_strip(int slot, inout Number best) {
+    uvec4 queries = queries_of_lane();
+    if (queries.w == 0u) return;
+    for (int k = 0; k < RESULTS; ++k)
+        atomicMax(best_scores[place_of_score(slot, int(queries[1 + k]), k)], value(best, k));
+    best = number(0, 0);
+}
+
+void end_scores(int slot, Number best) {}
 #endif

@@ -3,7 +3,7 @@
 // Floats open gaps from x, not from H: a gap in one sequence directly behind one in the other costs the
 // same in the other order, so that E need not start from F. This shortens the longest chain of
 // operations.
-// Needs NUMBER and Number (number.glsl), with POSITIONAL_GAPS what row_costs.glsl needs.
+// Needs NUMBER and Number (number.glsl), with POSITIONAL_GAPS query_profile.glsl and NUMBER 0.
 #include "lib/gap_costs.glsl"
 #if defined(POSITIONAL_GAPS) || defined(SEPARATE)
 #define COSTS_BELOW
@@ -17,7 +17,7 @@ struct Costs { Number open, extend; };
 
 Costs costs() {
 #ifdef POSITIONAL_GAPS
-    return Costs(number(0, 0), number(0, 0), number(0, 0), number(0, 0));  // see row_costs.glsl
+    return Costs(number(0, 0), number(0, 0), number(0, 0), number(0, 0));  // see costs_at_row()
 #elif defined(SEPARATE)
     return Costs(gap_open, gap_extend, insertion_open, insertion_extend);
 #else
@@ -25,7 +25,17 @@ Costs costs() {
 #endif
 }
 
-#include "lib/row_costs.glsl"
+// POSITIONAL_GAPS: those of the rows of a lane, which the query profile has in place of scores with
+// the four last letters: a word of each row, for its E and for F of the row below it.
+#ifdef POSITIONAL_GAPS
+void costs_at_row(out Costs costs, int r) {
+    int letter = LETTERS - 3 + r % 4, place = lane_in_chain() + letter * STRIDE + r / 4 * CHAIN;
+    ivec4 word = ivec4(query_profile_at(0, HEADS + place));
+    costs = Costs(word.x, word.y, word.z, word.w);
+}
+#else
+#define costs_at_row(costs, r)
+#endif
 
 #if NUMBER == 0
 Number aligned(Number m, Number e) { return m; }

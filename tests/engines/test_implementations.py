@@ -398,7 +398,7 @@ BUDGETS = {
     "diagonal.comp": (12, 10, 168),
     "diagonal_leaning.comp": (10, 12, 96),
     "empty_sides.comp": (0, 0, 2),
-    "lanes.comp": (18, 8, 117),
+    "lanes.comp": (10, 8, 117),
     "lanes_columns.comp": (3, 4, 12),
     "lanes_profile.comp": (0, 1, 2),
     "plane.comp": (3, 7, 16),

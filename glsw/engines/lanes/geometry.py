@@ -21,7 +21,7 @@ HEAD = 4
 LANE_INFO = 4
 """Words of 4 bytes that a lane of a strip has in the query profile."""
 COST_LETTERS = 4
-"""Letters of a profile in whose place the gap costs of rows are, see row_costs.glsl."""
+"""Letters of a profile in whose place the gap costs of rows are, see recurrence_column.glsl."""
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,7 @@ def stacked(geometries: Geometries, rows: Rows) -> int:
 
 
 def lane_infos(rows: Rows, geometry: Geometry) -> npt.NDArray[np.uint32]:
-    """Return what the profiles of strips tell each lane, see stream.glsl.
+    """Return what the profiles of strips tell each lane, see query_profile.glsl.
 
     Returns
     -------
@@ -288,7 +288,7 @@ def query_profile(
 def _costs(
     rows: npt.NDArray[np.int64], gaps: PositionalGaps, geometry: Geometry
 ) -> npt.NDArray[np.int32]:
-    """Return the gap costs of rows as row_costs.glsl reads them, shape (strips, 4, words).
+    """Return the gap costs of rows as recurrence_column.glsl reads them, shape (strips, 4, words).
 
     A word of 16 bytes has what it costs in a row to open and to extend a gap, then in the next row.
     """

@@ -462,7 +462,7 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     assert len({id(each) for each in free}) == len(free) > 0
     monkeypatch.setattr(device, "info", info)
     router = auto.Auto(scoring, device, number=number, scores_by=Lanes)
-    monkeypatch.setattr(router, "_engines", {Lanes: engine})
+    monkeypatch.setattr(router._roster, "made", {Lanes: engine})
     monkeypatch.setattr(auto, "seconds", lambda name, *rest: not name.startswith("lanes"))
     found = list(router.scores_each(batches))
     assert [each.tolist() for each in found] == expected

@@ -287,6 +287,7 @@ class Diagonal(ComputeEngine):
             "diagonal_leaning.comp",
             WORKGROUP=chunk.workgroup,
             ENDS=1 if ends else None,
+            LINEAR=None,
         )
         self._run(program, chunk, chunk.strips, progress)
 

@@ -182,6 +182,7 @@ class Tiled(Kernels):
             ROWS=rows,
             STEPS=steps,
             ENDS=1 if ends else None,
+            LINEAR=None,
             PRUNE=1 if prune else None,
             PROFILE=letters if self._profiled(strips, rows, letters) else None,
         )

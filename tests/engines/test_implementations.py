@@ -199,26 +199,26 @@ OWN_PERMUTATIONS = {
         ],
         **LANES,
     ),
-    "diagonal_leaning.comp": permutations(LINEAR, SEPARATE, SPAN, SCORES[:-1], TASKS, **LANES),
+    "diagonal_leaning.comp": permutations(SEPARATE, SPAN, SCORES[:-1], TASKS, **LANES),
     "blocked.comp": permutations(
         LINEAR,
         SEPARATE,
-        [*PRUNE, *SPAN[1:]],
+        [
+            *permutations([*PRUNE, *SPAN[1:]], ({}, {"PACKED": 1})),
+            *permutations(SPAN, DIRECTIONS=1),
+        ],
         SCORES,
         TASKS,
-        [*DIRECTIONS, {"PACKED": 1}],
         **LANES,
         COLUMNS=128,
     ),
     "blocked_trace.comp": permutations(**LANES, TRACERS=64),
     "region_borders.comp": permutations(({}, {"PACKED": 1}), **LANES),
     "blocked_leaning.comp": permutations(
-        LINEAR,
         SEPARATE,
-        SPAN,
+        [*PRUNE, *SPAN[1:]],
         SCORES[:-1],
         TASKS,
-        PRUNE,
         ({}, {"PROFILE": 4}),
         **LANES,
         STEPS=32,
@@ -391,12 +391,12 @@ BUDGETS = {
     "view_overlay.frag": (0, 0, 1),
     "best.comp": (1, 1, 2),
     "bit_parallel.comp": (0, 1, 8),
-    "blocked.comp": (14, 14, 252),
-    "blocked_leaning.comp": (10, 12, 384),
+    "blocked.comp": (14, 14, 224),
+    "blocked_leaning.comp": (10, 12, 144),
     "blocked_trace.comp": (3, 1, 1),
     "compact.comp": (0, 0, 1),
     "diagonal.comp": (12, 10, 168),
-    "diagonal_leaning.comp": (10, 12, 96),
+    "diagonal_leaning.comp": (10, 12, 48),
     "empty_sides.comp": (0, 0, 2),
     "lanes.comp": (10, 8, 117),
     "lanes_columns.comp": (3, 4, 12),
@@ -415,7 +415,7 @@ BUDGETS = {
     "traceback3.comp": (2, 1, 4),
     "wavefront.comp": (7, 5, 28),
 }
-ALL_PERMUTATIONS = 1_754
+ALL_PERMUTATIONS = 1_438
 
 
 def conditional_macros(lines):

@@ -87,6 +87,7 @@ def test_new_blocks_are_for_a_busy_device(device, made, monkeypatch, at_once, th
         return mapped(*given) if new[-1] else (0, None)
 
     def fence(_):
+        device.ctx.finish()  # so that it is reached in truth
         fences.append(Reached(at_once))
         return fences[-1]
 

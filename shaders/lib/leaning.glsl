@@ -32,9 +32,10 @@ int next_cell(out int h, inout int e, inout int f, int m) {
     e = max(max(e - gap_extend, opened), 0);
 #endif
 #ifdef SEPARATE
-    opened = start - insertion_open;
+    f = max(f - insertion_extend, start - insertion_open);
+#else
+    f = max(f - gap_extend, opened);
 #endif
-    f = max(f - insertion_extend, opened);
     return x;
 }
 

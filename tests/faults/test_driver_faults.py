@@ -123,7 +123,7 @@ _NO_BARRIER_IN_SWEEP = replaced(
 _NO_LONG_GAPS_IN_LANES = replaced("f = max(f - cost.extend, opened);", "f = opened;")
 _NO_LONG_GAPS = every(
     _NO_LONG_GAPS_IN_LANES,
-    replaced("f = max(f - insertion_extend, opened);", "f = opened;"),
+    replaced("f = max(f - gap_extend, opened);", "f = opened;"),
     replaced("return max(h - gap_open, gap - gap_extend);", "return h - gap_open;"),
 )
 

@@ -14,7 +14,7 @@ from glsw.device.current import DeviceError
 from glsw.engines import score_map_proof
 
 MAPS = {
-    "a maximum": ("end", replaced("f = max(f - insertion_extend, opened);", "f = opened;")),
+    "a maximum": ("end", replaced("f = max(f - gap_extend, opened);", "f = opened;")),
     "a join": ("through", replaced("atomicMax(", "max(", "score_map.comp")),
     "no program": ("through", refused(lambda name, macros: name == "score_map.comp")),
 }

@@ -13,7 +13,7 @@ import moderngl
 
 BYTE = b"\x69"
 MOST = 2**22
-"""Bytes that are filled, from the first one: a software renderer has no others until then."""
+"""Bytes of each that are filled, the first ones: more than most tests use, and quickly written."""
 
 
 def fill_new_memory() -> None:

@@ -134,7 +134,7 @@ void store_best(Best mine) {
 }
 
 // With DIRECTIONS those of each sub-table from row first_kept on, with TABLE H of each cell.
-layout(std430, binding = DIRECTIONS_BINDING) writeonly buffer Kinds { uint found[]; };
+layout(std430, binding = DIRECTIONS_BINDING) writeonly buffer Found { uint found[]; };
 
 void store_directions(uint words[WORDS], ivec3 place) {
     place.x -= first_kept / DEEP;

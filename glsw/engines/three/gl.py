@@ -32,9 +32,7 @@ from glsw.scoring.three import Scoring3
 
 # Storage buffers. What no two programs need at once shares a binding; DIRECTIONS also has tables.
 BINDINGS = numbered("LETTERS", "TRIPLES", "SIDES", "BEST", "DIRECTIONS", "KEPT", "MASKS", "TICKETS")
-LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS, TICKETS = (
-    BINDINGS  # or the table in place of DIRECTIONS
-)
+LETTERS, TRIPLES, SIDES, BEST, DIRECTIONS, KEPT, MASKS, TICKETS = BINDINGS
 TRACES, PATHS = Binding("TRACES", SIDES.number), Binding("PATHS", BEST.number)
 _NO_SCORE = 2**31 - 1
 """That of a tile which has waited in vain for another one, see subtable_waiting.comp."""
@@ -42,19 +40,9 @@ _LAST, _LOW = 2**63 - 1, 2**32 - 1
 _NEVER = -(2**29)
 """A score that no alignment survives, even three times."""
 
+_PLACES = "best", "i_sides", "j_sides", "k_sides", "kept", "directions", "mask", "path"
 TRIPLE = np.dtype(
-    [
-        ("lengths", np.int32, 3),
-        ("first", np.uint32, 3),
-        ("best", np.uint32),
-        ("i_sides", np.uint32),
-        ("j_sides", np.uint32),
-        ("k_sides", np.uint32),
-        ("kept", np.uint32),
-        ("directions", np.uint32),
-        ("mask", np.uint32),
-        ("path", np.uint32),
-    ]
+    [("lengths", np.int32, 3), ("first", np.uint32, 3), *((name, np.uint32) for name in _PLACES)]
 )
 """A triple as triples.glsl has it."""
 

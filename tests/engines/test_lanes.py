@@ -34,7 +34,7 @@ from glsw.engines.lanes.geometry import (
     Geometries,
     Geometry,
 )
-from glsw.engines.lanes.rows import group_of, joined, query_profile, together
+from glsw.engines.lanes.rows import Placed, group_of, joined, query_profile, together
 from glsw.engines.lanes.slices import Queue
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
@@ -271,7 +271,7 @@ def test_options_that_cannot_be(device):
 def test_profile_of_two_rows_a_word():
     layout = Geometry(F16, rows=8, chain=2, workgroup=4, profile_memory=BLOCK)
     query = np.array([3, 0, 11, 19, 5, 6, 7, 8, 9, 10, 1], np.uint8)
-    words = query_profile(Sequences.of([query]), group_of([[(11, 0)]]), BLOSUM62, layout)
+    words = query_profile(Sequences.of([query]), Placed(group_of([[(11, 0)]]), layout), BLOSUM62)
     assert words.shape == (1, layout.size(24) // 4)
     assert words[0, :2].tolist() == [1, 1]
     scores = words[0, layout.head :].view(np.float16).reshape(25, 2, 8) * LIMIT
@@ -314,7 +314,7 @@ def test_profiles_made_on_the_device(device, layout, joins, monkeypatch):
     with device:
         made = lanes_rows.profile_buffer(engine, queries, rows, layout, first)
         found = np.frombuffer(made.buffer.read(), np.uint32)
-    expected = query_profile(queries, rows, BLOSUM62, layout, first)
+    expected = query_profile(queries, Placed(rows, layout), BLOSUM62, first)
     assert made.strips == len(expected) // 9
     assert joins or made.strips == 3
     assert made.strip_size == 4 * expected.shape[1]

@@ -10,7 +10,7 @@ from glsw.alignment.batch import Batch
 from glsw.engines.lanes import pipeline, rows as lanes_rows
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometries, Geometry
-from glsw.engines.lanes.rows import group_of, joined, lane_infos, strips_of, taken, together
+from glsw.engines.lanes.rows import Placed, group_of, joined, lane_infos, taken, together
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import BoundedTile
 from glsw.scoring.scoring import Scoring
@@ -65,7 +65,7 @@ def test_groups_have_each_query_once_and_few_empty_rows(device, seed, count):
         assert not joins(group) or own.min() > 0
         assert not joins(group) or own[0] > shape.strip
         if joins(group) and len(groups) > 1 and group is not groups[-1]:
-            rows += strips_of(group, shape)[0] * shape.strip * (group["side"].max() + 1)
+            rows += Placed(group, shape).strips[0] * shape.strip * (group["side"].max() + 1)
             used += own.sum()
     if rows > 2**15 and lengths.max() > 300:
         assert used > 0.9 * rows
@@ -97,15 +97,15 @@ def test_groups_are_not_taken_from_few_lengths_alone(device, monkeypatch):
 def test_what_lanes_are_told():
     shape = Geometry(F16, 4, 2, 32, SHARED, queries=2, at_once=True)
     rows = group_of([[(9, 0), (4, 1)], [(5, 2)]])
-    assert strips_of(rows, shape).tolist() == [2]
-    (found,) = lane_infos(rows, shape)
+    assert Placed(rows, shape).strips.tolist() == [2]
+    (found,) = lane_infos(Placed(rows, shape))
     assert found.tolist() == [
         [[0, 0, 2, 0], [0xFFFFFFFF, 0, 2, 1]],
         [[0xFFFFFFFF, 0, 2, 1], [0xFFFF0000, 1, 2, 1]],
     ]
     shape = Geometry(INT32, 8, 1, 32, SHARED, at_once=True)
     rows = joined([group_of([[(20, 0), (3, 1)]]), group_of([[(8, 2)]])])
-    found = lane_infos(rows, shape)
+    found = lane_infos(Placed(rows, shape))
     assert found[0].tolist() == [
         [[0, 0, 0, 0]],
         [[0xFFFFFFFF, 0, 0, 0]],

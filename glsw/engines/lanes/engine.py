@@ -31,6 +31,7 @@ from glsw.engines.lanes.own_queries import (
 )
 from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.rows import (
+    Placed,
     Rows,
     bounds_of,
     group_of,
@@ -38,7 +39,6 @@ from glsw.engines.lanes.rows import (
     only,
     profile_buffer,
     stacks,
-    strips_of,
     together,
 )
 from glsw.engines.lanes.selecting import BINDINGS as OF_SELECTING, Selecting
@@ -303,7 +303,7 @@ class Lanes(ComputeEngine):
             self.prove([geometry])
             self.program("lanes.comp", **geometry.defines)
         for numbers, geometry in stacks(self.geometries, rows):
-            several = int((strips_of(only(rows, numbers), geometry) > 1).sum())
+            several = int((Placed(only(rows, numbers), geometry).strips > 1).sum())
             size += residues * geometry.border * several
         size = min(size, self.queue.border_room)
         if size >= _FIRST_USE:  # the driver clears a buffer when it is first used
@@ -349,7 +349,7 @@ class Lanes(ComputeEngine):
                 if not numbers:
                     continue
                 packed, own = self.pack(share, geometry), only(rows, numbers)
-                strips = int(strips_of(own, geometry).max())
+                strips = int(Placed(own, geometry).strips.max())
                 profile = geometry.size(profile_letters(self.scoring)) * strips
                 columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
                 scores = 4 * packed.scores(geometry) * int(np.bincount(own["group"]).max())

@@ -35,7 +35,7 @@ from glsw.engines.lanes.targets import (
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.sequences.encoded import Sequences, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, ranges
 
 if TYPE_CHECKING:
     from glsw.engines.lanes.engine import Lanes
@@ -76,31 +76,40 @@ def bounds_of(rows: Rows) -> npt.NDArray[np.intp]:
 def only(rows: Rows, groups: Sequence[int]) -> Rows:
     """Return the table of some groups, numbered in this order."""
     bounds = bounds_of(rows)
+    if groups == list(range(len(bounds) - 1)):
+        return rows
     counts = np.diff(bounds)[groups]
     found = rows[ranges(bounds[groups], counts)]
     found["group"] = np.repeat(np.arange(len(groups)), counts)
     return found
 
 
-def lanes_of(rows: Rows, geometry: Geometry) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the first lane of each query in its stream, and how many it has."""
-    lanes = -(-rows["length"] // geometry.rows)
-    before = offsets_of(lanes)[:-1]
-    begins = np.flatnonzero(_begins(rows))
-    return before - np.repeat(before[begins], np.diff(begins, append=len(rows))), lanes
+class Placed:
+    """Where the queries of a table are in lanes of a geometry.
 
+    Attributes
+    ----------
+    bounds : ndarray of int, shape (groups + 1,)
+        See `bounds_of`.
+    strips : ndarray of int, shape (groups,)
+        Strips of each group.
+    first, lanes : ndarray of int
+        The first lane of each query in its stream, and how many it has.
+    begins : ndarray of bool
+        Whether a query is the first one of its stream.
+    """
 
-def _begins(rows: Rows) -> npt.NDArray[np.bool_]:
-    """Tell of each query whether it is the first of its stream."""
-    streams = 2 * rows["group"] + rows["side"]
-    return np.append(True, streams[1:] != streams[:-1])[: len(rows)]
-
-
-def strips_of(rows: Rows, geometry: Geometry) -> npt.NDArray[np.intp]:
-    """Return the strips of each group."""
-    first, lanes = lanes_of(rows, geometry)
-    ends = np.maximum.reduceat(first + lanes, bounds_of(rows)[:-1])
-    return -(-ends // geometry.chain)
+    def __init__(self, rows: Rows, geometry: Geometry) -> None:
+        self.rows, self.geometry, self.bounds = rows, geometry, bounds_of(rows)
+        self.lanes = -(-rows["length"] // geometry.rows)
+        streams = 2 * rows["group"] + rows["side"]
+        self.begins = np.ones(len(rows), np.bool_)
+        self.begins[1:] = streams[1:] != streams[:-1]
+        ends = np.cumsum(self.lanes)
+        before = ends - self.lanes
+        self.first = before - np.maximum.accumulate(np.where(self.begins, before, 0))
+        longest = np.maximum.reduceat(self.first + self.lanes, self.bounds[:-1])
+        self.strips = -(-longest // geometry.chain)
 
 
 def together(
@@ -209,7 +218,7 @@ def stacked(geometries: Geometries, rows: Rows) -> int:
     return 1 if alone else 2 ** (groups.bit_length() - 1)
 
 
-def lane_infos(rows: Rows, geometry: Geometry) -> npt.NDArray[np.uint32]:
+def lane_infos(placed: Placed) -> npt.NDArray[np.uint32]:
     """Return what the profiles of strips tell each lane, see query_profile.glsl.
 
     Returns
@@ -219,19 +228,18 @@ def lane_infos(rows: Rows, geometry: Geometry) -> npt.NDArray[np.uint32]:
         scores of its queries; whether its next strip, or dispatch, has others. Of a group with
         fewer strips the last ones are not used.
     """
-    chain, group, side = geometry.chain, rows["group"], rows["side"]
-    first, lanes = lanes_of(rows, geometry)
-    strips, own = strips_of(rows, geometry), np.arange(len(rows))
+    rows, geometry, strips, lanes = placed.rows, placed.geometry, placed.strips, placed.lanes
+    chain, group, side, own = geometry.chain, rows["group"], rows["side"], np.arange(len(rows))
     found = np.zeros((len(strips), strips.max() * chain, LANE_INFO), np.uint32)
-    last = np.append(_begins(rows)[1:], True)
+    last = np.append(placed.begins[1:], True)
     found[group[last], :, 1 + side[last]] = own[last, None]  # also behind the last query
     found[..., 0] = 2**32 - 1
-    flat, begins = found.reshape(-1, LANE_INFO), group * found.shape[1] + first
+    flat, begins = found.reshape(-1, LANE_INFO), group * found.shape[1] + placed.first
     each = np.repeat(own, lanes)
     flat[ranges(begins, lanes), 1 + side[each]] = each
     for number in range(2):
         flat[begins[side == number], 0] &= 0xFFFF0000 >> 16 * number
-    alone = np.maximum.reduceat(side, bounds_of(rows)[:-1]) == 0
+    alone = np.maximum.reduceat(side, placed.bounds[:-1]) == 0
     found[alone, :, 0] *= found[alone, :, 0] == 2**32 - 1
     found[alone, :, 2] = found[alone, :, 1]
     found[:, :-chain, 3] = (found[:, :-chain, 1:3] != found[:, chain:, 1:3]).any(axis=2)
@@ -246,28 +254,27 @@ PADDING = -(2**30)
 
 
 def query_profile(
-    queries: Sequences,
-    rows: Rows,
-    scoring: Scoring,
-    geometry: Geometry,
-    first: npt.ArrayLike = 0,
+    queries: Sequences, placed: Placed, scoring: Scoring, first: npt.ArrayLike = 0
 ) -> npt.NDArray[np.uint32]:
     """Return the profiles as query_profile.glsl reads them, shape (strips, words of 4 bytes).
 
     Parameters
     ----------
     queries : Sequences
-    rows : Rows
+    placed : Placed
         Groups of ``geometry.queries`` streams, of as many strips unless these have several queries.
     scoring : Scoring
-    geometry : Geometry
     first : ndarray of int, shape (groups,), or int
         The first work group of targets that meets each group.
     """
-    letters, heads = profile_letters(scoring), profile_heads(rows, geometry, first)
+    geometry, letters, heads = (
+        placed.geometry,
+        profile_letters(scoring),
+        profile_heads(placed, first),
+    )
     words = np.zeros((len(heads), geometry.size(letters) // 4), np.uint32)
     words[:, : geometry.head] = heads
-    each = _codes(queries, rows, geometry, np.int64)
+    each = _codes(queries, placed, np.int64)
     if geometry.profile_memory == COMPARE:
         codes = each[:, 0]
         ambiguous = scoring.match_and_mismatch[2] if scoring.match_and_mismatch else letters
@@ -301,35 +308,33 @@ def _costs(
     return ordered.reshape(len(ordered), COST_LETTERS, -1)
 
 
-def profile_heads(rows: Rows, geometry: Geometry, first: npt.ArrayLike) -> npt.NDArray[np.uint32]:
+def profile_heads(placed: Placed, first: npt.ArrayLike) -> npt.NDArray[np.uint32]:
     """Return what stands before the scores of each strip, shape (strips, words)."""
-    strips, bounds = strips_of(rows, geometry), bounds_of(rows)
+    strips, bounds, geometry = placed.strips, placed.bounds, placed.geometry
     heads = np.zeros((len(strips), strips.max(), geometry.head), np.uint32)
     heads[..., 0], heads[..., 1] = np.diff(bounds)[:, None], strips[:, None]
     heads[..., 2], heads[..., 3] = np.reshape(first, (-1, 1)), bounds[:-1, None]
-    heads[..., HEAD:] = lane_infos(rows, geometry).reshape(*heads.shape[:2], -1)
+    heads[..., HEAD:] = lane_infos(placed).reshape(*heads.shape[:2], -1)
     return heads.reshape(-1, geometry.head)
 
 
-def _codes(
-    queries: Sequences, rows: Rows, geometry: Geometry, dtype: type[IntT]
-) -> npt.NDArray[IntT]:
+def _codes(queries: Sequences, placed: Placed, dtype: type[IntT]) -> npt.NDArray[IntT]:
     """Return the code + 1 of each row, 0 of those of no letter, shape (groups, streams, rows)."""
-    strips, (lanes, _) = strips_of(rows, geometry), lanes_of(rows, geometry)
+    rows, geometry, strips = placed.rows, placed.geometry, placed.strips
     found = np.zeros((len(strips), geometry.queries, strips.max() * geometry.strip), dtype)
-    columns = rows["query"], rows["group"], rows["side"], lanes * geometry.rows
+    columns = rows["query"], rows["group"], rows["side"], placed.first * geometry.rows
     for query, group, side, begin in np.stack(columns, axis=1).tolist():
         codes = queries[query]
         np.add(codes, 1, out=found[group, side, begin : begin + len(codes)], dtype=dtype)
     return found
 
 
-def row_letters(queries: Sequences, rows: Rows, geometry: Geometry) -> npt.NDArray[np.uint8]:
+def row_letters(queries: Sequences, placed: Placed) -> npt.NDArray[np.uint8]:
     """Return the letters + 1 of the rows of each strip, 0 for none, in the order of their scores.
 
     The shape is (strips, rows of all streams of a group).
     """
-    return _in_order_of_words(_codes(queries, rows, geometry, np.uint8), geometry)
+    return _in_order_of_words(_codes(queries, placed, np.uint8), placed.geometry)
 
 
 def stored_scores(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generic]:
@@ -382,7 +387,8 @@ def profile_buffer(
     first: npt.NDArray[np.intp],
 ) -> ProfileBuffer:
     """Return the profiles on the device; parameters as of `query_profile`."""
-    strips = strips_of(rows, geometry)
+    placed = Placed(rows, geometry)
+    strips = placed.strips
     size = geometry.size(profile_letters(engine.scoring))
     least = LARGE if engine.large_profile is None else engine.large_profile
     large = len(strips) * int(strips.max()) * size >= least
@@ -390,9 +396,9 @@ def profile_buffer(
         table = stored_scores(engine.scoring, geometry)
         if len(table) <= _MAX_CODES:
             return ProfileBuffer(
-                _made(engine, queries, rows, geometry, first, table), int(strips.max()), size
+                _made(engine, queries, placed, first, table), int(strips.max()), size
             )
-    words = query_profile(queries, rows, engine.scoring, geometry, first)
+    words = query_profile(queries, placed, engine.scoring, first)
     buffer = engine.pool.filled(words if geometry.at_once else apart(words))
     return ProfileBuffer(buffer, int(strips.max()), size)
 
@@ -400,15 +406,14 @@ def profile_buffer(
 def _made(
     engine: Lanes,
     queries: Sequences,
-    rows: Rows,
-    geometry: Geometry,
+    placed: Placed,
     first: npt.NDArray[np.intp],
     table: npt.NDArray[np.generic],
 ) -> moderngl.Buffer:
     """Have the device look up the score of each row with each letter."""
-    letters = row_letters(queries, rows, geometry)
+    geometry, letters = placed.geometry, row_letters(queries, placed)
     bits = table.T.copy().view(f"u{table.itemsize}").astype(np.uint32)
-    heads = profile_heads(rows, geometry, first)
+    heads = profile_heads(placed, first)
     made = engine.pool.take(len(letters) * geometry.size(table.shape[1] - 1))
     inputs = [engine.pool.filled(each) for each in (letters, bits, heads)]
     for binding, buffer in zip((QUERY_PROFILE, *OF_PROFILES), (made, *inputs), strict=True):

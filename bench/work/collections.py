@@ -21,6 +21,7 @@ from glsw import Aligner, Batch, Sequences
 from glsw.engines import Auto
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.lanes.engine import Lanes
+from glsw.engines.tiles import ScanTile
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
 from glsw.scoring.unit_costs import unit_costs
@@ -315,7 +316,7 @@ class Edit(Workload, called="edit"):
 
         def run() -> Any:
             if work.each:
-                (scores,) = engine.scan(queries, [targets])
+                (scores,) = engine.scan([ScanTile(queries, targets)])
             else:
                 scores = engine.scores(Batch.pairwise(queries, targets))
             return -scores.astype(np.int64)

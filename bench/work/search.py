@@ -13,6 +13,7 @@ from bench.work.base import Case, Entry, Workload, engines_for, lanes, named, sp
 from bench.work.search_base import BLOSUM, Database, Made
 from glsw import PROTEIN, Scoring, Sequences
 from glsw.engines.cpu import Cpu
+from glsw.engines.tiles import ScanTile
 
 ENTRIES = "swissprot_2014_01_subset.fasta.gz"
 
@@ -149,7 +150,7 @@ class Exact(Workload, called="exact"):
     def _start(self, scoring: Scoring, number: str, sequences: Any, seconds: float) -> Measurement:
         queries, targets, *_ = sequences()
         engine, cpu = lanes(number).made(scoring, self.device), Cpu(scoring)
-        (found,), (expected,) = engine.scan(queries, [targets]), cpu.scan(queries, [targets])
+        (found,), (expected,) = (each.scan([ScanTile(queries, targets)]) for each in (engine, cpu))
         check = compare(found.ravel(), expected.ravel(), cpu.where)
         high = int((expected >= 2048).sum())
         note = f"{len(queries)} x {len(targets)}; {high} from 2048 on, highest {expected.max()}"

@@ -26,6 +26,7 @@ from bench.work.alignments import PairWork, Right
 from bench.work.base import Case, Entry, Run, Setup, estimated, named, portion
 from glsw import Aligner, Batch, Scoring, Sequences
 from glsw.engines import Engine
+from glsw.engines.tiles import ScanTile
 from glsw.output import FORMATS
 
 BLOSUM = Scoring.named("BLOSUM62", 12, 1)
@@ -125,7 +126,7 @@ class Database:
 
         def scan() -> Scores:
             start = time.perf_counter()
-            found = list(engine.scan(some, parts))
+            found = list(engine.scan(ScanTile(some, part) for part in parts))
             first.append(time.perf_counter() - start)
             return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 

@@ -32,7 +32,7 @@ from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, s
 from glsw.engines.cpu import Cpu, computes_single
 from glsw.engines.proof import SIZES, ProofTask, UnprovedError, proofs_of, tasks_of, warn_of
 from glsw.engines.roster import Roster, repeated
-from glsw.engines.tiles import BoundedTile, Passing
+from glsw.engines.tiles import BoundedTile, Passing, ScanTile
 from glsw.engines.windows import LongTargets, WindowScores, cuts, may_cut
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
@@ -45,7 +45,7 @@ MANY, SOFTWARE_MANY = 2048, 8
 _DIAGONAL, _BLOCKED, _SCAN, _FRAGMENT, _LANES = "diagonal", "blocked", "scan", "fragment", "lanes"
 _WINDOWS = "windows"  # of long targets, whose parts other engines compute
 EngineT = TypeVar("EngineT", bound=Engine)
-ScanT = TypeVar("ScanT", bound="tuple[Sequences, Sequences] | BoundedTile")
+TileT = TypeVar("TileT", bound=ScanTile)
 ResultT = TypeVar("ResultT")
 
 
@@ -482,19 +482,17 @@ class Auto(Engine):
         alone = [name for name, _ in self._choices(batch, "score")] == [_LANES]
         return self._use(_LANES) if alone else None
 
-    def scan_each(
-        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
+    def scan(
+        self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best local scores of each task, see `Engine.scan_each`."""
+        """Yield the best scores of each tile, see `Engine.scan`."""
 
-        def scan(
-            some: Iterator[tuple[Sequences, Sequences]],
-        ) -> Iterator[npt.NDArray[np.int32]]:
+        def scan(some: Iterator[ScanTile]) -> Iterator[npt.NDArray[np.int32]]:
             scanner, every = self._scanning(some)
-            scan_each = scanner.scan_each if scanner else super(Auto, self).scan_each
-            return self._noted(scanner, scan_each(every, progress=progress))
+            scan = scanner.scan if scanner else super(Auto, self).scan
+            return self._noted(scanner, scan(every, progress=progress))
 
-        return repeated(tasks, scan, self._replace)
+        return repeated(tiles, scan, self._replace)
 
     def passing(
         self, tiles: Iterable[BoundedTile], *, progress: Progress | None = None
@@ -514,24 +512,24 @@ class Auto(Engine):
             self.memory_used = max(self.memory_used, engine.memory_used if engine else 0)
             yield each
 
-    def _scanning(self, tasks: Iterator[ScanT]) -> tuple[Engine | None, Iterable[ScanT]]:
-        """Return the engine for tasks with so many targets as the first, None for few; and all."""
-        first = next(tasks, None)
+    def _scanning(self, tiles: Iterator[TileT]) -> tuple[Engine | None, Iterable[TileT]]:
+        """Return the engine for tiles with so many targets as the first, None for few; and all."""
+        first = next(tiles, None)
         if first is None:
             return None, ()
-        every = chain([first], tasks)
-        together = 1 if self.weak else len(first[0])
-        few = len(first[1]) * together < (SOFTWARE_MANY if self.weak else MANY)
+        every = chain([first], tiles)
+        together = 1 if self.weak else len(first.queries)
+        few = len(first.targets) * together < (SOFTWARE_MANY if self.weak else MANY)
         if not self._scanner or (few and not self._scans_all):
             return None, every
         scanner = self._use(self._scanner.name)
         return scanner, self._proving(scanner, every)
 
-    def _proving(self, scanner: Engine, tasks: Iterable[ScanT]) -> Iterator[ScanT]:
-        """Yield tasks that the engine for scans has proved to do right."""
-        for task in tasks:
-            self._roster.prove(scanner, "score", (task[0], task[1]))
-            yield task
+    def _proving(self, scanner: Engine, tiles: Iterable[TileT]) -> Iterator[TileT]:
+        """Yield tiles that the engine for scans has proved to do right."""
+        for tile in tiles:
+            self._roster.prove(scanner, "score", (tile.queries, tile.targets))
+            yield tile
         self.get_ready_to_align()  # while the device is busy with the last one
 
 

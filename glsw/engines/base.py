@@ -17,7 +17,7 @@ from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_scores
-from glsw.engines.tiles import BoundedTile, Passing
+from glsw.engines.tiles import BoundedTile, Passing, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
@@ -280,46 +280,32 @@ class Engine(AnyEngine):
         """Get ready for a large `scan` of so many residues, which are being read meanwhile."""
 
     def scan(
-        self,
-        queries: Sequences,
-        parts: Iterable[Sequences],
-        *,
-        progress: Progress | None = None,
+        self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best local score of each query with each target, part by part.
+        """Yield the best score of each query with each target, tile by tile.
 
         Parameters
         ----------
-        queries : Sequences
-        parts : iterable of Sequences
-            The targets; a part is asked for when the one before it is being computed.
+        tiles : iterable of ScanTile
+            The next one may be asked for while one is being computed.
         progress : callable, optional
             As in `scores`.
 
         Yields
         ------
-        ndarray of int32, shape (queries, targets of the part)
+        ndarray of int32, shape (queries, targets of the tile)
 
         Raises
         ------
         ValueError
             As in `scores`.
         """
-        return self.scan_each(((queries, part) for part in parts), progress=progress)
-
-    def scan_each(
-        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best local score of each query with each target, task by task.
-
-        A task is some queries and a part of the targets; the next one may be asked for while one is
-        being computed. Otherwise as `scan`.
-        """
-        for queries, part in tasks:
-            found = np.zeros((len(queries), len(part)), np.int32)
-            for q, query in enumerate(queries):
+        for tile in tiles:
+            found = np.zeros((len(tile.queries), len(tile.targets)), np.int32)
+            for q, query in enumerate(tile.queries):
                 if len(query) or not self.scoring.local:
-                    found[q] = self.scores(Batch.one_to_many(query, part), progress=progress)
+                    batch = Batch.one_to_many(query, tile.targets)
+                    found[q] = self.scores(batch, progress=progress)
             yield found
 
     def passing(
@@ -327,18 +313,17 @@ class Engine(AnyEngine):
     ) -> Iterator[Passing]:
         """Yield the pairs of each tile that score enough, tile by tile.
 
-        The next tile may be asked for while one is being computed. This form computes all scores
-        and then selects; engines on a device may keep there what does not pass. Otherwise as
-        `scan_each`.
+        This form computes all scores and then selects; engines on a device may keep there what does
+        not pass. Otherwise as `scan`.
         """
         begun: deque[BoundedTile] = deque()
 
-        def tasks() -> Iterator[tuple[Sequences, Sequences]]:
+        def beginning() -> Iterator[BoundedTile]:
             for tile in tiles:
                 begun.append(tile)
-                yield tile.queries, tile.targets
+                yield tile
 
-        for scores in self.scan_each(tasks(), progress=progress):
+        for scores in self.scan(beginning(), progress=progress):
             yield Passing.of(begun.popleft(), scores)
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:

@@ -31,6 +31,7 @@ from glsw.engines.bit_planes import (
 )
 from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
 from glsw.engines.throttle import Throttle
+from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import is_infix
 from glsw.sequences.encoded import Sequences, run_or_all
@@ -243,12 +244,13 @@ class BitParallel(ComputeEngine):
                     self._collect(tile, longest, found, some, part, in_windows)
         return found
 
-    def scan_each(
-        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
+    def scan(
+        self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the scores of each task, see `Engine.scan_each`."""
-        for queries, part in tasks:
-            yield -self.distances_of_each(queries, part, progress=progress).distance
+        """Yield the scores of each tile, see `Engine.scan`."""
+        for tile in tiles:
+            found = self.distances_of_each(tile.queries, tile.targets, progress=progress)
+            yield -found.distance
 
     def _without_letters(self, m: _Int64, n: _Int64) -> Distances:
         """Return arrays with the distances of pairs in which a sequence is empty."""

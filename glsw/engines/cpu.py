@@ -34,6 +34,7 @@ from glsw.engines.cpu_lanes import LANES, Job, LaneJobs
 from glsw.engines.cpu_pairs import MAX_PASSES, MAX_TABLE
 from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
+from glsw.engines.tiles import ScanTile
 from glsw.engines.windows import LongTargets, WindowScores, cuts
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -121,16 +122,17 @@ class Cpu(Engine):
             mixes_queries=False,
         )
 
-    def scan_each(
-        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
+    def scan(
+        self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best local scores of each task, of several queries together if these are few.
+        """Yield the best scores of each tile, of several queries together if these are few.
 
-        See `Engine.scan_each`.
+        See `Engine.scan`.
         """
         begun: deque[_Begun] = deque()  # of which one is computed while another waits
         with self._pool() as pool:
-            for queries, part in tasks:
+            for tile in tiles:
+                queries, part = tile.queries, tile.targets
                 found = np.zeros((len(queries), len(part)), np.int32)
                 some = max(1, _PAIRS_TOGETHER // max(1, len(part)))
                 for start in range(0, max(1, len(queries)), some):
@@ -147,11 +149,11 @@ class Cpu(Engine):
                 yield from self._ended(begun.popleft(), progress or ignore)
 
     def _ended(self, some: _Begun, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
-        """Wait for queries that were begun; yield the scores of a task that is done."""
+        """Wait for queries that were begun; yield the scores of a tile that is done."""
         best = self.finished(some.batch, some.finish(progress))
         some.rows[:] = best.score.reshape(some.rows.shape)
-        if some.task is not None:
-            yield some.task
+        if some.tile is not None:
+            yield some.tile
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
@@ -333,14 +335,14 @@ class _Begun(NamedTuple):
         Waits for their scores.
     rows : ndarray of int32
         Where these belong.
-    task : ndarray of int32, optional
-        The scores of the task, if they are its last queries.
+    tile : ndarray of int32, optional
+        The scores of the tile, if they are its last queries.
     """
 
     batch: Batch
     finish: Callable[[Progress], BestCells]
     rows: npt.NDArray[np.int32]
-    task: npt.NDArray[np.int32] | None
+    tile: npt.NDArray[np.int32] | None
 
 
 def computes_single(pairs: int, queries: int) -> bool:

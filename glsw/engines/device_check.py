@@ -24,6 +24,7 @@ from glsw.engines.lanes.geometry import Geometry
 from glsw.engines.lanes.trial import trial_of
 from glsw.engines.proof import FAULTS, SIZES, Proofs, ProofTask, awkward, tasks_of
 from glsw.engines.reference import Reference
+from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA
@@ -125,7 +126,7 @@ def _holds(
     if "ends" in kind.capabilities.tasks or not right:
         return right
     batch = awkward(scoring)
-    (found,) = engine.scan(batch.queries, [batch.targets])
+    (found,) = engine.scan([ScanTile(*batch.sequences)])
     expected = proofs.expected(scoring, "scan", lambda: _each_with_each(scoring))
     if not np.array_equal(found, expected):
         return False
@@ -147,7 +148,7 @@ def _usual(lanes: Lanes) -> set[Geometry]:
 
 def _each_with_each(scoring: Scoring) -> Any:
     batch = awkward(scoring)
-    (found,) = Reference(scoring).scan(batch.queries, [batch.targets])
+    (found,) = Reference(scoring).scan([ScanTile(*batch.sequences)])
     return found
 
 
@@ -162,7 +163,7 @@ def _speed(engine: Engine) -> float:
         with engine.turn:
             for _ in range(2):  # once for compilation and clocks
                 start = time.perf_counter()
-                list(engine.scan(query, [targets]))
+                list(engine.scan([ScanTile(query, targets)]))
                 seconds = time.perf_counter() - start
         if seconds >= _SECONDS or count >= _MOST_TARGETS:
             return _QUERY * _TARGET * count / seconds

@@ -1,7 +1,8 @@
-"""Tiles of the table of all pairs, and those of their pairs that score enough."""
+"""Tiles of the table of all pairs: what an engine is asked of them, and which pairs pass."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,17 @@ ALWAYS, NEVER = -(2**31) + 1, 2**31 - 1
 """Bounds that every score reaches, and none."""
 
 
-class BoundedTile(NamedTuple):
-    """Some queries and targets, each with each; a pair passes if it reaches the lesser bound.
+@dataclass(frozen=True, eq=False)
+class ScanTile:
+    """Some queries and some targets, each with each."""
+
+    queries: Sequences
+    targets: Sequences
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedTile(ScanTile):
+    """A tile whose pairs pass if they reach the lesser bound.
 
     Parameters
     ----------
@@ -26,8 +36,6 @@ class BoundedTile(NamedTuple):
     target_bounds : ndarray of int32, shape (targets,)
     """
 
-    queries: Sequences
-    targets: Sequences
     query_bounds: _Int32
     target_bounds: _Int32
 

@@ -48,6 +48,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.engines.base import Engine, Progress, Proportion, ignore
+from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, ranges
 
@@ -356,25 +357,23 @@ def _rounded(span: int) -> int:
 
 
 def scan_windows(
-    engine: Engine,
-    tasks: Iterable[tuple[Sequences, Sequences]],
-    *,
-    progress: Progress | None = None,
+    engine: Engine, tiles: Iterable[ScanTile], *, progress: Progress | None = None
 ) -> Iterator[tuple[npt.NDArray[np.int32], Places | None]]:
-    """Yield what `Engine.scan_each` yields, and where in long targets; these are cut if that pays.
+    """Yield what `Engine.scan` yields, and where in long targets; these are cut if that pays.
 
-    Parameters as of `Engine.scan_each`. Queries of similar spans share windows.
+    Parameters as of `Engine.scan`. Queries of similar spans share windows.
     """
-    for to_cut, some in groupby(tasks, key=lambda task: _pays(engine, *task)):
+    for to_cut, some in groupby(tiles, key=lambda tile: _pays(engine, tile)):
         if not to_cut:
-            for scores in engine.scan_each(some, progress=progress):
+            for scores in engine.scan(some, progress=progress):
                 yield scores, None
             continue
         yield from _scan_cut(engine, some, progress or ignore)
 
 
-def _pays(engine: Engine, queries: Sequences, part: Sequences) -> bool:
+def _pays(engine: Engine, tile: ScanTile) -> bool:
     """Tell whether some of the queries should meet windows of the targets."""
+    queries, part = tile.queries, tile.targets
     fill, longest = engine.hints.targets_at_once, part.lengths.max(initial=0)
     if fill is None or not engine.scoring.local or not len(queries):
         return False
@@ -386,16 +385,17 @@ def _pays(engine: Engine, queries: Sequences, part: Sequences) -> bool:
 
 
 def _scan_cut(
-    engine: Engine, tasks: Iterable[tuple[Sequences, Sequences]], progress: Progress
+    engine: Engine, tiles: Iterable[ScanTile], progress: Progress
 ) -> Iterator[tuple[npt.NDArray[np.int32], Places]]:
-    """Yield the scores of tasks whose targets are cut; the next one is prepared meanwhile."""
+    """Yield the scores of tiles whose targets are cut; the next one is prepared meanwhile."""
     plans: deque[_Plan] = deque()
     made: dict[tuple[int, int], Windows] = {}
     report = Proportion(progress)
 
-    def scans() -> Iterator[tuple[Sequences, Sequences]]:
+    def scans() -> Iterator[ScanTile]:
         last = None
-        for queries, part in tasks:
+        for tile in tiles:
+            queries, part = tile.queries, tile.targets
             if part is not last:
                 made.clear()
                 last = part
@@ -405,9 +405,9 @@ def _scan_cut(
             for group, windows in groups:
                 some = queries.select(group.tolist())
                 report.expect(*windows.cells(some, part))
-                yield some, windows.sequences
+                yield ScanTile(some, windows.sequences)
 
-    found = engine.scan_each(scans(), progress=report)
+    found = engine.scan(scans(), progress=report)
     for scores in found:
         plan = plans[0]
         every = [scores, *(next(found) for _ in plan.groups[1:])]
@@ -416,7 +416,7 @@ def _scan_cut(
 
 
 class _Plan(NamedTuple):
-    """A task, the longest spans of its queries, and the groups of these that share windows."""
+    """A tile, the longest spans of its queries, and the groups of these that share windows."""
 
     queries: Sequences
     part: Sequences
@@ -536,7 +536,7 @@ class LongTargets:
         for queries, targets in alike.items():
             part = batch.targets.select(targets)
             some = batch.queries.select(queries)
-            ((_, places),) = _scan_cut(self._scanner, [(some, part)], progress)
+            ((_, places),) = _scan_cut(self._scanner, [ScanTile(some, part)], progress)
             assert places.windows
             for c, t in enumerate(targets):
                 for row, q in enumerate(queries):

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.base import Engine, Proportion, ignore
+from glsw.engines.tiles import ScanTile
 from glsw.run.pool import Runner, task_count
 from glsw.run.workers import Workers
 from glsw.sequences.encoded import Sequences
@@ -203,11 +204,11 @@ def _scores_of(
             (each, part if own and each.queries == each.targets else Parts(queries))
             for each in tiles
         )
-        tasks = ((of.of(each.queries), part.of(each.targets)) for each, of in sides)
+        asked = (ScanTile(of.of(each.queries), part.of(each.targets)) for each, of in sides)
         report = Proportion(run.progress or ignore)
         for tile, finished in zip(tiles, cells, strict=True):
             report.expect(cells_of(tile, queries, targets), finished)
-        yield from zip(tiles, run.engine.scan_each(tasks, progress=report), strict=True)
+        yield from zip(tiles, run.engine.scan(asked, progress=report), strict=True)
         return
     blocks = [partial(_scores, queries.part(each.queries), part.of(each.targets)) for each in tiles]
     whole = [cells_of(tile, queries, targets) for tile in tiles]
@@ -217,7 +218,7 @@ def _scores_of(
 
 
 def _scores(queries: Sequences, targets: Sequences, engine: Engine) -> _Scores:
-    return next(engine.scan_each([(queries, targets)]))
+    return next(engine.scan([ScanTile(queries, targets)]))
 
 
 class Parts:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Progress
+from glsw.engines.tiles import ScanTile
 from glsw.engines.windows import Places, WindowScores, scan_windows
 from glsw.search.ranking import RankedHits, Ranking, target_numbers
 from glsw.sequences.database import Database
@@ -147,8 +148,8 @@ def scan(
             first += at_once
 
     ours, theirs = tee(groups())  # a group is cut when the engine is ready for it
-    tasks = ((some, part.load()) for some in theirs for part in parts)
-    scores_of_tasks = scan_windows(engine, tasks, progress=progress)
+    tiles = (ScanTile(some, part.load()) for some in theirs for part in parts)
+    scores_of_tiles = scan_windows(engine, tiles, progress=progress)
     for some in ours:
         start = time.perf_counter()
         hits = [np.empty(0, np.int64)] * len(some)
@@ -156,7 +157,7 @@ def scan(
         known: list[dict[int, tuple[int, int]]] = [{} for _ in some]
         windows: list[dict[int, WindowScores]] = [{} for _ in some]
         for part in parts:
-            scores, places = next(scores_of_tasks)
+            scores, places = next(scores_of_tiles)
             cut = None if places is None else part.numbers[places.targets].tolist()
             best_of_each = ranking.best_of_each(scores, part.numbers, some.lengths)
             for q, (row, best) in enumerate(zip(scores, best_of_each, strict=True)):

@@ -522,20 +522,20 @@ def test_finished_queries_are_written_before_the_next_starts(
 ) -> None:
     seen: list[str] = []
     monkeypatch.chdir(files)
-    scan_each = Reference.scan_each
+    scan = Reference.scan
 
     def written() -> str:
         return Path("out.part").read_text() if Path("out.part").exists() else ""
 
-    def watched(self: Reference, tasks: Any, **options: Any) -> Any:
-        for task in tasks:
+    def watched(self: Reference, tiles: Any, **options: Any) -> Any:
+        for tile in tiles:
             end = time.monotonic() + 10
             while seen and not written() and time.monotonic() < end:
                 time.sleep(0.01)
             seen.append(written() or "none")
-            yield from scan_each(self, [task], **options)
+            yield from scan(self, [tile], **options)
 
-    monkeypatch.setattr(Reference, "scan_each", watched)
+    monkeypatch.setattr(Reference, "scan", watched)
     monkeypatch.setattr(Reference, "hints", ScanHints(cells_at_once=1))
     monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
     words = "search queries.fasta db.fasta --engine reference --format table --output out"

@@ -17,6 +17,7 @@ from glsw.engines import Auto, BitParallel, engine_of
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_parallel import SOFTWARE
 from glsw.engines.reference import Reference
+from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs, unit_costs
 from glsw.sequences.alphabet import DNA, custom
@@ -138,9 +139,9 @@ def test_each_with_each_in_many_tiles(device, infix):
     expected = BitParallel(scoring, device).distances_of_each(*sides)
     small = BitParallel(scoring, device, words=1, memory=2000).distances_of_each(*sides)
     assert np.array_equal(expected, small)
-    by_reference = next(Reference(scoring).scan(sides[0], [sides[1]]))
+    by_reference = next(Reference(scoring).scan([ScanTile(sides[0], sides[1])]))
     assert np.array_equal(-expected.distance, by_reference)
-    (scanned,) = engine_of(BitParallel, scoring, device).scan(sides[0], [sides[1]])
+    (scanned,) = engine_of(BitParallel, scoring, device).scan([ScanTile(sides[0], sides[1])])
     assert np.array_equal(scanned, by_reference)
 
 

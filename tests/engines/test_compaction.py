@@ -1,5 +1,7 @@
 """Pairs that pass are selected on the device: the same as the host selects of all scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -41,9 +43,9 @@ def tiles():
     )
     every = [tile(queries, targets, 22), tile(more, targets, 18), tile(targets, queries, 20)]
     never, always = (
-        every[0]._replace(query_bounds=np.full(18, b, np.int32)) for b in (NEVER, ALWAYS)
+        replace(every[0], query_bounds=np.full(18, b, np.int32)) for b in (NEVER, ALWAYS)
     )
-    none = never._replace(target_bounds=np.full(9, NEVER, np.int32))
+    none = replace(never, target_bounds=np.full(9, NEVER, np.int32))
     nothing = sequences(())
     return [*every, none, always, tile(nothing, targets, 1), tile(more, nothing, 1)]
 

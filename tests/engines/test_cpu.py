@@ -27,6 +27,7 @@ from glsw.engines.auto import Auto
 from glsw.engines.base import ignore
 from glsw.engines.cpu import Cpu
 from glsw.engines.reference import Reference
+from glsw.engines.tiles import ScanTile
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
@@ -177,7 +178,9 @@ def test_targets_are_encoded_once():
     assert engine._opal.encoded(batch.targets, batch.queries) is first
     assert engine._opal.encoded(cases.shared(5).targets, batch.queries) is not first
     parts = [cases.shared(seed).targets for seed in (4, 5)]
-    for part, scores in zip(parts, engine.scan(batch.queries, parts), strict=True):
+    for part, scores in zip(
+        parts, engine.scan(ScanTile(batch.queries, part) for part in parts), strict=True
+    ):
         for query, found in zip(batch.queries, scores, strict=True):
             expected = engine.scores(Batch.one_to_many(query, part))
             assert found.tolist() == expected.tolist()
@@ -473,7 +476,7 @@ def test_scores_from_end_to_end(base, mode, free, device):
         )
     assert "cpu" in router.label or not device.info.software
     matrix = expected.scores(Batch.one_to_many(words[5], words)).tolist()
-    (found,) = engine.scan(Sequences.of([words[5]]), [Sequences.of(words)])
+    (found,) = engine.scan([ScanTile(Sequences.of([words[5]]), Sequences.of(words))])
     assert found[0].tolist() == matrix
 
 
@@ -553,12 +556,12 @@ def test_parts_use_the_copy_of_the_whole(monkeypatch):
     expected = Reference(scoring).scores(Batch.one_to_many(query, list(whole)))
     queries = Sequences.of([query])
     for part in (slice(0, 300), slice(20, 200), slice(200, 290), slice(5, 9)):
-        (found,) = engine.scan(queries, [whole.part(part)])
+        (found,) = engine.scan([ScanTile(queries, whole.part(part))])
         assert found[0].tolist() == expected[part].tolist()
         assert engine._opal.keeps(whole)
     other = Sequences(codes, whole.offsets)
     monkeypatch.setattr(module, "_MAX_PARTS_OF_WHOLE", 2)
-    (found,) = engine.scan(queries, [other.part(slice(250, 300))])
+    (found,) = engine.scan([ScanTile(queries, other.part(slice(250, 300)))])
     assert found[0].tolist() == expected[250:].tolist()
     assert len(engine._opal._encoded.targets) == 50
 
@@ -573,9 +576,9 @@ def test_queries_with_few_targets_are_computed_together(together, monkeypatch):
         for lengths in ((30, 1, 7, 300), (40, 1, 90))
     )
     progress: list[int] = []
-    tasks = [(queries, targets), (queries.part(slice(1, 3)), targets)]
-    found = list(Cpu(scoring, threads=2).scan_each(tasks, progress=progress.append))
-    expected = list(Reference(scoring).scan_each(tasks))
+    tiles = [ScanTile(queries, targets), ScanTile(queries.part(slice(1, 3)), targets)]
+    found = list(Cpu(scoring, threads=2).scan(tiles, progress=progress.append))
+    expected = list(Reference(scoring).scan(tiles))
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(mine, theirs)
     assert sum(progress) == 131 * (338 + 8)

@@ -8,6 +8,7 @@ from glsw.engines import cpu_lanes
 from glsw.engines.cpu import Cpu
 from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
+from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -41,8 +42,8 @@ def test_pairs_that_would_be_repeated_are_scored_alone(repeated, in_lanes, monke
     parts = [targets[3][10:130].copy(), targets[9][50:170].copy(), targets[9][250:290].copy()]
     parts[1][::20] = 14  # N
     queries = Sequences.of([*parts, *random_sequences(4, [120, 50], seed=2)])
-    found = Cpu(DNA, threads=2).scan(queries, [targets])
-    expected = Reference(DNA).scan(queries, [targets])
+    found = Cpu(DNA, threads=2).scan([ScanTile(queries, targets)])
+    expected = Reference(DNA).scan([ScanTile(queries, targets)])
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(mine, theirs)
     assert sum(score > 127 for score in in_lanes) == (0 if repeated else 2)

@@ -35,6 +35,7 @@ from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import Runs
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Fragment, Reference
 from glsw.engines.reference import fill
+from glsw.engines.tiles import ScanTile
 from glsw.scoring.gaps import FREE, EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
@@ -310,7 +311,7 @@ def test_auto_has_no_lanes_where_they_align_only_locally(device):
         engine = Auto(scoring, device)
         assert engine.scores(case).tolist() == Reference(scoring).scores(case).tolist()
         assert "lanes" not in engine.label
-        (found,) = engine.scan(case.queries, [case.targets])
+        (found,) = engine.scan([ScanTile(case.queries, case.targets)])
         many = Batch.one_to_many(case.queries[0], case.targets)
         assert found.tolist() == [Reference(scoring).scores(many).tolist()]
 

@@ -38,6 +38,7 @@ from glsw.engines.lanes.rows import Placed, group_of, joined, query_profile, tog
 from glsw.engines.lanes.slices import Queue
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
+from glsw.engines.tiles import ScanTile
 from glsw.pairs.many_pairs import index_of
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
@@ -54,7 +55,7 @@ def database(seed, count=60, longest=90, letters=20, empty=True):
 
 
 def expected(scoring, queries, targets):
-    return next(Cpu(scoring).scan(queries, [targets]))
+    return next(Cpu(scoring).scan([ScanTile(queries, targets)]))
 
 
 @pytest.fixture(params=NUMBERS)
@@ -76,7 +77,7 @@ def test_scan_in_parts_equals_the_cpu(device, number):
 
     engine, cells = Lanes(BLOSUM62, device, number=number), []
     found = []
-    for part in engine.scan(queries, listed(), progress=cells.append):
+    for part in engine.scan((ScanTile(queries, part) for part in listed()), progress=cells.append):
         found.append(part)
         assert len(asked) <= len(found) + 1, "parts are read ahead by one"
     assert [part.shape for part in found] == [(7, 20), (7, 0), (7, 1), (7, 39)]
@@ -88,8 +89,8 @@ def test_scan_in_parts_equals_the_cpu(device, number):
 
 def test_no_parts_and_no_queries(device, number):
     engine = Lanes(BLOSUM62, device, number=number)
-    assert list(engine.scan(Sequences.of(database(1, 3)), [])) == []
-    (found,) = engine.scan(Sequences.of([]), [Sequences.of(database(1, 3))])
+    assert list(engine.scan([])) == []
+    (found,) = engine.scan([ScanTile(Sequences.of([]), Sequences.of(database(1, 3)))])
     assert found.shape == (0, 3)
 
 
@@ -126,13 +127,15 @@ def test_scores_beyond_the_floats_are_exact(device, large, few, monkeypatch):
         engine_of(Lanes, scoring, device, number="f32"),
     ):
         queries = Sequences.of([query, query[:880]])
-        (found,) = engine.scan(queries, [Sequences.of(targets)])
+        (found,) = engine.scan([ScanTile(queries, Sequences.of(targets))])
         assert found.tolist() == want.tolist()
         assert engine.scores(Batch.one_to_many(query, targets)).tolist() == want[0].tolist()
         for beside in (2**25, 1):  # the next part is prepared, or only uploaded
             monkeypatch.setattr(pipeline, "_MAX_SMALL_PART", beside)
             parts = [Sequences.of(targets[:20]), Sequences.of(targets[20:])]
-            found = np.concatenate([*engine.scan_each((queries, part) for part in parts)], axis=1)
+            found = np.concatenate(
+                [*engine.scan(ScanTile(queries, part) for part in parts)], axis=1
+            )
             assert found.tolist() == want.tolist()
 
 
@@ -345,15 +348,17 @@ def test_many_queries_in_one_dispatch(device, number, options, monkeypatch):
     )
     queries = Sequences.of([*database(21, 60, 40), np.empty(0, np.uint8), *database(22, 2, 200)])
     parts = [Sequences.of(database(23, 50)), Sequences.of(database(24, 3))]
-    for part, found in zip(parts, engine.scan(queries, parts), strict=True):
+    for part, found in zip(
+        parts, engine.scan(ScanTile(queries, part) for part in parts), strict=True
+    ):
         assert found.tolist() == expected(BLOSUM62, queries, part).tolist()
     together = [(job.groups, job.strips) for jobs in ran for job in jobs]
     assert max(together)[0] > 2
     if options.get("chain"):
         assert max(groups for groups, strips in together if strips > 1) > 2
-    tasks = [(queries.part(slice(0, k)), parts[0]) for k in (60, 3, 20, 1)]
-    for task, found in zip(tasks, engine.scan_each(tasks), strict=True):
-        assert found.tolist() == expected(BLOSUM62, *task).tolist()
+    tiles = [ScanTile(queries.part(slice(0, k)), parts[0]) for k in (60, 3, 20, 1)]
+    for tile, found in zip(tiles, engine.scan(tiles), strict=True):
+        assert found.tolist() == expected(BLOSUM62, tile.queries, tile.targets).tolist()
 
 
 def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
@@ -373,7 +378,7 @@ def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
     for cells, first in ((1, 1), (sum(letters[:2]) * len(part.residues) + 1, 3), (2**40, None)):
         monkeypatch.setattr(pipeline, "_FIRST_CELLS", cells)
         rounds.clear()
-        (found,) = engine.scan(queries, [part])
+        (found,) = engine.scan([ScanTile(queries, part)])
         assert found.tolist() == expected(BLOSUM62, queries, part).tolist()
         assert rounds == ([first, len(groups) - first] if first else [len(groups)])
 
@@ -387,7 +392,8 @@ def test_tasks_follow_one_another_whatever_the_caller_does_between(device, numbe
     tasks = [(some, part) for part in parts for some in groups]
     other = Batch.one_to_many(queries[0], database(34, 30))
     want = Reference(BLOSUM62).scores(other).tolist()
-    for k, found in enumerate(engine.scan_each(tasks)):
+    tiles = (ScanTile(*task) for task in tasks)
+    for k, found in enumerate(engine.scan(tiles)):
         assert found.tolist() == expected(BLOSUM62, *tasks[k]).tolist()
         if k % 3 == 1:
             assert engine.scores(other).tolist() == want

@@ -15,7 +15,7 @@ from glsw.engines.lanes import (
 )
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.slices import Queue
-from glsw.engines.tiles import BoundedTile
+from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.engines.windows import scan_windows
 from glsw.pairs import many_pairs
 from glsw.pairs.all_pairs import score_matrix
@@ -71,9 +71,18 @@ def calls(engine, batch):
     yield batch.cells, lambda told: engine.scores(batch, progress=told)
     yield batch.cells, lambda told: list(engine.scores_each(some, progress=told))
     yield batch.cells, lambda told: score_pairs(Runner(engine, progress=told), batch)
-    yield every, lambda told: list(engine.scan(queries, first, progress=told))
-    yield every, lambda told: list(scan_windows(engine, [(queries, targets)], progress=told))
-    yield own.sum() ** 2, lambda told: list(engine.scan(queries, [queries], progress=told))
+    yield (
+        every,
+        lambda told: list(engine.scan((ScanTile(queries, part) for part in first), progress=told)),
+    )
+    yield (
+        every,
+        lambda told: list(scan_windows(engine, [ScanTile(queries, targets)], progress=told)),
+    )
+    yield (
+        own.sum() ** 2,
+        lambda told: list(engine.scan([ScanTile(queries, queries)], progress=told)),
+    )
     yield 2 * every, lambda told: list(engine.passing([tile, tile], progress=told))
     yield once, lambda told: score_matrix(Runner(engine, progress=told), queries)
     if "ends" not in engine.capabilities.tasks:

@@ -12,7 +12,7 @@ from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometries, Geometry
 from glsw.engines.lanes.rows import Placed, group_of, joined, lane_infos, taken, together
 from glsw.engines.reference import Reference
-from glsw.engines.tiles import BoundedTile
+from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -128,7 +128,9 @@ def test_scores_are_those_of_the_reference(device, number, options, monkeypatch)
     assert any(joins(group) for group in groups)
     related = [np.concatenate([queries[k][-40:], queries[k + 1][:50]]) for k in range(9)]
     parts = [Sequences.of([*sequences(9, range(40)), *related]), Sequences.of(sequences(10, [700]))]
-    for part, found in zip(parts, engine.scan(queries, parts), strict=True):
+    for part, found in zip(
+        parts, engine.scan(ScanTile(queries, part) for part in parts), strict=True
+    ):
         assert found.tolist() == expected(queries, part).tolist()
 
 
@@ -142,7 +144,7 @@ def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
     targets = Sequences.of([whole, whole[20:70], whole[::-1].copy()])
     groups = list(together(engine.geometries, queries.lengths, 3))
     assert any(joins(group) for group in groups)
-    (found,) = engine.scan(queries, [targets])
+    (found,) = engine.scan([ScanTile(queries, targets)])
     assert found.tolist() == expected(queries, targets).tolist()
 
 
@@ -159,7 +161,7 @@ def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
         monkeypatch.setattr(
             Lanes, "round_of", lambda *a, of=round_of, to=ran: to.append(a[2]) or of(*a)
         )
-        (found,) = engine.scan(own, [own])
+        (found,) = engine.scan([ScanTile(own, own)])
         assert found.tolist() == want.tolist()
         assert any(map(joins, ran))
     bounds = np.full(60, 25, np.int32)
@@ -177,7 +179,7 @@ def test_scores_that_floats_do_not_hold(device, monkeypatch):
     targets = Sequences.of([*queries, *sequences(15, range(50))])
     want = expected(queries, targets)
     assert want.max() > 2048
-    (found,) = engine.scan(Sequences.of(queries), [targets])
+    (found,) = engine.scan([ScanTile(Sequences.of(queries), targets)])
     assert found.tolist() == want.tolist()
 
 
@@ -188,7 +190,7 @@ def test_long_targets_have_chains_of_their_own(device, monkeypatch):
     monkeypatch.setattr(lanes_rows, "_WORK", 1)
     queries = Sequences.of(sequences(16, [90, 80, 70, 30, 20]))
     targets = Sequences.of(sequences(17, [300, 200, 150, *range(60)]))
-    (found,) = engine.scan(queries, [targets])
+    (found,) = engine.scan([ScanTile(queries, targets)])
     assert found.tolist() == expected(queries, targets).tolist()
 
 

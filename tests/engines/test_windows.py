@@ -13,6 +13,7 @@ from glsw.engines import auto, windows as module
 from glsw.engines.base import ScanHints
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.reference import Reference
+from glsw.engines.tiles import ScanTile
 from glsw.engines.windows import Windows, longest_spans, scan_windows, window_length
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -121,9 +122,9 @@ def test_scans_of_long_targets(lengths, monkeypatch):
         Sequences.of([random.integers(0, 4, n).astype(np.uint8) for n in lengths]),
         Sequences.of([random.integers(0, 4, n).astype(np.uint8) for n in (20, 30)]),
     ]
-    found = list(scan_windows(Cutting(scoring), [(queries, part) for part in parts]))
+    found = list(scan_windows(Cutting(scoring), [ScanTile(queries, part) for part in parts]))
     for part, (scores, _) in zip(parts, found, strict=True):
-        (want,) = Reference(scoring).scan(queries, [part])
+        (want,) = Reference(scoring).scan([ScanTile(queries, part)])
         assert scores.tolist() == want.tolist()
     (_, places), (_, none) = found
     assert none is None

@@ -21,6 +21,7 @@ from glsw.alignment.traceback import trace
 from glsw.device.device import Device
 from glsw.engines import Engine
 from glsw.engines.reference import Reference
+from glsw.engines.tiles import ScanTile
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
@@ -141,7 +142,9 @@ def judge(chosen: Scenario, device: Device, most: int) -> Iterator[tuple[str, in
             continue  # too long for this engine, as it says itself
         label = cases.label(configuration)
         if chosen.bulk:
-            found = np.concatenate(list(engine.scan(chosen.queries, [chosen.targets])), axis=None)
+            found = np.concatenate(
+                list(engine.scan([ScanTile(chosen.queries, chosen.targets)])), axis=None
+            )
         else:
             found = engine.scores(chosen.batch)
         _same(chosen, label, found, expected)

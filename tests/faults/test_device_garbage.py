@@ -29,7 +29,7 @@ from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.gl import Programs
 from glsw.engines.score_map import VALUES, ScoreMap, Value
 from glsw.engines.three.base import Engine3
-from glsw.engines.tiles import BoundedTile
+from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
@@ -180,7 +180,7 @@ def check_each(engine: Engine) -> None:
 
 def check_scan(engine: Engine) -> None:
     queries, targets = PAIRS.queries, PAIRS.targets
-    [found] = engine.scan(queries, [targets])
+    [found] = engine.scan([ScanTile(queries, targets)])
     assert found.shape == (len(queries), len(targets))
     assert found.dtype == np.int32
 

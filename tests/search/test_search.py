@@ -163,14 +163,14 @@ def test_parts_give_the_same_hits(small: Aligner, top: int | None) -> None:
 def tasks_seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], Sequences]]:
     """Watch which queries, by their lengths, meet which part."""
     seen: list[tuple[list[int], Sequences]] = []
-    scan_each = Small.scan_each
+    scan = Small.scan
 
-    def watched(self, tasks, *, progress=None):
-        for queries, part in tasks:
-            seen.append((queries.lengths.tolist(), part))
-            yield from scan_each(self, [(queries, part)], progress=progress)
+    def watched(self, tiles, *, progress=None):
+        for tile in tiles:
+            seen.append((tile.queries.lengths.tolist(), tile.targets))
+            yield from scan(self, [tile], progress=progress)
 
-    monkeypatch.setattr(Small, "scan_each", watched)
+    monkeypatch.setattr(Small, "scan", watched)
     return seen
 
 

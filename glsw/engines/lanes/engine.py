@@ -58,7 +58,7 @@ from glsw.engines.lanes.targets import (
 )
 from glsw.engines.lanes.trial import passes, trial_of
 from glsw.engines.proof import family_of
-from glsw.engines.tiles import BoundedTile, Passing
+from glsw.engines.tiles import BoundedTile, Passing, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of
@@ -278,11 +278,11 @@ class Lanes(ComputeEngine):
         own = self._own_queries and computes_own_queries(len(batch), batch.distinct[0])
         return own and int(batch.extent[1, 1]) <= MAX_TARGET_LENGTH
 
-    def scan_each(
-        self, tasks: Iterable[tuple[Sequences, Sequences]], *, progress: Progress | None = None
+    def scan(
+        self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best local scores of each task, see `Engine.scan_each`."""
-        return Matrices(self, tasks, progress or ignore).run()
+        """Yield the best scores of each tile, see `Engine.scan`."""
+        return Matrices(self, tiles, progress or ignore).run()
 
     def passing(
         self, tiles: Iterable[BoundedTile], *, progress: Progress | None = None

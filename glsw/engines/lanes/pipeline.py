@@ -13,6 +13,7 @@ import numpy.typing as npt
 from glsw.engines.base import Proportion
 from glsw.engines.lanes.jobs import Round
 from glsw.engines.lanes.rows import Rows, joined, stacked, together
+from glsw.engines.tiles import ScanTile
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Work(Generic[FoundT]):
     rows : Rows
         The queries.
     stacked : int
-        About how many groups one dispatch takes: the same for all tasks with one part, so that its
+        About how many groups one dispatch takes: the same for all tiles with one part, so that its
         targets are packed once.
     found : object
         What the task yields.
@@ -56,17 +57,15 @@ class Work(Generic[FoundT]):
 
 
 class Pipeline(ABC, Generic[FoundT, StoredT]):
-    """Computes tasks one after the other, and prepares the next one meanwhile.
+    """Computes tiles one after the other, and prepares the next one meanwhile.
 
     While a round of queries is being computed, the jobs of the next one are made, or its targets
     are uploaded; its first slice of work is queued as soon as the scores of the last one are read.
     """
 
-    def __init__(
-        self, engine: Lanes, tasks: Iterable[tuple[Sequences, Sequences]], progress: Progress
-    ) -> None:
+    def __init__(self, engine: Lanes, tiles: Iterable[ScanTile], progress: Progress) -> None:
         self._engine, self._progress = engine, progress
-        self._works = self._work_of(tasks)
+        self._works = self._work_of(tiles)
         self._next: tuple[Work[FoundT] | None, Round | None] = None, None
         self._begun = engine.on_software
 
@@ -153,9 +152,10 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         """Tell whether each pair is computed in one order only."""
         return False
 
-    def _work_of(self, tasks: Iterable[tuple[Sequences, Sequences]]) -> Iterator[Work[FoundT]]:
+    def _work_of(self, tiles: Iterable[ScanTile]) -> Iterator[Work[FoundT]]:
         last, at_once, count = None, 1, _FIRST_QUERIES
-        for queries, part in tasks:
+        for tile in tiles:
+            queries, part = tile.queries, tile.targets
             engine = self._engine
             engine.check_lengths(queries, part)
             found, lengths, left = self.room(queries, part), queries.lengths, len(queries)

@@ -42,12 +42,12 @@ class Selecting(Pipeline["Selected", Passing]):
 
     def __init__(self, engine: Lanes, tiles: Iterable[BoundedTile], progress: Progress) -> None:
         self._tiles: deque[BoundedTile] = deque()
-        super().__init__(engine, self._tasks(tiles), progress)
+        super().__init__(engine, self._begun_of(tiles), progress)
 
-    def _tasks(self, tiles: Iterable[BoundedTile]) -> Iterator[tuple[Sequences, Sequences]]:
+    def _begun_of(self, tiles: Iterable[BoundedTile]) -> Iterator[BoundedTile]:
         for tile in tiles:
             self._tiles.append(tile)
-            yield tile.queries, tile.targets
+            yield tile
 
     def room(self, queries: Sequences, part: Sequences) -> Selected:
         """Return what collects the pairs of a tile."""

@@ -65,12 +65,11 @@ class Auto(Engine):
     =============== ==================================================================
 
     and of those none whose buffers exceed the device. ``windows`` are those of long targets, see
-    `glsw.engines.windows`. Software
-    renderers also have ``fragment`` for scores and ends, and where it is installed ``cpu`` for
-    scores and, if not too large, ends, alignments and masks. Without compute shaders (macOS)
-    ``fragment`` does all, and the host traces back. ``lanes``, ``scan`` and ``windows`` align
-    locally only; the first two have one cost for gaps in queries and targets. Scores that are
-    negative edit distances are computed by ``bit_parallel``.
+    `glsw.engines.windows`. Software renderers also have ``fragment`` for scores and ends, and where
+    it is installed ``cpu`` for scores and, if not too large, ends, alignments and masks. Without
+    compute shaders (macOS) ``fragment`` does all, and the host traces back. ``lanes``, ``scan`` and
+    ``windows`` align locally only; the first two have one cost for gaps in queries and targets.
+    Scores that are negative edit distances are computed by ``bit_parallel``.
 
     Parameters
     ----------
@@ -139,8 +138,6 @@ class Auto(Engine):
             scanner = scanner or ENGINES[_LANES]
             able = self.device.info.version >= (scanner.capabilities.requires or (0, 0))
             self._scanner = scanner if able and scanner.capabilities.takes(scoring) else None
-
-    # What it is, and which engines it has.
 
     @property
     def label(self) -> str:

@@ -139,7 +139,9 @@ Number with_score(Number x, Scores s, int r) { return sum(x, row_score(s, r)); }
 // The rows of queries one behind another, perhaps in two streams side by side. Each query begins in
 // a lane of its own, which gets no row from above. The profile tells a lane where what comes from
 // above goes on (a mask: half a word for a stream), the rows of scores of its two queries, and
-// whether these end with this strip.
+// whether these end with this strip. Its head has the number of queries, higher by ALONE if none
+// follows another: then the lanes of a chain find the best score together, in the end.
+const uint ALONE = 65536u;
 Bits going_on;
 
 // Begin strip s, and return its number, and what else is at the head of the profile.
@@ -147,7 +149,7 @@ uvec4 begin_strip(int slot, uint s) {
     uvec4 head = query_profile_head();
     going_on = queries_of_lane().x;
     if (s == 0u) {
-        for (uint k = uint(lane_in_chain()); k < head.x; k += uint(CHAIN))
+        for (uint k = uint(lane_in_chain()); k < head.x % ALONE; k += uint(CHAIN))
             for (int result = 0; result < RESULTS; ++result)
                 best_scores[place_of_score(slot, int(head.w + k), result)] = 0;
         if (CHAIN > 1) {  // llvmpipe keeps all that lives across a barrier in memory
@@ -166,11 +168,20 @@ Border of_same_query(Border above) { return Border(above.h & going_on, above.f &
 
 void end_strip(int slot, inout Number best) {
     uvec4 queries = queries_of_lane();
-    if (queries.w == 0u) return;
+    if (queries.w == 0u || query_profile_head().x > ALONE) return;
     for (int k = 0; k < RESULTS; ++k)
         atomicMax(best_scores[place_of_score(slot, int(queries[1 + k]), k)], value(best, k));
     best = number(0, 0);
 }
 
-void end_scores(int slot, Number best) {}
+void end_scores(int slot, Number best) {
+    uvec4 head = query_profile_head();
+    if (head.x <= ALONE) return;
+    best = best_of_chain(best);
+    int last = int(head.x % ALONE) - 1;  // one query or two, side by side
+    for (int k = 0; k < RESULTS && lane_in_chain() == 0; ++k) {
+        int row = int(head.w) + (TARGETS == 1 ? min(k, last) : 0);
+        atomicMax(best_scores[place_of_score(slot, row, k)], value(best, k));
+    }
+}
 #endif

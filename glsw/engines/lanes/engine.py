@@ -69,6 +69,7 @@ _FIRST_USE = 2**20  # bytes that the device itself copies
 _NOTHING = object()
 Scores: TypeAlias = npt.NDArray[np.int32]
 _LARGE_PAIR = 2**22  # cells
+_SPARSE = 4  # pairs of all queries and targets, for each that is needed
 _FEW_PAIRS = 16  # per query, which are left to `rest`
 _TARGETS_AT_ONCE = 2**16
 _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
@@ -417,8 +418,17 @@ class Lanes(ComputeEngine):
         if self.rest is not None and left.any():
             found[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
         if not left.all():
-            found[~left] = self._integers.scores(batch.select(np.flatnonzero(~left)))
+            found[~left] = self._as_integers(batch.select(np.flatnonzero(~left)))
         return found
+
+    def _as_integers(self, batch: Batch) -> Scores:
+        """Return the scores of pairs: if they are many, of all their queries and targets."""
+        queries, targets = (np.unique(each, return_inverse=True) for each in batch.index.T)
+        if len(queries[0]) * len(targets[0]) > _SPARSE * len(batch):
+            return self._integers.scores(batch)
+        tile = ScanTile(batch.queries.select(queries[0]), batch.targets.select(targets[0]))
+        (scores,) = self._integers.scan([tile])
+        return scores[queries[1], targets[1]]
 
     @cached_property
     def _integers(self) -> Lanes:

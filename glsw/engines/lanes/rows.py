@@ -249,6 +249,8 @@ def lane_infos(placed: Placed) -> npt.NDArray[np.uint32]:
     return found.reshape(len(strips), -1, chain, LANE_INFO)
 
 
+ALONE = 2**16
+"""What the number of queries of a group is higher by if none follows another in a stream."""
 PADDING = -(2**30)
 """Score of rows of no letter, and of no letter, with any letter."""
 
@@ -312,7 +314,10 @@ def profile_heads(placed: Placed, first: npt.ArrayLike) -> npt.NDArray[np.uint32
     """Return what stands before the scores of each strip, shape (strips, words)."""
     strips, bounds, geometry = placed.strips, placed.bounds, placed.geometry
     heads = np.zeros((len(strips), strips.max(), geometry.head), np.uint32)
-    heads[..., 0], heads[..., 1] = np.diff(bounds)[:, None], strips[:, None]
+    counts = np.diff(bounds)
+    sides = np.add.reduceat(placed.rows["side"], bounds[:-1])
+    alone = (counts == 1) | ((counts == 2) & (sides == 1))
+    heads[..., 0], heads[..., 1] = (counts + ALONE * alone)[:, None], strips[:, None]
     heads[..., 2], heads[..., 3] = np.reshape(first, (-1, 1)), bounds[:-1, None]
     heads[..., HEAD:] = lane_infos(placed).reshape(*heads.shape[:2], -1)
     return heads.reshape(-1, geometry.head)

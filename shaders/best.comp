@@ -1,5 +1,6 @@
 #version 430
-// The best cell of each pair from those of the candidates of its table: one work group per pair.
+// The best cell of each pair from those of the candidates of its table: one work group per pair
+// (Lin, Zhong and Lin 2015, section 1.4).
 layout(local_size_x = WORKGROUP) in;
 #include "lib/best.glsl"
 

@@ -34,7 +34,7 @@ int kept_place(int column, int row) {
     return kept_at + (tile_rows / row_spacing + 1) * n + column * height + row;
 }
 
-// Of region `region` and, in it, of the directions and the kept row of the tile.
+// Find the parts of buffers of a region, and in it the directions and the kept row of this tile.
 void find_parts(int region) {
     row_at = region * row_size;
     column_at = region * (tile_rows * WORKGROUP * ROWS + tile_rows + 1);
@@ -46,7 +46,7 @@ void find_parts(int region) {
     kept_row = multiple * row_spacing == tile_row + 1 ? kept_at + multiple * n : -1;
 }
 
-// Keep the row above the region, the column left of it, and before both H above and left of them.
+// Keep the row above the region, the column left of it, and in front of both the corner H.
 void keep_borders(Lane lane, int tile_column, int first, int end) {
     int t = int(gl_LocalInvocationIndex);
     if (tile_row == 0)
@@ -79,7 +79,8 @@ void main() {
     corners += column_at;
     Lane lane = lane_at_border(pair, (tile_row * WORKGROUP + t) * ROWS);
     int highest = load_column_left(lane);
-    // H above and left of a tile: the tile to its left has seen it, or in column 0 the tile above.
+    // H above and left of a tile: the tile to its left has stored it, or in column 0 the tile
+    // above.
     lane.corner = column_left[t > 0 ? column_at + lane.row - 1 : corners + tile_row].x;
     if (t == WORKGROUP - 1 && tile_column == 0)
         column_left[corners + tile_row + 1].x = lane.h[ROWS - 1];

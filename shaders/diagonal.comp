@@ -1,10 +1,11 @@
 #version 430
 // Schedule: a work group per pair, whose invocations compute an anti-diagonal together and then the
 // next (Aymone 2022, section IV, The CUDA implementation: a block per couple, a for loop over the
-// anti-diagonals). Where the paper's thread has a cell, an invocation has ROWS x STEP cells. The
-// paper's three arrays of shared memory roll: of the current anti-diagonal and of the previous one
-// only the last rows are in it; the rest of the previous one is in registers (lane.h, lane.e), and
-// of the previous-previous one all that is needed (lane.corner).
+// anti-diagonals). Where the paper's thread has a cell, an invocation has ROWS x STEP cells. Of
+// the paper's three rolling arrays shared memory holds only the last rows of the current and of the
+// previous anti-diagonal; the rest of the previous one is in registers (lane.h, lane.e), and all
+// that is needed of the previous-previous one (lane.corner). The "conventional" maximum is in
+// best.glsl.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"
@@ -14,7 +15,8 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/mask.glsl"
 #include "lib/sweep.glsl"
 
-// Fill the table, a strip of it, up to column `end`, and its direction matrix; return its best cell.
+// Fill the table, a strip of it, up to column `end`, and its direction matrix; return its best
+// cell.
 Best fill(Pair pair, int end, Lane lane, Best best) {
     int t = int(gl_LocalInvocationIndex), steps = steps_over(end);
     Ahead ahead = first_ahead(pair, 0, end, 0, lane);
@@ -33,9 +35,9 @@ Best fill(Pair pair, int end, Lane lane, Best best) {
     return last_best(best, aside, lane, end);
 }
 
-// A longer query goes strip by strip, one dispatch each, the last row of a strip being the row above
-// the next. The rows between blocks of `spacing` strips stay, as checkpoints from which a block can
-// be computed again for its directions (section VI.ii).
+// A query too long for a work group (section VI.i) goes strip by strip, one dispatch each, the last
+// row of a strip being the row above the next. The rows between blocks of `spacing` strips stay, as
+// checkpoints from which a block can be computed again for its directions (section VI.ii).
 layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove { ivec2 row_above[]; };
 layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };
 uniform int first_pair;
@@ -57,8 +59,8 @@ void below_strip(int j, int end, ivec2 hf[STEP]) {
 
 uint direction_place(int j) { return first_word + next_word(j); }
 
-// The row between strips s - 1 and s: a checkpoint if a block begins there, else the one that
-// rolls.
+// The row between strips s - 1 and s: a checkpoint if a block begins there, else the single row
+// that every strip overwrites.
 uint row_place(int s) {
     int row = s % spacing == 0 ? s / spacing : 0;
     return pair.row_above + uint(row * pair.target_length);

@@ -1,9 +1,11 @@
 #version 330
-// Schedule: anti-diagonals by drawing (Liu et al. 2006, section 5, figures 5 to 10). Pass k draws a
-// quad over diagonal k of N tables: pixel x = row, y = table. Rows are shifted by their number, so
-// that a diagonal is a column of pixels: left of and above (x, y) are x and x - 1 of pass k - 1, and
-// above left is x - 1 of pass k - 2. Where the paper has a cell, a fragment computes a tile of ROWS
-// x COLUMNS cells in registers, and stores its last column and its last row: 1 x 1 is the paper.
+// Schedule: anti-diagonals by drawing (Liu et al. 2006, section 5, figures 5, 8 and 9). Pass k
+// draws a quad over diagonal k of N tables: pixel x = row, y = table. Rows are shifted by their
+// number, so that a diagonal is a column of pixels, and the quad has no others (figure 7): left of
+// and above (x, y) are x and x - 1 of pass k - 1, and above left is x - 1 of pass k - 2. The loop
+// over passes (figure 10) and the textures that take turns (figure 6) are in
+// glsw/engines/fragment.py. Where the paper has a cell, a fragment computes a tile of ROWS x
+// COLUMNS cells in registers, and stores its last column and its last row: 1 x 1 is the paper.
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
 #include "lib/texel.glsl"
@@ -11,7 +13,7 @@ struct Pair { int query_length, target_length, query; };
 #include "lib/span.glsl"
 const int ROWS = TEXELS * TILE, COLUMNS = TILE;  // a texel has TILE values; TEXELS are 1 or 2
 
-uniform int diagonal;              // k: row + column of tiles
+uniform int diagonal;              // k: row + column of tiles, from 0 where the paper has 1
 uniform isampler2D pairs;          // by y: see Pair
 uniform usampler2D targets;        // by y: letters of a row of a tile, padded with LETTERS
 uniform usampler2D query_profile;  // query_profile.frag

@@ -1,6 +1,6 @@
 #version 430
 // Schedule: as scan_blocks.comp, but many rows per dispatch, and rows in registers (future work of
-// Lin et al. 2015 and of the 2014 paper). A work group computes `rows` rows of WORKGROUP * COLUMNS
+// Lin et al. 2015 and of Scan 2014). A work group computes `rows` rows of WORKGROUP * COLUMNS
 // columns, one strip behind its left neighbour, whose H and E come from the dispatch before.
 #include "lib/subgroups.glsl"
 layout(local_size_x = WORKGROUP) in;
@@ -23,8 +23,8 @@ uniform int kept_row;  // from one row above a strip to the next in borders; 0 i
 #include "lib/noting.glsl"
 
 // Borders of the blocks: of each pair H and F above the next strip, an ivec2 per column and one per
-// invocation for the corner; then, from `column_left` on, H and E right of the block that was last in
-// a row, which the next block takes.
+// invocation for the corner; then, from `column_left` on, H and E right of the block that was last
+// in a row, which the next block takes.
 layout(std430, binding = ROWS_BINDING) buffer Borders { ivec2 borders[]; };
 uniform int stride;  // of a pair in borders
 uniform int column_left;
@@ -43,8 +43,8 @@ int load_row_above(Pair pair, int place, int first, bool table_begins, out int h
 }
 
 // Which part of its table a work group computes. With AGAIN it is of the strips whose directions
-// traceback.comp waits for, up to where the trace is: the first strip whose directions are kept, and
-// the ends of the rows and columns to compute.
+// traceback.comp waits for, up to where the trace is: the first strip whose directions are kept,
+// and the ends of the rows and columns to compute.
 struct Part { int top, rows, columns; };
 
 Part part_of(Pair pair, int p) {

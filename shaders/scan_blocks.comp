@@ -1,8 +1,9 @@
 #version 430
 // Schedule: a row at a time, E by a prefix maximum over blocks of WORKGROUP columns (Lin, Zhong and
 // Lin 2015, section 1.3). This is all of a row but the adjustment between blocks,
-// scan_carries.comp: it ends the row above by the fine adjustment (algorithm 5), computes F and H',
-// and sweeps UP and DOWN (algorithms 2 and 3). The paper shifts H' by (n - j) * gap_extend; here n
+// scan_carries.comp: it finishes the row above by the fine adjustment (algorithm 5), computes F and
+// H', and sweeps UP and DOWN (algorithms 2 and 3). Algorithm 1, the loop over rows, is in
+// glsw/engines/scan.py. The paper shifts H' by (n - j) * gap_extend; here n
 // is the end of the block, so that rows of any length stay inside int32.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
@@ -17,8 +18,9 @@ int prefix_above(uint p, int j) {
     return max(inside, carries[carry_place(p, j / WORKGROUP)] - decay(k));
 }
 
-// Prefix maximum over a block by an UP and a DOWN sweep in shared memory (algorithms 2 and 3); every
-// invocation must call it. WORKGROUP is a power of two.
+// Prefix maximum over a block by an UP and a DOWN sweep in shared memory (algorithms 2 and 3,
+// figures 4 and 5: `swept` is shareEij, `total` is BLOCKEij); every invocation must call it.
+// WORKGROUP is a power of two.
 struct Prefix { int before, total; };  // maximum over the invocations before this one, and over all
 
 shared int swept[WORKGROUP];
@@ -57,7 +59,7 @@ void main() {
     at_row_of(pair, row);
     Cell c = border_cell();
     if (row < pair.query_length && j < pair.target_length) c = begin_column(p, pair, j);
-    // A block begins beside a column of H = 0, as the table does: that hides no gap.
+    // The column to the left of a block counts as H = 0: that never exceeds a real gap, as P >= 0.
     Prefix prefix = prefix_maximum(c.h - decay(WORKGROUP - 1 - t), -decay(WORKGROUP));
     if (j < pair.target_length) values[scan_place(p, row, j)] = prefix.before;
     if (t == 0) carries[total_place(p, block)] = prefix.total;

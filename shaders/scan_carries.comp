@@ -1,8 +1,8 @@
 #version 430
-// Schedule: the adjustment between the blocks of a row (Lin, Zhong and Lin 2015, algorithm 4): a
-// work group a pair turns the largest P of each block into what enters the next one. The paper goes
-// from block to block and adjusts each cell; here a prefix maximum goes over WORKGROUP blocks at a
-// time, and scan_blocks.comp adjusts the cells.
+// Schedule: the adjustment between the blocks of a row (Lin, Zhong and Lin 2015, algorithm 4,
+// figure 6): a work group a pair turns the largest P of each block into what enters the next one.
+// The paper goes from block to block and adjusts each cell; here a prefix maximum goes over
+// WORKGROUP blocks at a time, and scan_blocks.comp adjusts the cells.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"

@@ -1,6 +1,7 @@
 #version 430
-// Schedule: a step of the single-stage prefix maximum (2014 paper, figure 7): each column looks
-// `reach` columns to the left, twice as far in every step, log2 of n steps for n columns.
+// Schedule: a step of the single-stage prefix maximum (Scan 2014, figures 6 and 7): each
+// column looks `reach` columns to the left, twice as far in every step, log2 of n steps for n
+// columns.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"

@@ -1,13 +1,13 @@
 #version 430
-// Schedule: sub-tables (Sudo et al. 2012, section 6.4, "GPUI"). The table is divided into sub-tables
-// of DEEP x SIDE x SIDE cells (section 6.4.2, figure 11: 4 x 4 x 4). An invocation, the paper's
-// thread, computes a row of them along i, one after the other (section 6.4.1, figure 9); a work
-// group, its block, has LANES_J x LANES_K of these rows, so that blocks lie on a plane across i
-// (figure 10). Computed together are in a work group the sub-tables (I, J, K) with I + J + K =
-// `now`, and in a dispatch the tiles whose numbers add up to the first one of `wave`: a tile has
-// TILE_ROWS of the rows of cells, where the paper has all.
-// A plane of cells is in registers. Shared memory has, instead of whole sub-tables, their sides:
-// these are all that the next ones need, and all that is kept between dispatches.
+// Schedule: sub-tables (Sudo et al. 2012, section 6.4, "GPUI"). The table is divided into
+// sub-tables of DEEP x SIDE x SIDE cells (section 6.4.2, figure 11: 4 x 4 x 4). An invocation, the
+// paper's thread, computes a row of them along i, one after the other (section 6.4.1, figure 9); a
+// work group, its block, has LANES_J x LANES_K of these rows, so that blocks lie on a plane across
+// i (figure 10). A work group computes together the sub-tables (I, J, K) with I + J + K = `now`,
+// and a dispatch the tiles whose numbers add up to `wave.x`: a tile has TILE_ROWS of the rows of
+// cells, where the paper has all. A plane of cells is in registers. Shared memory has, instead of
+// whole sub-tables, their sides: these are all that the next ones need, and all that is kept
+// between dispatches.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/triples.glsl"
 #include "lib/recurrence3.glsl"
@@ -53,8 +53,8 @@ void store_sides() {
     for (int x = t; x < K_TILE; x += LANES) sides[at.y + x] = lane_sides[K_COMING + x];
 }
 
-// Where the sides of row x of a sub-table come from, and where it leaves them: the last lanes where
-// the first ones got them, for the next tile.
+// Where the sides of row x of a sub-table come from, and where it leaves them: the last lanes leave
+// theirs where the first ones got theirs, for the next tile.
 ivec2 sides_before(int I, int J, int K, int x) {
     int now = I + J + K, j = ((I + K) * DEEP + x) * J_ROW, k = ((I + J) * DEEP + x) * K_ROW;
     return ivec2(K + (J == 0 ? j : j_between(J - 1, now - 1, x)),
@@ -68,7 +68,8 @@ ivec2 sides_behind(int I, int J, int K, int x) {
 }
 
 // Figure 11: the cells of sub-table (I, J, K), plane after plane, each from its seven neighbours
-// (figure 7). Before it and after it `before` is the last plane. Returns the best cell.
+// (figure 7). On entry `before` is the plane above the sub-table, on return its last plane. Returns
+// the best cell.
 Best compute(int I, int J, int K, Lane lane, inout Cell before[HELD], Best best) {
     Cell here[HELD];
     uint words[WORDS];
@@ -111,7 +112,7 @@ void main() {
     Cell before[HELD];
     load_plane(before);
     int sub_tables = sub_tables_in_tile();
-    for (int now = 0; now < sub_tables + LANES_J + LANES_K - 2; ++now) {
+    for (int now = 0; now < sub_tables + LANES_J + LANES_K - 2; ++now) {  // a step of figure 9
         int I = now - J - K;
         if (uint(I) < uint(sub_tables)) best = compute(I, J, K, lane, before, best);
         barrier();

@@ -1,9 +1,9 @@
 #version 430
-// Traceback of three sequences on the device, one invocation per triple: from the best cell along
-// the bits of directions3.glsl to where H is 0. It writes runs of equal columns, the last one
-// first. A trace pauses above the first sub-table that has directions, and after MAX_STEPS columns.
-// With MASKED it forbids the cells in which columns of two or three letters end, for the next
-// alignment.
+// Traceback of three sequences on the device (Sudo et al. 2012, section 3), an invocation per
+// triple: from the best cell along the bits of directions3.glsl to where H is 0. It writes runs of
+// equal columns, the last one first. A trace pauses above the first sub-table that has directions,
+// and after MAX_STEPS columns. With MASKED it forbids the cells in which columns of two or three
+// letters end, for the next alignment.
 layout(local_size_x = 32) in;
 #include "lib/triples.glsl"
 #include "lib/directions3.glsl"

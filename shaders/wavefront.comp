@@ -1,5 +1,5 @@
 #version 430
-// Schedule: plain anti-diagonals over global memory, the method that the 2014 paper compares with
+// Schedule: plain anti-diagonals over global memory, the method that Scan 2014 compares with
 // (section III, figure 5): one dispatch per diagonal, one invocation per cell;
 // three diagonals take turns.
 layout(local_size_x = WORKGROUP) in;

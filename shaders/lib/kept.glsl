@@ -1,5 +1,6 @@
-// H and E or F of kept rows and columns, see tiles.glsl. NARROW: both have 16 bits, in a word. PACKED: H has 24 bits; of how far E or F is below H there are 8,
-// since no gap counts that is lower by 255 than one that begins here.
+// H and E or F of kept rows and columns, see tiles.glsl. NARROW: both have 16 bits, in a word.
+// PACKED: H has 24 bits, and 8 bits say how far E or F is below H, since no gap counts that is
+// lower by 255 than one that begins here.
 #ifdef NARROW
 #define KEPT_VALUE int
 

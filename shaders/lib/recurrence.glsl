@@ -1,4 +1,5 @@
-// Gotoh's recurrence for local alignment with affine gaps (Liu et al. 2006, section 2).
+// Gotoh's recurrence for local alignment with affine gaps (Liu et al. 2006, section 2; Scan 2014,
+// figure 2; with LINEAR equation 1 of Aymone 2022, whose ins is gap_open and del insertion_open).
 // Query rows i, target columns j; the equations are written here and in
 // recurrence_column.glsl and leaning.glsl only:
 //   E(i,j) = max(H(i,j-1) - gap_open, E(i,j-1) - gap_extend)      gap along the row
@@ -7,9 +8,10 @@
 //   H(i,j) = max(0, M(i,j), E(i,j), F(i,j))
 // LINEAR: gap_extend = gap_open, where E(i,j-1) and F(i-1,j) never count, since H is not below
 // them. As H >= 0, no E or F inside the table is below -gap_open (of the row where it is largest):
-// that is minus infinity at the border, `border_gap`, which comes as it is: NVIDIA's compiler can
-// lose the sign of a negated uniform. cell() = finish(begin()): a schedule that learns E late calls
-// the two halves. Needs nothing; recurrence_column.glsl has the same equations for a column of rows.
+// that is minus infinity at the border, `border_gap`, passed in already negated, because NVIDIA's
+// compiler can lose the sign of a negated uniform. cell() = finish(begin()): a schedule that learns
+// E late calls the two halves. Needs nothing; recurrence_column.glsl has the same equations for a
+// column of rows.
 #include "lib/gap_costs.glsl"
 uniform int border_gap;
 

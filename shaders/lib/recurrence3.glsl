@@ -75,7 +75,9 @@ Cell cell(Moves d, int least) {
 }
 
 // The score of the letters of a column, from their pairs: paired(x, y) is the score of two letters,
-// with IDENTITY all bits if they are the same. The last letter, LETTERS - 1, aligns with none.
+// with IDENTITY all bits if they are the same: then A of equation 2, match if all three letters are
+// the same, takes logical operations in place of branches (section 6.4.2). The last letter, LETTERS
+// - 1, aligns with none.
 #ifdef IDENTITY
 uniform int match;
 uniform int mismatch;

@@ -1,9 +1,9 @@
 // The equations of recurrence.glsl for the next row of a column, in any Number. E is at least 0
-// here, as F may be, which changes no H. x is M, or max(M, E), in which no best score ends either.
-// Floats open gaps from x, not from H: a gap in one sequence directly behind one in the other costs the
-// same in the other order, so that E need not start from F. This shortens the longest chain of
-// operations.
-// Needs NUMBER and Number (number.glsl), with POSITIONAL_GAPS query_profile.glsl and NUMBER 0.
+// here, as F may be, which changes no H. x is M, or max(M, E); the best of either is the best
+// score. Floats open gaps from x, not from H: a gap in one sequence directly behind one in the
+// other costs the same in the other order, so that E need not start from F. This shortens the
+// longest chain of operations. Needs NUMBER and Number (number.glsl), with POSITIONAL_GAPS
+// query_profile.glsl and NUMBER 0.
 #include "lib/gap_costs.glsl"
 #if defined(POSITIONAL_GAPS) || defined(SEPARATE)
 #define COSTS_BELOW

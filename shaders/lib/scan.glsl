@@ -1,12 +1,15 @@
 // The gap along the row as a prefix maximum (Khajeh-Saeed et al. 2010; Lin et al. 2015, eq. 6 and
-// 7), for schedules that compute a row in several dispatches. With H' = begin().h, all of a row but E,
-// and in place of H, because a gap never opens inside a gap:
+// 7), for schedules that compute a row in several dispatches. With H' = begin().h, all of a row but
+// E, and in place of H, because a gap never opens inside a gap:
 //   P(j) = max over k <= j of H'(k) - (j - k) * gap_extend,     E(j + 1) = P(j) - gap_open
+// The paper's U is H' (equation 3), its Ge gap_extend, and its Gs + Ge gap_open; its equation 5 is
+// finish(). Columns lie side by side, so that invocations read neighbouring words (figure 3).
 // As H' >= 0, P >= 0: what has decayed below 0 does not count, and no difference leaves int32.
 // Needs pairs.glsl, scoring.glsl and recurrence.glsl.
 int gap_after(int p) { return extend_gap(p, border_cell().e); }
 
-// Of each pair H' and what the scan makes of it, for the row above and for this row by turns, and F.
+// Of each pair H' and what the scan makes of it, for the row above and for this row by turns, and
+// F.
 layout(std430, binding = ROWS_BINDING) buffer Rows { int values[]; };
 uniform int stride;  // columns of the longest target
 uniform int row;

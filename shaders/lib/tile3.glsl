@@ -1,7 +1,8 @@
-// A tile: the columns of sub-tables of a work group, LANES_J x LANES_K, and some rows of them. A patch
-// is what it has along j and k. What is the same whether tiles wait for one another or not: where
-// they are, their sides in shared memory, and what they leave. Needs cube.glsl, `sides`, HELD: at
-// least the cells of a plane, and COMING: steps whose sides from tiles before are in shared memory.
+// A tile: the columns of sub-tables of a work group, LANES_J x LANES_K, and some rows of them. A
+// patch is what it has along j and k. What is the same whether tiles wait for one another or not:
+// where they are, their sides in shared memory, and what they leave. Needs cube.glsl, `sides`,
+// HELD: at least the cells of a plane, and COMING: steps whose sides from tiles before are in
+// shared memory.
 const int LANES = LANES_J * LANES_K;
 const ivec2 WIDTH = ivec2(LANES_J, LANES_K) * SIDE;
 uniform int first_row, last_row;  // of all tiles of a dispatch, or of those that follow one another
@@ -77,8 +78,8 @@ void store_borders(Cell here[HELD], int j, int k) {
     }
 }
 
-// Planes of cells across i, which a tile gets from the one above it, as each lane has left them: the
-// last ones, and those that are kept. With AGAIN 1 it begins with a kept one.
+// Planes of cells across i, which a tile gets from the one above it, as each lane has left them:
+// the last ones, and those that are kept. With AGAIN 1 it begins with a kept one.
 layout(std430, binding = KEPT_BINDING) buffer Kept { Side kept[]; };
 const int PLANE = ACROSS * ACROSS * LANES;
 
@@ -87,7 +88,7 @@ uint plane_place(int number) {
            gl_LocalInvocationIndex;
 }
 
-// What the next plane asks for of a cell, so that the rest takes no registers.
+// The part of a cell that the next plane needs, so that the rest takes no registers.
 Cell in_plane(int x, Cell c) { return on_border(c, x >= ACROSS, x % ACROSS > 0); }
 
 void load_plane(inout Cell before[HELD]) {

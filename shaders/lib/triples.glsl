@@ -2,7 +2,7 @@
 // letter has 8 bits, four per word; beyond the ends there is a letter that aligns with none. Needs
 // LETTERS, the number of letters with that one.
 struct Triple {
-    int l, m, n;          // lengths of a, b, c: rows i, columns j, layers k
+    int l, m, n;          // lengths of a, b, c (X, Y, Z of Sudo 2012): rows i, columns j, layers k
     uint a, b, c;         // first letters
     uint best;            // where the best cells are
     uint i_sides, j_sides, k_sides, kept;

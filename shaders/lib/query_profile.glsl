@@ -148,8 +148,8 @@ Bits going_on;
 uvec4 begin_strip(int slot, uint s) {
     uvec4 head = query_profile_head();
     going_on = queries_of_lane().x;
-    if (s == 0u) {
-        for (uint k = uint(lane_in_chain()); k < head.x % ALONE; k += uint(CHAIN))
+    if (s == 0u && head.x <= ALONE) {
+        for (uint k = uint(lane_in_chain()); k < head.x; k += uint(CHAIN))
             for (int result = 0; result < RESULTS; ++result)
                 best_scores[place_of_score(slot, int(head.w + k), result)] = 0;
         if (CHAIN > 1) {  // llvmpipe keeps all that lives across a barrier in memory
@@ -178,10 +178,10 @@ void end_scores(int slot, Number best) {
     uvec4 head = query_profile_head();
     if (head.x <= ALONE) return;
     best = best_of_chain(best);
-    int last = int(head.x % ALONE) - 1;  // one query or two, side by side
-    for (int k = 0; k < RESULTS && lane_in_chain() == 0; ++k) {
-        int row = int(head.w) + (TARGETS == 1 ? min(k, last) : 0);
-        atomicMax(best_scores[place_of_score(slot, row, k)], value(best, k));
+    int count = TARGETS == 1 ? int(head.x % ALONE) : RESULTS;  // of one query or two, side by side
+    for (int k = 0; k < count && lane_in_chain() == 0; ++k) {
+        int place = place_of_score(slot, int(head.w) + (TARGETS == 1 ? k : 0), k);
+        best_scores[place] = max(value(best, k), first_strip > 0u ? best_scores[place] : 0);
     }
 }
 #endif

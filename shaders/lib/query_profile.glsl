@@ -3,10 +3,11 @@
 // block; 2 shared memory; 3 the storage buffer; 4 nowhere, see query_of_pairs.glsl. A word has the
 // scores of two rows with 16-bit floats, those of a row of TWO_QUERIES, else that of a row. Four
 // words of a lane lie together, those of the lanes of a chain side by side: the eight lanes that
-// shared memory serves at once never meet in a bank. Before them stand the number of queries, of their strips, and of
-// the first work group of targets that is needed, their first row of scores, and a word of each lane.
-// With TWO_TRACKS a score is the sum of two of them.
-// Needs number.glsl, chain.glsl, columns.glsl, best_scores, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
+// shared memory serves at once never meet in a bank. Before them stand the number of queries, of
+// their strips, and of the first work group of targets that is needed, their first row of scores,
+// and a word of each lane. With TWO_TRACKS a score is the sum of two of them.
+// Needs number.glsl, chain.glsl, columns.glsl, best_scores, ROWS, CHAIN, STRIDE, LETTERS and
+// WORKGROUP.
 uniform uint first_strip, strip_count;  // of a query, in this dispatch
 
 #if QUERY_PROFILE == 0
@@ -26,8 +27,6 @@ void load_query_profile(int slot, int strip) {
 }
 
 uvec4 query_profile_head() { return head; }
-
-uvec4 queries_of_lane() { return of_lane; }
 
 Scores scores_of(ivec2 letters) { return Scores(letters); }
 
@@ -136,52 +135,52 @@ Number row_score(Scores s, int r) {
 Number with_score(Number x, Scores s, int r) { return sum(x, row_score(s, r)); }
 #endif
 #if QUERY_PROFILE != 4
-// The rows of queries one behind another, perhaps in two streams side by side. Each query begins in
-// a lane of its own, which gets no row from above. The profile tells a lane where what comes from
-// above goes on (a mask: half a word for a stream), the rows of scores of its two queries, and
-// whether these end with this strip. Its head has the number of queries, higher by ALONE if none
-// follows another: then the lanes of a chain find the best score together, in the end.
-const uint ALONE = 65536u;
+// JOINED: the rows of several queries one behind another, perhaps in two streams side by side. Each
+// query begins in a lane of its own, which gets no row from above. The profile tells a lane where
+// what comes from above goes on (a mask: half a word for a stream), the rows of scores of its two
+// queries, and whether these end with this strip. Without it a chain has one query or two.
+#ifdef JOINED
 Bits going_on;
 
 // Begin strip s, and return its number, and what else is at the head of the profile.
 uvec4 begin_strip(int slot, uint s) {
     uvec4 head = query_profile_head();
     going_on = queries_of_lane().x;
-    if (s == 0u && head.x <= ALONE) {
+    if (s == 0u) {
         for (uint k = uint(lane_in_chain()); k < head.x; k += uint(CHAIN))
             for (int result = 0; result < RESULTS; ++result)
                 best_scores[place_of_score(slot, int(head.w + k), result)] = 0;
-        if (CHAIN > 1) {  // llvmpipe keeps all that lives across a barrier in memory
-            memoryBarrierBuffer();
-            barrier();
-        }
+        memoryBarrierBuffer();
+        barrier();
     }
     return uvec4(s, head.yzw);
 }
 
-#if QUERY_PROFILE < 2  // of one strip in a dispatch, which has one query or two
-#define of_same_query(above) above
-#else
 Border of_same_query(Border above) { return Border(above.h & going_on, above.f & going_on); }
-#endif
 
 void end_strip(int slot, inout Number best) {
     uvec4 queries = queries_of_lane();
-    if (queries.w == 0u || query_profile_head().x > ALONE) return;
+    if (queries.w == 0u) return;
     for (int k = 0; k < RESULTS; ++k)
         atomicMax(best_scores[place_of_score(slot, int(queries[1 + k]), k)], value(best, k));
     best = number(0, 0);
 }
 
+void end_scores(int slot, Number best) {}
+#else
+uvec4 begin_strip(int slot, uint s) { return uvec4(s, query_profile_head().yzw); }
+
+#define of_same_query(above) above
+#define end_strip(slot, best)
+
 void end_scores(int slot, Number best) {
     uvec4 head = query_profile_head();
-    if (head.x <= ALONE) return;
     best = best_of_chain(best);
-    int count = TARGETS == 1 ? int(head.x % ALONE) : RESULTS;  // of one query or two, side by side
+    int count = TARGETS == 1 ? int(head.x) : RESULTS;  // of one query or two, side by side
     for (int k = 0; k < count && lane_in_chain() == 0; ++k) {
         int place = place_of_score(slot, int(head.w) + (TARGETS == 1 ? k : 0), k);
         best_scores[place] = max(value(best, k), first_strip > 0u ? best_scores[place] : 0);
     }
 }
+#endif
 #endif

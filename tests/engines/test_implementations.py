@@ -253,6 +253,7 @@ OWN_PERMUTATIONS = {
             NUMBERS,
             QUERY_PROFILES,
             ({}, {"TWO_QUERIES": 1}),
+            ({}, {"JOINED": 1}),
             ({"CHAIN": 1}, {"CHAIN": 8}, {"CHAIN": 8, "SUBGROUPS": 1}),
             ({}, {**TWO_TRACKS, "FIRST_LETTERS": 24, "LETTERS": 45}, {**GAPS, "LETTERS": 28}),
             **CHAINS | COLUMNS,
@@ -263,6 +264,7 @@ OWN_PERMUTATIONS = {
             or (defines["QUERY_PROFILE"] in (1, 2, 3) and not defines["NUMBER"])
         )
         and (defines["QUERY_PROFILE"] in (1, 2, 3) or not {"TWO_QUERIES", *TWO_TRACKS} & {*defines})
+        and (defines["QUERY_PROFILE"] in (2, 3) or "JOINED" not in defines)
     ],
     "lanes_profile.comp": permutations([{"BITS": 16}, {"BITS": 32}], WORKGROUP=64),
     "lanes_columns.comp": permutations(
@@ -398,7 +400,7 @@ BUDGETS = {
     "diagonal.comp": (12, 10, 168),
     "diagonal_leaning.comp": (10, 12, 48),
     "empty_sides.comp": (0, 0, 2),
-    "lanes.comp": (10, 8, 117),
+    "lanes.comp": (10, 9, 183),
     "lanes_columns.comp": (3, 4, 12),
     "lanes_profile.comp": (0, 1, 2),
     "plane.comp": (3, 7, 16),

@@ -34,7 +34,7 @@ from glsw.engines.lanes.geometry import (
     Geometries,
     Geometry,
 )
-from glsw.engines.lanes.rows import ALONE, Placed, group_of, joined, query_profile, together
+from glsw.engines.lanes.rows import Placed, group_of, joined, query_profile, together
 from glsw.engines.lanes.slices import Queue
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.reference import Reference
@@ -276,7 +276,7 @@ def test_profile_of_two_rows_a_word():
     query = np.array([3, 0, 11, 19, 5, 6, 7, 8, 9, 10, 1], np.uint8)
     words = query_profile(Sequences.of([query]), Placed(group_of([[(11, 0)]]), layout), BLOSUM62)
     assert words.shape == (1, layout.size(24) // 4)
-    assert words[0, :2].tolist() == [ALONE + 1, 1]
+    assert words[0, :2].tolist() == [1, 1]
     scores = words[0, layout.head :].view(np.float16).reshape(25, 2, 8) * LIMIT
     padded = np.append(query, [0] * 5)
     for letter in range(24):

@@ -51,6 +51,8 @@ class Geometry:
         Columns that a lane computes between two meetings with its neighbours.
     letters : int
         Of pairs that each have their own query: how many different ones occur.
+    joined : bool
+        Some queries follow others in a stream.
     """
 
     number: int
@@ -63,6 +65,7 @@ class Geometry:
     subgroups: bool = False
     step: int = 2
     letters: int = 0
+    joined: bool = False
 
     @property
     def strip(self) -> int:
@@ -156,6 +159,7 @@ class Geometry:
             "STEP": self.step,
             "QUERY_PROFILE": self.profile_memory,
             "TWO_QUERIES": 1 if self.queries == 2 else None,
+            "JOINED": 1 if self.joined else None,
             "SUBGROUPS": 1 if self.subgroups and self.chain > 1 else None,
         } | self._of_pairs
 
@@ -290,7 +294,8 @@ class Geometries:
         """
         if joins:  # one for most groups, whose number is that of work groups along y
             m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
-        return self.of(m, self.number, queries, long)
+        found = self.of(m, self.number, queries, long)
+        return replace(found, joined=True) if joins else found
 
     def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.

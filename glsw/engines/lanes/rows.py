@@ -225,7 +225,7 @@ def lane_infos(placed: Placed) -> npt.NDArray[np.uint32]:
     -------
     ndarray of uint32, shape (groups, strips, chain, LANE_INFO)
         Of each lane: a mask, without half of a word where a query of a stream begins; the rows of
-        scores of its queries; whether its next strip, or dispatch, has others. Of a group with
+        scores of its queries; whether its next strip has others. Of a group with
         fewer strips the last ones are not used.
     """
     rows, geometry, strips, lanes = placed.rows, placed.geometry, placed.strips, placed.lanes
@@ -244,13 +244,9 @@ def lane_infos(placed: Placed) -> npt.NDArray[np.uint32]:
     found[alone, :, 2] = found[alone, :, 1]
     found[:, :-chain, 3] = (found[:, :-chain, 1:3] != found[:, chain:, 1:3]).any(axis=2)
     found[np.arange(found.shape[1]) >= (strips[:, None] - 1) * chain, 3] = 1
-    if not geometry.at_once:
-        found[..., 3] = 1
     return found.reshape(len(strips), -1, chain, LANE_INFO)
 
 
-ALONE = 2**16
-"""What the number of queries of a group is higher by if none follows another in a stream."""
 PADDING = -(2**30)
 """Score of rows of no letter, and of no letter, with any letter."""
 
@@ -314,10 +310,7 @@ def profile_heads(placed: Placed, first: npt.ArrayLike) -> npt.NDArray[np.uint32
     """Return what stands before the scores of each strip, shape (strips, words)."""
     strips, bounds, geometry = placed.strips, placed.bounds, placed.geometry
     heads = np.zeros((len(strips), strips.max(), geometry.head), np.uint32)
-    counts = np.diff(bounds)
-    sides = np.add.reduceat(placed.rows["side"], bounds[:-1])
-    alone = (counts == 1) | ((counts == 2) & (sides == 1))
-    heads[..., 0], heads[..., 1] = (counts + ALONE * alone)[:, None], strips[:, None]
+    heads[..., 0], heads[..., 1] = np.diff(bounds)[:, None], strips[:, None]
     heads[..., 2], heads[..., 3] = np.reshape(first, (-1, 1)), bounds[:-1, None]
     heads[..., HEAD:] = lane_infos(placed).reshape(*heads.shape[:2], -1)
     return heads.reshape(-1, geometry.head)

@@ -176,8 +176,9 @@ uvec4 begin_strip(int slot, uint s) { return uvec4(s, query_profile_head().yzw);
 void end_scores(int slot, Number best) {
     uvec4 head = query_profile_head();
     best = best_of_chain(best);
-    int count = TARGETS == 1 ? int(head.x) : RESULTS;  // of one query or two, side by side
-    for (int k = 0; k < count && lane_in_chain() == 0; ++k) {
+    if (lane_in_chain() > 0) return;
+    for (int k = 0; k < RESULTS; ++k) {  // a constant count, or `best` would be in memory
+        if (TARGETS == 1 && k >= int(head.x)) continue;  // of one query or two, side by side
         int place = place_of_score(slot, int(head.w) + (TARGETS == 1 ? k : 0), k);
         best_scores[place] = max(value(best, k), first_strip > 0u ? best_scores[place] : 0);
     }

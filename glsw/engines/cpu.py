@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -38,6 +37,9 @@ from glsw.engines.tiles import ScanTile
 from glsw.engines.windows import LongTargets, WindowScores, cuts
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 _PART = 2**26  # residues that the library takes a copy of
 _LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
@@ -185,8 +187,10 @@ class Cpu(Engine):
         Pairs so small that a thread costs more than they do are computed by the caller's.
         """
         if batch and int((batch.query_lengths * batch.target_lengths).sum()) <= _FOR_ONE_THREAD:
-            yield _CallersThread()
+            yield _callers_thread()
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(self.threads) as pool:
             try:
                 yield pool
@@ -223,6 +227,8 @@ class Cpu(Engine):
             jobs += LaneJobs(self._opal, whole, first, batch, pairs, ends).begin(pool, self.threads)
 
         def finish(progress: Progress) -> BestCells:
+            from concurrent.futures import as_completed
+
             found = BestCells.zeros(len(batch))
             self._put_rest(found, batch, np.flatnonzero(left), ends, progress)
             for job in as_completed(jobs) if len(jobs) > 1 else jobs:
@@ -315,14 +321,18 @@ class Cpu(Engine):
             progress(int(batch.query_lengths[p] * batch.target_lengths[p]))
 
 
-class _CallersThread(Executor):
-    """What carries out each job when it is begun."""
+@cache
+def _callers_thread() -> Executor:
+    """Return what carries out each job when it is begun."""
+    from concurrent.futures import Executor, Future
 
-    def submit(self, do: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
-        """Carry out a job, and return what has its result."""
-        job: Future[Any] = Future()
-        job.set_result(do(*args, **options))
-        return job
+    class CallersThread(Executor):
+        def submit(self, do: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
+            job: Future[Any] = Future()
+            job.set_result(do(*args, **options))
+            return job
+
+    return CallersThread()
 
 
 class _Begun(NamedTuple):

@@ -295,7 +295,7 @@ class Geometries:
         if joins:  # one for most groups, whose number is that of work groups along y
             m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
         found = self.of(m, self.number, queries, long)
-        return replace(found, joined=True) if joins else found
+        return replace(found, joined=joins and found.at_once)
 
     def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.

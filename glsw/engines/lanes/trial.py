@@ -40,7 +40,7 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
         scoring, f"{least} prefixes", lambda: best_of_prefixes(scoring, work, least)
     )
     streams = [[(longest - 2 * k, k)] for k in range(geometry.queries)]  # each of them a prefix
-    if geometry.at_once:
+    if geometry.joined:
         streams = [[*each, (_JOINED[k], 1 - k)] for k, each in enumerate(streams)]
     every = [each for stream in streams for each in stream]
     numbers = iter(range(len(every)))

@@ -108,7 +108,7 @@ def test_a_process_tells_of_each_program_once(device):
     head, *told = map(json.loads, done.stdout.splitlines())
     assert head["version"]
     rows = [row for row in told if "program" in row]
-    assert {"diagonal.comp", "best.comp"} <= {row["program"] for row in rows}
+    assert {"diagonal_leaning.comp", "best.comp"} <= {row["program"] for row in rows}
     assert len(rows) == len({json.dumps([row["program"], row["macros"]]) for row in rows})
     assert "no shader file missing.comp" in rows[-1]["error"]
     assert sum("done" in row for row in told) == len(tasks)

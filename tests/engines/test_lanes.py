@@ -37,6 +37,8 @@ from glsw.engines.lanes.geometry import (
 from glsw.engines.lanes.rows import Placed, group_of, joined, query_profile, together
 from glsw.engines.lanes.slices import Queue
 from glsw.engines.lanes.targets import SortedTargets
+from glsw.engines.lanes.trial import trial_of
+from glsw.engines.proof import Proofs
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
 from glsw.pairs.many_pairs import index_of
@@ -61,6 +63,18 @@ def expected(scoring, queries, targets):
 @pytest.fixture(params=NUMBERS)
 def number(request):
     return request.param
+
+
+def test_trials_of_what_hardware_computes(device, number):
+    """A trial has joined queries where its geometry has; else every device would be at fault."""
+    scoring = Scoring.nucleotide()
+    engine = Lanes(scoring, device, number=number)
+    made = Geometries(scoring, replace(device.info, software=False), number)
+    given = product((60, 3000), range(1, 2 + made.pairs_queries), (False, True), (False, True))
+    geometries = {made.of_group(*shape, joins=joins) for *shape, joins in given}
+    assert {each.joined for each in geometries} == {False, True}
+    proofs = Proofs(device)
+    assert all(trial_of(proofs, engine, each) for each in geometries)
 
 
 def test_scan_in_parts_equals_the_cpu(device, number):

@@ -102,7 +102,7 @@ def test_matrices_of_scoring_matrices():
     other = ScoringMatrix.from_name("VTML80")
     scoring = Scoring.named("vtml80", 10, 1)
     assert (scoring.name, "".join(scoring.alphabet.letters)) == ("VTML80", other.alphabet)
-    assert scoring.matrix.tolist() == [list(row) for row in other]
+    assert scoring.matrix.tolist() == [list(other[k]) for k in range(len(other))]
     assert Scoring.named("PFASUM60").scale > 1
     assert Scoring.named("BLOSUM62").alphabet is PROTEIN
     with pytest.raises(ValueError, match="PAM1 with its gap costs: finite numbers expected"):

@@ -657,8 +657,8 @@ def test_choice_is_the_same_in_another_process():
 @pytest.mark.parametrize("polling", [None, False, True])
 def test_polling_reaches_the_engine(engine: str, polling: bool | None, device: Device) -> None:
     aligner = Aligner3(engine=engine, device=device, polling=polling)
-    engine: Any = aligner.engine
-    tracer = engine.engine_for("alignment") if engine.name == "auto" else engine
+    made: Any = aligner.engine
+    tracer = made.engine_for("alignment") if made.name == "auto" else made
     assert tracer._forms.polling == (is_nvidia(device.info) if polling is None else polling)
     assert aligner.score(*WORDS) == 65
 

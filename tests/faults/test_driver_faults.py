@@ -270,7 +270,7 @@ FAULTS = {
     ),
     "scores are not written": Fault(
         "search",
-        replaced("atomicMax(best_scores", "if (k > 0) atomicMax(best_scores"),
+        replaced("best_scores[place] = max", "if (k > 0) best_scores[place] = max"),
         *("lanes", _ALL_LANES),
     ),
     "atomicMax does nothing": Fault(

@@ -128,14 +128,6 @@ def assemble(
     return "\n".join(lines) + "\n", origins
 
 
-def mentioned(
-    name: str, defines: Mapping[str, object], folder: Path | None = None
-) -> dict[str, object]:
-    """Return those of the macros that the text of a shader, with its includes, mentions."""
-    words = _words([line for line, _ in _expanded(name, "", {name}, folder)])
-    return {key: value for key, value in defines.items() if key in words}
-
-
 def compute(
     device: Device, name: str, folder: Path | None = None, /, **defines: object
 ) -> moderngl.ComputeShader:

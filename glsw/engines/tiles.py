@@ -18,7 +18,12 @@ ALWAYS, NEVER = -(2**31) + 1, 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class ScanTile:
-    """Some queries and some targets, each with each."""
+    """Some queries and some targets, each with each.
+
+    Parameters
+    ----------
+    queries, targets : Sequences
+    """
 
     queries: Sequences
     targets: Sequences

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from functools import cache
 from importlib.util import find_spec
+from itertools import takewhile
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -41,36 +43,46 @@ def published(name: str) -> tuple[str, npt.NDArray[np.float64], Alphabet]:
     """
     if not isinstance(name, str):
         raise TypeError(f"a matrix is given by name (str), got {type(name).__name__}")
-    names = _published()
+    names = _known(name)
     if name.upper() not in names:
-        from difflib import SequenceMatcher
-
-        like = SequenceMatcher(b=name.upper())
-        ratios = {}
-        for known in names:
-            like.set_seq1(known)
-            ratios[known] = like.ratio()
-        nearest = max(ratios, key=ratios.__getitem__)  # the first of the best
+        known, more = ", ".join(matrix_names()), len(names) - len(matrix_names())
         raise ValueError(
-            f"unknown matrix {name!r}, did you mean {names[nearest]}? "
-            f"There are {', '.join(names.values())}"
+            f"unknown matrix {name!r}, did you mean {_nearest(name, names)}? There are {known}"
+            + f", and {more} of scoring_matrices" * bool(more)
         )
     return names[name.upper()], *_read(names[name.upper()])
 
 
 def is_published(name: str) -> bool:
     """Return whether there is a matrix of this name, in upper or lower case, see `published`."""
-    return name.upper() in _published()
+    return name.upper() in _known(name)
 
 
-def _published() -> dict[str, str]:
-    """Return all names of matrices, by these names in upper case."""
-    more = _others().BUILTIN_MATRICES if find_spec("scoring_matrices") else ()
-    own = {name.upper(): name for name in matrix_names()}
-    return own | {name.upper(): name for name in sorted(more) if name.upper() not in own}
+def _known(name: str) -> dict[str, str]:
+    """Return matrix names by the same in upper case: only Biopython's if it has this one."""
+    own = {each.upper(): each for each in matrix_names()}
+    if name.upper() in own or not find_spec("scoring_matrices"):
+        return own
+    more = sorted(_others().BUILTIN_MATRICES)
+    return own | {each.upper(): each for each in more if each.upper() not in own}
+
+
+def _nearest(name: str, names: dict[str, str]) -> str:
+    """Return the name that is most like another one, by all letters and then by the first ones."""
+    from difflib import SequenceMatcher
+
+    like = SequenceMatcher(b=name.upper())
+
+    def alike(known: str) -> tuple[float, int]:
+        like.set_seq1(known)
+        begin = takewhile(bool, map(eq, known, name.upper()))
+        return like.ratio(), sum(begin)
+
+    return names[max(names, key=alike)]
 
 
 def _others() -> Any:
+    """Return the class of the matrices of scoring_matrices, which takes long to import."""
     from scoring_matrices import ScoringMatrix
 
     return ScoringMatrix

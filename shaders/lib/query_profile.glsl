@@ -5,7 +5,7 @@
 // words of a lane lie together, those of the lanes of a chain side by side: the eight lanes that
 // shared memory serves at once never meet in a bank. Before them stand the number of queries, of
 // their strips, and of the first work group of targets that is needed, their first row of scores,
-// and a word of each lane. With TWO_TRACKS a score is the sum of two of them.
+// and where queries are joined a word of each lane. With TWO_TRACKS a score is the sum of two of them.
 // Needs number.glsl, chain.glsl, columns.glsl, best_scores, ROWS, CHAIN, STRIDE, LETTERS and
 // WORKGROUP.
 uniform uint first_strip, strip_count;  // of a query, in this dispatch
@@ -15,7 +15,7 @@ uniform uint first_strip, strip_count;  // of a query, in this dispatch
 uniform int match;
 uniform int mismatch;
 layout(std140, binding = QUERY_PROFILE_BINDING) uniform QueryProfile {
-    uvec4 head, of_lane, query_letters[ROWS / 4];
+    uvec4 head, query_letters[ROWS / 4];
 };
 
 struct Scores { ivec2 letters; };
@@ -43,7 +43,11 @@ Number with_score(Number x, Scores s, int r) {
 // strip. A word has four numbers of 32 bits; HALVES are two rows each.
 const bool HALVES = TARGETS == 2;
 const int IN_WORD = HALVES ? 2 : 1, PARTS = ROWS / (4 * IN_WORD);
+#ifdef JOINED
 const int HEADS = 1 + CHAIN;
+#else
+const int HEADS = 1;
+#endif
 const int SIZE = HEADS + (LETTERS + 1) * STRIDE;
 
 // load_query_profile() makes a strip ready, query_profile_at() returns a word of it, for one of the
@@ -79,8 +83,6 @@ uvec4 query_profile_at(int target, int k) { return query_profile[first_word + k]
 #endif
 
 uvec4 query_profile_head() { return query_profile_at(0, 0); }
-
-uvec4 queries_of_lane() { return query_profile_at(0, 1 + lane_in_chain()); }
 
 #ifdef TWO_TRACKS
 // The sums of the scores in the words of two parts.
@@ -141,6 +143,8 @@ Number with_score(Number x, Scores s, int r) { return sum(x, row_score(s, r)); }
 // queries, and whether these end with this strip. Without it a chain has one query or two.
 #ifdef JOINED
 Bits going_on;
+
+uvec4 queries_of_lane() { return query_profile_at(0, 1 + lane_in_chain()); }
 
 // Begin strip s, and return its number, and what else is at the head of the profile.
 uvec4 begin_strip(int slot, uint s) {

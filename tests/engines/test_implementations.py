@@ -26,7 +26,7 @@ from cases import (
 import glsw.device.shader
 from bench.micro_kernels import SHADERS as MICRO_SHADERS
 from glsw.alignment.batch import Mask
-from glsw.device.shader import assemble, explain, mentioned, root
+from glsw.device.shader import assemble, explain, root
 from glsw.engines import ENGINES
 from glsw.engines.gl import binding_macros
 from glsw.engines.three import ENGINES3
@@ -311,9 +311,9 @@ USUAL_PERMUTATIONS = permutations(LINEAR, SCORES, TASKS, **LANES)
 
 def known_to(name, every):
     """Return sets of defines with those that a program knows, each set once."""
-    names = mentioned(
-        name, dict.fromkeys(key for defines in every for key in defines), MICRO_SHADERS
-    )
+    keys = dict.fromkeys({key for defines in every for key in defines}, 1)
+    _, origins = assemble(name, keys, MICRO_SHADERS)  # which leaves out what is not mentioned
+    names = {key for key in keys if f"{name} (#define {key} 1)" in origins}
     some = [{key: value for key, value in each.items() if key in names} for each in every]
     return list({tuple(each.items()): each for each in some}.values())
 

@@ -119,7 +119,7 @@ def test_without_scoring_matrices(monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "nearest"),
-    [("BLOSUM26", "BLOSUM62"), ("gonnet1991", "GONNET1992"), ("vtml8", "VTML80")],
+    [("BLOSUM26", "BLOSUM62"), ("gonnet1991", "GONNET1992"), ("vtml81", "VTML80")],
 )
 def test_an_unknown_matrix_names_the_nearest(name, nearest):
     with pytest.raises(ValueError, match=f"unknown matrix '{name}', did you mean {nearest}"):

@@ -126,7 +126,7 @@ class Geometry:
     @property
     def head(self) -> int:
         """Words of 4 bytes before the scores of a strip in the query profile."""
-        return HEAD + LANE_INFO * self.chain
+        return HEAD + LANE_INFO * self.chain * self.joined
 
     def size(self, letters: int) -> int:
         """Return the bytes of the profile of a strip for an alphabet of so many letters."""
@@ -261,7 +261,7 @@ class Geometries:
         on_software = COMPARE if two and two[1] < 0 else BLOCK
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
-        self._chosen: dict[tuple[int, int, int, bool], Geometry] = {}
+        self._chosen: dict[tuple[int, int, int, bool, bool], Geometry] = {}
         self._pairing: dict[tuple[int, int], bool] = {}
         self._of_pairs: dict[tuple[int, int, int], Geometry] = {}
 
@@ -280,9 +280,11 @@ class Geometries:
         """Whether the scores of all letters fit shared memory, as `of_pairs` wants it."""
         return 4 * (self._letters + 1) ** 2 <= self._info.limits["max_shared_memory"] // 2
 
-    def of(self, m: int, number: int, queries: int = 1, long: bool = False) -> Geometry:
+    def of(
+        self, m: int, number: int, queries: int = 1, long: bool = False, joined: bool = False
+    ) -> Geometry:
         """Return the geometry for queries of m letters, and most targets or the long ones."""
-        key = m, number, queries, long
+        key = m, number, queries, long, joined
         if key not in self._chosen:
             self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
         return self._chosen[key]
@@ -294,8 +296,7 @@ class Geometries:
         """
         if joins:  # one for most groups, whose number is that of work groups along y
             m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
-        found = self.of(m, self.number, queries, long)
-        return replace(found, joined=joins and found.at_once)
+        return self.of(m, self.number, queries, long, joins)
 
     def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.
@@ -336,7 +337,7 @@ class Geometries:
     def of_streams(self) -> Geometry:
         """How streams of several queries are computed, if it can be at once."""
         queries = 2 if self.pairs_queries else 1
-        return self.of(_LONG_QUERY, self.number, queries)
+        return self.of(_LONG_QUERY, self.number, queries, joined=True)
 
     def streams_pay_off(self, letters: Sequence[int]) -> bool:
         """Tell whether the streams of a group, of so many letters each, are about equally long."""
@@ -356,7 +357,7 @@ class Geometries:
         geometry = self.of(m, self.number, queries)
         return rows_of_strips(geometry, geometry.strips(m))
 
-    def _options(self, number: int, queries: int, long: bool) -> list[Geometry]:
+    def _options(self, number: int, queries: int, long: bool, joined: bool) -> list[Geometry]:
         single = number == F16 and queries == 1
         if long:  # as many lanes per pair as have work
             options = [(8, chain, max(64, chain)) for chain in _LONG_TARGET_CHAINS]
@@ -375,9 +376,11 @@ class Geometries:
                 for chain in CHAIN_CHOICES
                 if chain <= _USUAL_CHAIN and 2 * rows <= most
             ]
-        return [self._made(*each, number, queries) for each in options]
+        return [self._made(*each, number, queries, joined) for each in options]
 
-    def _made(self, rows: int, chain: int, workgroup: int, number: int, queries: int) -> Geometry:
+    def _made(
+        self, rows: int, chain: int, workgroup: int, number: int, queries: int, joined: bool
+    ) -> Geometry:
         """Return a geometry with the values asked for; the profile lies where there is room."""
         info = self._info
         chain = self.chain or min(chain, self._workgroup or chain)
@@ -393,6 +396,7 @@ class Geometries:
             queries,
             at_once=not info.software,
             subgroups=self._subgroup_size >= chain,
+            joined=joined,
         )
         longer = number == INT32 or (queries == 2 and self._subgroup_size < _USUAL_CHAIN)
         if longer and not info.software and 4 * rows <= _MOST_CELLS[info.registers]:
@@ -401,7 +405,8 @@ class Geometries:
         room = limit if memory == BLOCK else limit - made.handed
         if memory in (BLOCK, SHARED) and made.size(self._letters) > room:
             made = replace(made, profile_memory=STORAGE)
-        return replace(made, at_once=made.at_once and made.profile_memory in (SHARED, STORAGE))
+        at_once = made.at_once and made.profile_memory in (SHARED, STORAGE)
+        return replace(made, at_once=at_once, joined=joined and at_once)
 
 
 def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:

@@ -219,14 +219,16 @@ def stacked(geometries: Geometries, rows: Rows) -> int:
 
 
 def lane_infos(placed: Placed) -> npt.NDArray[np.uint32]:
-    """Return what the profiles of strips tell each lane, see query_profile.glsl.
+    """Return what the profiles of strips tell each lane where queries are joined.
+
+    See query_profile.glsl.
 
     Returns
     -------
     ndarray of uint32, shape (groups, strips, chain, LANE_INFO)
         Of each lane: a mask, without half of a word where a query of a stream begins; the rows of
-        scores of its queries; whether its next strip has others. Of a group with
-        fewer strips the last ones are not used.
+        scores of its queries; whether its next strip has others. Of a group with fewer strips the
+        last ones are not used.
     """
     rows, geometry, strips, lanes = placed.rows, placed.geometry, placed.strips, placed.lanes
     chain, group, side, own = geometry.chain, rows["group"], rows["side"], np.arange(len(rows))
@@ -312,7 +314,8 @@ def profile_heads(placed: Placed, first: npt.ArrayLike) -> npt.NDArray[np.uint32
     heads = np.zeros((len(strips), strips.max(), geometry.head), np.uint32)
     heads[..., 0], heads[..., 1] = np.diff(bounds)[:, None], strips[:, None]
     heads[..., 2], heads[..., 3] = np.reshape(first, (-1, 1)), bounds[:-1, None]
-    heads[..., HEAD:] = lane_infos(placed).reshape(*heads.shape[:2], -1)
+    if geometry.joined:
+        heads[..., HEAD:] = lane_infos(placed).reshape(*heads.shape[:2], -1)
     return heads.reshape(-1, geometry.head)
 
 

@@ -460,7 +460,7 @@ def add_commands() -> None:
     case("options", *OPTION_MISTAKES)
 
 
-COMMAND_NAMES = "search merge align align3 dotplot view neighbors motifs makedb verify devices"
+COMMAND_NAMES = "search merge align align3 dotplot view neighbors motifs makedb verify devices demo"
 BAD = "search q.fa few.fa --engine cpu"
 MISTAKES = [
     "search missing.fa few.fa",

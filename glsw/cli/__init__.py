@@ -49,6 +49,7 @@ _COMMANDS = {
         "read a whole database of makedb and compare it with its checksums",
     ),
     "devices": ("glsw.cli.devices", "list the OpenGL devices"),
+    "demo": ("glsw.cli.demo", "write a small database and a query, and search"),
 }
 """The commands of the core: the module of each, and its help. Wings register more."""
 _WITHOUT_DEVICE = "makedb", "verify"

@@ -473,6 +473,22 @@ def test_demo_data(run: Callable[..., SimpleNamespace]) -> None:
     assert f"{(508 + 469) * 237892} cells" in done.err
 
 
+def test_the_demo_ranks_its_relatives(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    done = run("demo shown/here")
+    names = [line.split()[8] for line in done.out.splitlines() if "relative" in line]
+    assert names == [f"relative_{kept}" for kept in (90, 70, 50, 35, 25)]
+    assert "5 hits in 200 sequences" in done.out
+    shown = re.search(r"running glsw (.+)", done.err)
+    assert shown is not None
+    assert run(shown[1]).out == done.out  # it is the search that it names
+    assert run("demo shown/here").out == done.out
+    folder = files / "shown" / "here"
+    query = folder / "demo_query.fasta"
+    assert query.read_text().startswith(">demo_query a generated protein\n")
+    query.write_text("mine")
+    refused(run, "demo shown/here", "demo_query.fasta has other content", folder)
+
+
 def test_devices_are_listed(run: Callable[..., SimpleNamespace]) -> None:
     done = run("devices")
     assert done.out == "".join(f"{info}\n" for info in glsw.devices())

@@ -50,7 +50,7 @@ function _shtab_glsw_using
   test "$_shtab_glsw_cmdpath" = "$argv"
 end
 
-set -g _shtab_glsw_commands search align neighbors makedb verify devices dotplot motifs merge align3 view
+set -g _shtab_glsw_commands search align neighbors makedb verify devices demo dotplot motifs merge align3 view
 set -g _shtab_glsw_opts_with_value --alignments --alphabet --block --cap --channels --cluster --composition --cutoff --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --read-group --scheme --scoring --second-matrix --second-track --seg --segments --shard --side --size --statistics --strand --summary --target --target-genetic-code --target-strand --threads --ties --tiles --time-unit --to --top --unknown --value --weight
 
 complete -c glsw -e
@@ -193,6 +193,9 @@ complete -c glsw -n '_shtab_glsw_using devices' -s h -l help -d 'show this help 
 complete -c glsw -n '_shtab_glsw_using devices' -l test -d 'have every engine prove itself on each device: a table of what is right, to send with a report of a fault; and measure the device beside the processor, so that searches use the faster one'
 complete -c glsw -n '_shtab_glsw_using devices' -l device -x -d 'number of the device or part of its name (all)'
 complete -c glsw -n '_shtab_glsw_using devices' -l format -xka "text json" -d 'text or JSON (text)'
+complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a demo -d 'Write a small database and a query, and search.'
+complete -c glsw -n '_shtab_glsw_using demo' -s h -l help -d 'show this help message and exit'
+complete -c glsw -n '_shtab_glsw_using demo; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_directories)" -d 'the folder for both files, which is created if needed (the current one)'
 complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a dotplot -d 'Draw the best local score through each part of the table of two genomes.'
 complete -c glsw -n '_shtab_glsw_using dotplot' -s h -l help -d 'show this help message and exit'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l matrix -x -d 'substitution matrix (BLOSUM62): BENNER22, BENNER6, BENNER74, BLASTN, BLASTP, BLOSUM45, BLOSUM50, BLOSUM62, BLOSUM80, BLOSUM90, DAYHOFF, FENG, GENETIC, GONNET1992, HOXD70, JOHNSON, JONES, LEVIN, MCLACHLAN, MDM78, MEGABLAST, NUC.4.4, PAM250, PAM30, PAM70, RAO, RISLER, SCHNEIDER, STR, TRANS; with glsw[cpu] also VTML80, PFASUM60, PAM50 and others'

@@ -74,7 +74,7 @@ class Alignment:
         """Where the K - 1 runs of aligned pairs and gaps begin and end, shape (2, K).
 
         In residues from 0: row 0 in the target, row 1 in the query, as in
-        :class:`Bio.Align.Alignment`. K = 1 for an empty alignment.
+        `Bio.Align.Alignment`. K = 1 for an empty alignment.
         """
         return self.runs.coordinates()
 
@@ -154,7 +154,7 @@ class Alignment:
         return biopython_alignment((self.target, self.query), self.coordinates * width, self.score)
 
     def to_biotite(self) -> Any:
-        """Return a :class:`biotite.sequence.align.Alignment` of the query and the target.
+        """Return a `biotite.sequence.align.Alignment` of the query and the target.
 
         Both are whole sequences, of proteins or nucleic acid where biotite has their letters, and
         general ones else.
@@ -180,7 +180,7 @@ class Alignment:
         return align.Alignment(shown, trace, self.score)
 
     def to_skbio(self) -> Any:
-        """Return a :class:`skbio.TabularMSA` of the aligned letters of the query and the target.
+        """Return a `skbio.TabularMSA` of the aligned letters of the query and the target.
 
         They are DNA, RNA or Protein; their metadata has id and description, and that of the
         alignment the score.

@@ -377,7 +377,7 @@ class SearchResult:
             yield dict(zip(COLUMNS, values, strict=True))
 
     def to_dataframe(self) -> Any:
-        """Return a :class:`pandas.DataFrame` with a row for each high-scoring pair.
+        """Return a `pandas.DataFrame` with a row for each high-scoring pair.
 
         Its columns are `COLUMNS` as in `rows`; unknown bits and E-values are NaN.
 

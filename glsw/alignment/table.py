@@ -328,7 +328,7 @@ class PairAlignments(AlignedColumns):
         return f"<{len(self)} alignments of pairs>"
 
     def to_dataframe(self) -> Any:
-        """Return a :class:`pandas.DataFrame` with a row per pair.
+        """Return a `pandas.DataFrame` with a row per pair.
 
         Columns: query, target (names), score, query_start, query_end, target_start, target_end,
         columns, identities, gaps, cigar.
@@ -341,7 +341,7 @@ class PairAlignments(AlignedColumns):
         return package("pandas", "to_dataframe").DataFrame(self._table())
 
     def to_arrow(self) -> Any:
-        """Return the columns of `to_dataframe` as a :class:`pyarrow.Table`.
+        """Return the columns of `to_dataframe` as a `pyarrow.Table`.
 
         Raises
         ------

@@ -27,7 +27,7 @@ _BASES = [ambiguous_dna_values[letter] for letter in DNA.letters]
 
 
 def matrix_names() -> list[str]:
-    """Return the names that :meth:`Scoring.named` knows.
+    """Return the names that `Scoring.named` knows.
 
     >>> [name for name in matrix_names() if name.startswith("PAM")]
     ['PAM250', 'PAM30', 'PAM70']

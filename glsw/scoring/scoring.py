@@ -33,7 +33,7 @@ class Scoring:
     """A substitution matrix and the cost of gaps, in integers.
 
     A gap of k positions costs ``gap_open + (k - 1) * gap_extend``, as in Biopython, parasail and
-    EMBOSS; :meth:`blast` takes BLAST's costs. Equal costs are the linear gap model.
+    EMBOSS; `blast` takes BLAST's costs. Equal costs are the linear gap model.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Scoring:
         costs of target letters opposite a gap in the query.
     end_gaps : EndGaps, optional
         The costs of gaps at the ends of the sequences, for global and semi-global alignment; None
-        for local alignment. :meth:`in_mode` sets the usual ones.
+        for local alignment. `in_mode` sets the usual ones.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Scoring:
         """Return a scoring with a named matrix as BLAST has it, and the gap costs of BLAST.
 
         X, masked letters too, scores -1 against every letter but ``*``, as in BLAST, whose gap
-        costs are those of FASTA and SWIPE too. :meth:`named` keeps the scores that the matrix
+        costs are those of FASTA and SWIPE too. `named` keeps the scores that the matrix
         itself has for X.
 
         Parameters
@@ -146,7 +146,7 @@ class Scoring:
         Raises
         ------
         TypeError, ValueError
-            As :meth:`named`; for other names of gap costs, such as ``gapopen``.
+            As `named`; for other names of gap costs, such as ``gapopen``.
 
         Examples
         --------
@@ -217,7 +217,7 @@ class Scoring:
         Raises
         ------
         TypeError, ValueError
-            As :meth:`match_mismatch`; for other names of gap costs, such as ``gapopen``; if match
+            As `match_mismatch`; for other names of gap costs, such as ``gapopen``; if match
             or mismatch is not a whole number.
 
         Examples

@@ -23,7 +23,7 @@ class TwoTrackScoring(Scoring):
 
     The score of two positions is that of their first letters plus ``weight`` times that of their
     second letters, rounded once per entry of the second matrix to integer units of the first matrix
-    (halves to even numbers). Gap costs are those of the first. :meth:`of` makes it; its other
+    (halves to even numbers). Gap costs are those of the first. `of` makes it; its other
     parameters are those of `Scoring`.
 
     Parameters

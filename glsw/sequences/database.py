@@ -47,7 +47,7 @@ _ALL = slice(None)
 class Database:
     """Encoded sequences sorted by descending length, in memory or mapped from a file.
 
-    Made by :func:`makedb` and :meth:`open`, or by :meth:`of`. Sequences have two numbers: the
+    Made by `makedb` and `open`, or by `of`. Sequences have two numbers: the
     original one, by which records are asked for, and the place among the sorted, by which codes
     are. A database of a file is pickled as the path of the file, which other processes map again.
 
@@ -89,7 +89,7 @@ class Database:
 
     @classmethod
     def open(cls, path: Path) -> Database:
-        """Open a file that :func:`makedb` wrote.
+        """Open a file that `makedb` wrote.
 
         The time does not depend on the size: what is needed is read later, and compared with its
         checksums then, see `database_file`. The file may be deleted or replaced meanwhile.
@@ -345,7 +345,7 @@ def makedb(
     force: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Database:
-    """Index sequence files in a file that :meth:`Database.open` maps, and return it mapped.
+    """Index sequence files in a file that `Database.open` maps, and return it mapped.
 
     Parameters
     ----------

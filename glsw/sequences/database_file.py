@@ -48,7 +48,7 @@ second          uint8     with two tracks, codes of the second one in the same o
 Files of version 4 alone have the section ``second``, and in the table of contents a
 ``second_alphabet``, spelled as ``alphabet``. Versions 1 and 2 have no ``checksums`` but a ``crc32``
 of each section, and version 1 has no sections ``substituted_at`` and ``substituted``;
-:meth:`Database.open` reads all four.
+`Database.open` reads all four.
 
 What is read is compared with its checksums, so that a damaged file is an error and never a wrong
 result:
@@ -58,7 +58,7 @@ result:
   titles when they are shown, indices at the first search. Nothing else is read;
 - in versions 1 and 2 a section of at most 64 MiB when something in it is needed; a larger one only
   when it is needed as a whole, as the residues are by a search that takes them as one part, and by
-  :meth:`Database.verify`. Index anew for more;
+  `Database.verify`. Index anew for more;
 - codes outside the alphabet, and indices that make no sense, in every version.
 """
 
@@ -424,7 +424,7 @@ def masks(alphabet: Alphabet) -> bool:
 
 
 def is_database(path: Path) -> bool:
-    """Return whether a path is a file that begins as those of :func:`makedb` do.
+    """Return whether a path is a file that begins as those of `makedb` do.
 
     Only regular files are read, a pipe is not.
     """

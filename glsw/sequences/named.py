@@ -288,7 +288,7 @@ def as_records(source: Many, *, what: str, alphabet: Alphabet | None = None) -> 
     TypeError
         If ``source``, or one of its items, is of another kind.
     ValueError
-        From :func:`read`, if a str is the name of a file, or if an array has no alphabet or holds
+        From `read`, if a str is the name of a file, or if an array has no alphabet or holds
         other numbers than codes.
 
     Examples

@@ -26,7 +26,7 @@ class PairedAlphabet(Alphabet):
     first, second : Alphabet
         Of single characters; X in the second is a letter like others.
     others
-        As of `Alphabet`; :meth:`of` makes them.
+        As of `Alphabet`; `of` makes them.
 
     Raises
     ------

@@ -108,7 +108,7 @@ def mindist_scoring(
 ) -> Scoring:
     """Return a scoring in which unlike letters score minus their distance.
 
-    Equal letters score ``match``, neighbours 0, all others minus :func:`distances`, rounded to
+    Equal letters score ``match``, neighbours 0, all others minus `distances`, rounded to
     ``decimals`` and stored in integer units of a power of ten, ``scale``.
 
     The letters of random series are equally likely, so the mean of the matrix is the expected score

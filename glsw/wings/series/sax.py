@@ -186,7 +186,7 @@ def paa(
     TypeError
         If ``series`` does not hold numbers, or ``segments`` is not a whole number.
     ValueError
-        As for :func:`znormalize`; if ``segments`` is less than 1 or more than the samples; if all
+        As for `znormalize`; if ``segments`` is less than 1 or more than the samples; if all
         samples of a segment are nan (the message names channel and samples).
 
     Examples
@@ -229,12 +229,12 @@ def sax_codes(
     threshold: float | None = None,
     missing: Missing = "error",
 ) -> npt.NDArray[np.uint8]:
-    """Return the SAX word of each series as codes of :func:`alphabet`.
+    """Return the SAX word of each series as codes of `alphabet`.
 
     Parameters
     ----------
     series, segments, letters, threshold, missing
-        As for :func:`sax`.
+        As for `sax`.
 
     Returns
     -------
@@ -246,7 +246,7 @@ def sax_codes(
     Raises
     ------
     TypeError, ValueError
-        As for :func:`sax`.
+        As for `sax`.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def sax_codes(
 
 
 def codes_of(means: npt.NDArray[np.float64], letters: int) -> npt.NDArray[np.uint8]:
-    """Return the codes of means of z-normalised segments, see :func:`sax_codes`."""
+    """Return the codes of means of z-normalised segments, see `sax_codes`."""
     borders = breakpoints(letters) - _BREAKPOINT_TOLERANCE
     return np.searchsorted(borders, means, side="right").astype(np.uint8)
 
@@ -285,7 +285,7 @@ def sax(
         Size of the alphabet, 2 to 26.
     threshold : float, optional
         Standard deviation, in the unit of the series, up to which a series is constant and its
-        word is the middle letter throughout: see :func:`znormalize`.
+        word is the middle letter throughout: see `znormalize`.
     missing : {"error", "skip"}
         Whether nan is an error or ignored.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
 import importlib
 import importlib.util
 import re
@@ -136,9 +137,23 @@ def test_source_archive_holds_shaders(checkout: Path, tmp_path: Path) -> None:
     assert packed >= shaders | {"glsw/py.typed", "README.md", "LICENSE"}
 
 
-def load(name: str) -> ModuleType:
-    """Return a module of docs/, which is no package."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+def test_an_index_can_follow_the_links_of_the_description(checkout: Path, tmp_path: Path) -> None:
+    (metadata,) = unpack(build(checkout, "build_wheel", tmp_path)).glob("*.dist-info/METADATA")
+    head, _, text = metadata.read_text(encoding="utf-8").partition("\n\n")
+    assert "Description-Content-Type: text/markdown" in head
+    assert text.startswith("# glsw\n")
+    assert "glsw demo" in text
+    links = r"\]\((?!https?:)"
+    assert not re.search(links, text)
+    assert re.search(links, (checkout / "README.md").read_text(encoding="utf-8"))
+    failed, tried = doctest.testmod(load("description", ROOT / "packaging"))
+    assert tried
+    assert not failed
+
+
+def load(name: str, folder: Path = ROOT / "docs") -> ModuleType:
+    """Return a module of a folder that is no package."""
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -60,6 +60,6 @@ def _proteins(rng: random.Random) -> Iterator[tuple[str, str]]:
                 letters += letter if rng.random() < kept / 100 else generated(1)
             if rng.random() < _INDELS:
                 letters += generated(1)
-        yield f"relative_{kept} keeps {kept} % of the query", letters
+        yield f"relative_{kept} {kept} % of the query kept", letters
     for number in range(1, _UNRELATED + 1):
         yield f"unrelated_{number}", generated(rng.randint(60, 600))

@@ -1,4 +1,4 @@
-"""README.md: its tables are those that bench/results make. test_docs.py runs its examples."""
+"""README.md and its tables, and what pages say of bench/results. test_docs.py runs examples."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,11 @@ from bench import readme
 from bench.compare import matches
 
 README = Path(readme.ROOT, "README.md")
+STATISTICS = Path(readme.ROOT, "docs", "STATISTICS.md")
+
+
+def test_it_is_read_in_minutes():
+    assert len(README.read_text(encoding="utf-8").split()) <= 1000
 
 
 def test_tables_are_those_of_the_results():
@@ -16,15 +21,22 @@ def test_tables_are_those_of_the_results():
 def test_a_changed_result_changes_the_table(monkeypatch):
     fields = {"workload": "three-large", "sizes": [512] * 3, "task": "ends", "program": "subtable"}
     rows = [row for row in readme.load("h100") if matches(row, fields)]
-    before = readme.made()["README.md"]
+    before = readme.made()["docs/SPEED.md"]
     for row in rows:
         monkeypatch.setitem(row, "wall", row["cells"] / 123.4e9)
-    assert "| 123 (" in readme.made()["README.md"]
+    assert "| 123 (" in readme.made()["docs/SPEED.md"]
     assert "| 123 (" not in before
 
 
+def test_the_first_page_shows_rivals():
+    lines = readme.made()["README.md"].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert len(cells) == 5
+    assert all(all(row) for row in cells)
+
+
 def test_what_is_said_of_significance():
-    text = README.read_text(encoding="utf-8")
+    text = STATISTICS.read_text(encoding="utf-8")
     found = [row for row in readme.load("cpu") if row["workload"] == "significance"]
     notes = {row["options"]: [] for row in found}
     for row in found:

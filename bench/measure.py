@@ -104,9 +104,9 @@ def compare(found: npt.ArrayLike, expected: npt.ArrayLike, judge: str = "referen
 
 def both(first: Check, second: Check) -> Check:
     """Join two checks of the same work."""
-    known = second.judge in first.judge.split(", ")
+    judges = dict.fromkeys(f"{first.judge}, {second.judge}".split(", "))
     return Check(
-        first.judge if known else f"{first.judge}, {second.judge}",
+        ", ".join(judges),
         min(first.pairs, second.pairs) and max(first.pairs, second.pairs),
         first.wrong + second.wrong,
         first.first or second.first,

@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Found = npt.NDArray[np.uint32]
-SHADERS = Path(__file__).with_name("shaders")
-"""Folder of the shaders of micro; they include files of glsw as well."""
 SEEDS = 64  # invocations differ in their last six bits only, see results.glsl
 OPEN, EXTEND, COSTS3 = 12, 2, {"opens": 9, "extends": 2}
 SCORES = {"match": 5, "mismatch": -4}

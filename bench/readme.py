@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,8 @@ from typing import Any
 from bench import Parser, roofline
 from bench.compare import matches
 from bench.compilers import rows as compiled, table as compilers
-from bench.report import COLOURS
-from bench.row import File, Row, rate_of, seconds_of, state
+from bench.report import COLOURS, MARK
+from bench.row import File, Row, older, rate_of, seconds_of, state
 from bench.table import gcups, number, percent, seconds, size_text, where
 from bench.work.accuracy import CURVE, ERRORS, FIRST
 
@@ -31,6 +31,11 @@ options of their rows. Those with ``first``, their text there, are on the first 
 ``bounds`` are GPUs, their relatives among the compilers, their 32-bit lanes and boost clocks in
 GHz.
 """
+BY_HAND = "\u2021"  # a double dagger
+LEGEND = {
+    MARK: "older: its shaders have changed since",
+    BY_HAND: "not of this run: measured by hand, see `source` of its row",
+}
 DEVICES: Mapping[str, str] = TABLES["devices"]
 _LINES = {"1 round": ":", "2 rounds": "--", "3 rounds": "-"}
 
@@ -60,7 +65,7 @@ def headlines() -> Iterator[str]:
     for each in TABLES["headlines"]:
         for name, text in each.get("journeys", {}).items():
             for row in _found({"workload": "journeys", "program": "glsw", "options": name}):
-                time = f"{gcups(_rate(row))} ({seconds(seconds_of(row))})"
+                time = f"{gcups(_rate(row))}{_mark(row)} ({seconds(seconds_of(row))})"
                 yield line(f"`glsw search`, the whole command: {text}", time, "")
         if shown := _ours(each):
             others = (place + ", ".join(names) for place, (_, names) in _others(each).items())
@@ -95,7 +100,8 @@ def _ours(each: Mapping[str, Any]) -> list[str]:
             row = {**found[0], **total}
         rates = {"clock": gcups(rate_of(row, clock=True) or 0.0), "wall": gcups(_rate(row))}
         memory = size_text(row.get("memory"))
-        shown.append(form.format(**rates, time=seconds(seconds_of(row)), memory=memory))
+        text = form.format(**rates, time=seconds(seconds_of(row)), memory=memory)
+        shown.append(text + _mark(row))
     return shown
 
 
@@ -113,7 +119,7 @@ def _others(each: Mapping[str, Any]) -> dict[str, tuple[float, list[str]]]:
     return {
         place: (
             max(map(_rate, best.values())),
-            [f"{name} {gcups(_rate(row))}" for name, row in best.items()],
+            [f"{name} {gcups(_rate(row))}{_mark(row)}" for name, row in best.items()],
         )
         for place, best in groups.items()
     }
@@ -130,49 +136,74 @@ def _rate(row: Row) -> float:
     return rate_of(row) or 0.0
 
 
+def _mark(row: Row) -> str:
+    return MARK * older(row) + BY_HAND * bool(row.get("source"))
+
+
 def by_device() -> Iterator[str]:
     """Yield the lines of the table that compares devices."""
-    files = DEVICES.values()
-    yield head("GCUPS by wall time", *DEVICES)
+    files = _with(TABLES["workloads"])
+    yield head("GCUPS by wall time", *files)
     for workload, text in TABLES["workloads"].items():
-        every = [[row for row in load(file) if row["workload"] == workload] for file in files]
+        every = [_rows(file, [workload]) for file in files.values()]
         # Of glsw not `auto`, no engine of its own, and not `cpu`, none of OpenGL.
         found = [[row for row in rows if row["program"] not in ("auto", "cpu")] for rows in every]
         first = [rows[0] for rows in found if rows]
         large = text.format(*first[0]["sizes"], count=first[0]["count"])
         same = len({(*row["sizes"], row["count"]) for row in first}) == 1
-        yield f"| **{large}**{'' if same else ' (software: less)'} |" + " |" * len(DEVICES)
+        yield f"| **{large}**{'' if same else ' (software: less)'} |" + " |" * len(files)
         for label, place in TABLES["places"].items():
             there = [[row for row in rows if where(row) == place] for rows in found]
             best = [max(rows, key=_rate, default=None) for rows in there]
             if any(best):
-                yield line(label, *(f"{gcups(_rate(r))} {r['program']}" if r else "" for r in best))
+                yield line(label, *(_cell(row) if row else "" for row in best))
+
+
+def _cell(row: Row) -> str:
+    return f"{gcups(_rate(row))}{_mark(row)} {row['program']}"
+
+
+def _rows(file: str, workloads: Container[str]) -> list[Row]:
+    return [row for row in load(file) if row["workload"] in workloads]
+
+
+def _with(workloads: Container[str]) -> dict[str, str]:
+    """Return the devices that have rows of these workloads."""
+    return {name: file for name, file in DEVICES.items() if _rows(file, workloads)}
 
 
 def limits() -> Iterator[str]:
     """Yield the lines of the tables of what limits the engines: rates, and shares of ceilings."""
-    rates = {file: roofline.rates_of(load(file)) for file in DEVICES.values()}
-    yield head("rate", *DEVICES)
+    files = _with(["micro"])
+    rates = {file: roofline.rates_of(load(file)) for file in files.values()}
+    micro = {(file, row["program"]): row for file in rates for row in _rows(file, ["micro"])}
+    yield head("rate", *files)
     for unit, (scale, names) in TABLES["rates"].items():
         for name in names:
-            found = [each[name] * scale if name in each else None for each in rates.values()]
-            yield line(f"{name}, {unit}", *map(number, found))
-    yield "\n| engine: workload | H100: GCUPS of its ceiling | what limits | llvmpipe |"
+            found = [micro.get((file, name)) for file in rates]
+            cells = (f"{number(row['rate'] * scale)}{_mark(row)}" if row else "-" for row in found)
+            yield line(f"{name}, {unit}", *cells)
+    first, *more = _with(TABLES["workloads"]).items()
+    names = ", ".join(name for name, _ in more)
+    yield f"\n| engine: workload | {first[0]}: GCUPS of its ceiling | what limits | {names} |"
     yield "|---|---|---|---|"
 
     def bound(file: str, row: Row) -> roofline.Bound | None:
         return roofline.bound(row, rates[file], _file(file).header["device"])
 
-    for row in load("h100"):
-        limit = bound("h100", row) if row["workload"] in TABLES["workloads"] else None
+    def share(file: str, fields: Mapping[str, Any]) -> str:
+        found = [bound(file, row) for row in load(file) if matches(row, fields)]
+        return next((f"{each.share:.0%}" for each in found if each and each.share), "-")
+
+    for row in _rows(first[1], TABLES["workloads"]):
+        limit = bound(first[1], row)
         if limit is None or limit.share is None:
             continue
-        own = f"{gcups(limit.reached)} of {gcups(limit.lowest.cells_per_second)}"
+        reached, most = limit.reached, limit.lowest.cells_per_second
+        own = f"{gcups(reached)}{_mark(row)} of {gcups(most)}, {limit.share:.0%}"
         same = {name: row[name] for name in ("workload", "program", "task")}
-        others = [bound("llvmpipe", each) for each in load("llvmpipe") if matches(each, same)]
-        other = next((f"{each.share:.0%}" for each in others if each and each.share), "-")
-        name, reason = f"`{row['program']}`: {row['workload']}", limit.lowest.reason
-        yield line(name, f"{own}, {limit.share:.0%}", reason, other)
+        others = ", ".join(share(file, same) for _, file in more)
+        yield line(f"`{row['program']}`: {row['workload']}", own, limit.lowest.reason, others)
 
 
 def relatives() -> Iterator[str]:
@@ -213,32 +244,22 @@ def draw(shares: Mapping[str, Mapping[tuple[str, str], float]], path: Path) -> N
     figure.savefig(path, dpi=120, metadata={"Software": None})
 
 
-def two_devices() -> str:
-    """Return how much faster two devices are than one."""
-    rows = sorted(load("2xh200"), key=lambda row: row.get("count") or 0)
-    found = {(row["task"], row.get("options")): row for row in rows}  # the largest
-    one, both = (found["devices", f"devices {some}"] for some in ("0", "0,1"))
-    kind = "scores, devices", "all triples, devices"
-    first, all_ = (found[kind[0], f"{kind[1]} {some}"] for some in ("0", "0,1"))
-    return (
-        f"Two H200 search {one['count']:,} proteins {one['wall'] / both['wall']:.2f} times as fast "
-        f"as one, with the same output bytes, and score triples "
-        f"{all_['rate'] / first['rate']:.2f} times as fast."
-    )
-
-
 def made() -> dict[str, str]:
     """Return what stands between the two marks, by file."""
     intro = (
         "The same work on every device, in one run of `python -m bench run`, and the fastest other "
         "programs on the processor of that machine:"
     )
-    lines = [*headlines(), "", two_devices(), "", intro, "", *by_device()]
+    lines = [*headlines(), "", intro, "", *by_device()]
     rows = compiled.Rows.read()
     devices = *compilers.by_device(rows), "", *compilers.bounds(rows, TABLES["bounds"])
     tables = {"README.md": first(), "docs/SPEED.md": lines, "bench/README.md": limits()}
     tables |= {"docs/SENSITIVITY.md": relatives(), "docs/DEVICES.md": devices}
-    return {name: "\n".join(some) for name, some in tables.items()}
+    texts = {name: "\n".join(some) for name, some in tables.items()}
+    for name, text in texts.items():
+        marks = [f"{mark} {said}" for mark, said in LEGEND.items() if mark in text]
+        texts[name] = "\n\n".join([text, *(["; ".join(marks) + "."] if marks else [])])
+    return texts
 
 
 def main(argv: Sequence[str]) -> int:

@@ -16,6 +16,7 @@ from bench.work.base import TABLE
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#7f3fbf", "#7a7a00")
 """Of devices, to be told apart by the colour-blind too (after Okabe and Ito)."""
+MARK = "\u2020"  # a dagger, at numbers whose rows have a remark
 OTHERS, GREY = 4, "#9a9a9a"  # how many other programs the picture shows, and their colour
 
 
@@ -102,8 +103,10 @@ def linked(row: Row | None, column: Column) -> Cell:
     if row is None:
         return Cell("")
     kind = {"wrong": "wrong", "not run": "none"}.get(state(row))
-    link = {"href": f"#{column.place(row)}", "class": kind, "title": row.get("skipped")}
-    return rate_cell(row)._replace(link=link)
+    title = row.get("skipped") or table.remark(row) or None
+    link = {"href": f"#{column.place(row)}", "class": kind, "title": title}
+    cell = rate_cell(row)
+    return cell._replace(link=link, shown=cell.shown + MARK * bool(table.remark(row)))
 
 
 def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str, Table]]:
@@ -162,7 +165,7 @@ def every_row(columns: Sequence[Column]) -> Table:
     lines = []
     for column, row in rows:
         clock, passes, memory = row.get("clock"), row.get("between"), row.get("memory")
-        part, dirty = " (part)" * bool(row.get("part")), " (dirty)" * bool(row.get("dirty"))
+        part, remark = " (part)" * bool(row.get("part")), table.remark(row)
         judged = f"{row.get('judge') or '-'}: {row.get('wrong', 0)} of {row.get('judged', 0)}"
         lines.append(
             [
@@ -170,8 +173,8 @@ def every_row(columns: Sequence[Column]) -> Table:
                 *(rate_cell(row), Cell(table.seconds(seconds_of(row)) + part, seconds_of(row))),
                 *(Cell(table.seconds(clock), clock), Cell(table.percent(passes), passes)),
                 *(Cell(table.size_text(memory), memory), table.energy(row), judged),
-                row.get("skipped") or row.get("note") or "",
-                (row.get("commit") or "")[:9] + dirty,
+                "; ".join(filter(None, (row.get("source"), row.get("skipped") or row.get("note")))),
+                (row.get("commit") or "")[:9] + f" ({remark})" * bool(remark),
             ]
         )
     return Table("every row", head, lines, *(column.place(row) for column, row in rows))

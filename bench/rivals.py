@@ -201,19 +201,17 @@ class Swipe(Command):
 class Cudasw4:
     """CUDASW++4.0 on files: all queries in one command, which tells the scan time of each.
 
-    ``path`` is that of its program ``align``, with ``makedb`` in the same folder; the scoring is
-    BLOSUM62 with any cost of gaps; ``folder`` is where the files are written.
+    ``path`` is that of its program ``align``, with ``makedb`` in the same folder; ``folder`` is
+    where the files are written. The scoring is BLOSUM62 with `gaps`, the first position and each
+    further one: the program reads --gop and --gex, and never passes them on (commit 37a394c).
     """
 
-    name, best, kinds = "CUDASW++4.0", 10, ("dpx", "half2")
+    name, best, kinds, gaps = "CUDASW++4.0", 10, ("dpx", "half2"), (11, 1)
 
-    def __init__(
-        self, path: str, scoring: Scoring, queries: Sequences, targets: Sequences, folder: Path
-    ) -> None:
+    def __init__(self, path: str, queries: Sequences, targets: Sequences, folder: Path) -> None:
         self._folder, self._count = Path(tempfile.mkdtemp(dir=folder)), len(queries)
         self._words = [path, "--query", "q.fa", "--db", "db", "--top", str(self.best), "--tsv"]
         self._words += ["--of", "out", "--mat", "blosum62", "--verbose"]
-        self._words += ["--gop", str(-scoring.gap_open), "--gex", str(-scoring.gap_extend)]
         write_fasta(self._folder / "q.fa", "query", queries)
         write_fasta(self._folder / "db.fa", "t", targets)
         start = time.perf_counter()

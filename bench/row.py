@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 
 from jsonschema import Draft202012Validator
 
+from glsw.device import shader
+
 SCHEMA = 4
 LICENCE = "CC0-1.0"
 KEY = (
@@ -27,6 +29,10 @@ POINT = ("task", "options", "rate", "note")
 """Fields of the points of a curve: untimed rows that have all others in common are one line."""
 Row: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[object, ...]
+TIMES = (None, "cell/s", "op/s", "byte/s", "s")
+"""Units of what a shader decides."""
+SHADERS = Path(__file__).with_name("shaders")
+"""Folder of the shaders of `micro`; they include files of glsw as well."""
 _HOME = r"(/home/|/Users/|[A-Z]:\\+Users\\+|/root(?=/|$))[\w.-]*"
 _COMMON = {"root", "user", "admin", "ubuntu", "runner", "localhost"}
 
@@ -61,6 +67,30 @@ def rate_of(row: Row, *, clock: bool = False) -> float | None:
 def seconds_of(row: Row) -> float | None:
     """Return the wall seconds of the whole work, also where a part of it was timed."""
     return row["wall"] / (row.get("part") or 1.0) if row.get("wall") else None
+
+
+@cache
+def digest(name: str) -> str:
+    """Return a hash of a shader as it is now, with its includes and without comments.
+
+    ``*`` is all shaders of glsw; a shader that is not there has none.
+    """
+    names = sorted(path.name for path in shader.root().glob("*.*")) if name == "*" else [name]
+    try:
+        lines = "\n".join(shader.assemble(each, folder=SHADERS)[0] for each in names).splitlines()
+    except shader.ShaderError:
+        return ""
+    code = "\n".join(filter(None, (line.partition("//")[0].strip() for line in lines)))
+    return hashlib.sha256(code.encode()).hexdigest()[:8]
+
+
+def older(row: Row) -> bool:
+    """Tell whether a shader has changed since it was timed, or may have: the row does not say."""
+    if not row["ours"] or state(row) != "timed" or row.get("unit") not in TIMES:
+        return False
+    if (told := row.get("shaders")) is not None:
+        return any(digest(name) != text for name, text in told.items())
+    return bool(row.get("driver")) and row["program"] != "cpu"
 
 
 @dataclass

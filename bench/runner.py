@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from bench import machine, table
 from bench.machine import PowerMeter
 from bench.measure import COOLS, WARM_UP, Measurement, measure
-from bench.row import File, Key, key, state, tidy
+from bench.row import File, Key, digest, key, state, tidy
 from bench.work.base import CANNOT, Case, Setup, Workload, require
 
 FIRST = 0.6  # share of the seconds that is for the first pass: it compiles, and makes the data
@@ -35,6 +35,18 @@ class LateError(BaseException):
     """A case takes too long; nothing catches it but the runner."""
 
 
+class Programs(dict[Any, Any]):
+    """The programs of a device; ``used`` are the files of their shaders, once they were asked."""
+
+    def __init__(self, programs: dict[Any, Any]) -> None:
+        super().__init__(programs)
+        self.used: set[str] = set()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        self.used.update(key[: len(key) // 2])  # the other half are texts
+        return super().get(key, default)
+
+
 @dataclass
 class Runner:
     """Measures cases and keeps their rows; ``common`` are fields that all rows have."""
@@ -47,6 +59,11 @@ class Runner:
     _warm_until: float = 0.0
     _width: int = 0
     _own: set[Key] = field(default_factory=set)
+    _used: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """Shaders by workload and program: an engine may be kept from case to case."""
+
+    def __post_init__(self) -> None:
+        self._programs = self.setup.device.programs = Programs(self.setup.device.programs)
 
     def run(self, workloads: Sequence[Workload], seconds: float, passes: int) -> None:
         """Go over all workloads so many times; each has its weight's share of the seconds."""
@@ -101,6 +118,7 @@ class Runner:
         name = key(tidy(row))
         limit = OVERTIME * share + case.grace + GRACE * (4 if self.setup.size == "full" else 1)
         old = self.file.rows.get(name) if number > 1 else None
+        used = self._programs.used = self._used.setdefault((work.name, case.program), set())
         try:
             require(self.setup.device, work.requires)
             with deadline(limit):
@@ -111,6 +129,8 @@ class Runner:
             if case.ours and not isinstance(error, UNABLE):
                 raise
             row["skipped"] = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if case.ours and state(row) == "timed":
+            row.setdefault("shaders", {name: digest(name) for name in sorted(used)})
         row = joined(old, row) | {"passes": number}
         self.file.keep(row)
         self._own.add(name)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bench import Parser
-from bench.row import File, Row, seconds_of, state
+from bench.row import File, Row, older, seconds_of, state
 
 
 def title(row: Row) -> str:
@@ -17,7 +17,13 @@ def label(row: Row) -> str:
     """Return what tells a row from others of its workload and scoring."""
     task = row["task"] if row["task"] != "scores" else None
     parts = who(row), task, "x".join(map(str, row.get("sizes") or ())), row.get("options")
-    return ", ".join(part for part in parts if part)
+    return ", ".join(part for part in (*parts, remark(row)) if part)
+
+
+def remark(row: Row) -> str:
+    """Return what is to be known of a row: it is not of a run, dirty, or older than its shader."""
+    said = {"not of this run": row.get("source"), "dirty": row.get("dirty"), "older": older(row)}
+    return ", ".join(text for text, true in said.items() if true)
 
 
 def who(row: Row) -> str:

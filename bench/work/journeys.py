@@ -20,7 +20,7 @@ from bench.machine import environment
 from bench.measure import Check, Measurement, Spread
 from bench.programs import ParasailPairs, judge
 from bench.rivals import version_of, write_records
-from bench.row import impersonal
+from bench.row import digest, impersonal
 from bench.work.base import Case, Part, Workload, rival_cases, spread
 from glsw import Aligner, Batch, Profile, Record, Scoring, read
 from glsw.engines import Reference
@@ -301,7 +301,9 @@ class Journeys(Workload, called="journeys"):
             device="" if info.software else f" --device {info.index}",  # as users without a GPU
         )
         output = self.setup.folder / f"out.{program}"
-        facts: dict[str, Any] = {"note": command}
+        facts: dict[str, Any] = {"note": command} | (
+            {"shaders": {"*": digest("*")}} if ours else {}
+        )
         random = sorted(
             filter(self.inputs.generated, filter(None, {journey.query, journey.target}))
         )

@@ -14,7 +14,8 @@ import numpy as np
 
 from bench import micro_kernels
 from bench.measure import WARM_UP, Check, Measurement, compare, measure
-from bench.micro_kernels import SEEDS, SHADERS, Found, Kernel, block_table, texture_table, word
+from bench.micro_kernels import SEEDS, Found, Kernel, block_table, texture_table, word
+from bench.row import SHADERS
 from bench.work.base import Case, Setup, Workload
 from glsw import Device, DeviceError
 from glsw.device import shader

@@ -10,7 +10,7 @@ import numpy as np
 from bench import generated
 from bench.measure import Measurement, compare
 from bench.work.base import Case, Entry, Workload, engines_for, lanes, named, spread
-from bench.work.search_base import BLOSUM, Database, Made
+from bench.work.search_base import BLOSUM, WITH_CUDASW4, Database, Made
 from glsw import PROTEIN, Scoring, Sequences
 from glsw.engines.cpu import Cpu
 from glsw.engines.tiles import ScanTile
@@ -22,7 +22,8 @@ class Search(Workload, called="search"):
     """One protein against a database: all engines."""
 
     def cases(self) -> Iterator[Case]:
-        base = Database(self.setup, [375], self.chosen("count"), sample=3e7)
+        words: dict[str, Any] = {"scoring": WITH_CUDASW4, "sample": 3e7}
+        base = Database(self.setup, [375], self.chosen("count"), **words)
         yield from base.engine_cases([*self.numbers, *engines_for("search", "lanes")], [[0]])
         yield from base.rival_cases([0], slow=True)
         yield from base.cudasw4_cases([[0]])
@@ -39,7 +40,7 @@ class Uniform(Search, called="search-uniform"):
     def bases(self) -> Iterator[Database]:
         standard = generated.STANDARD[: self.chosen("standard")]
         for size in product(self.chosen("count"), self.chosen("length")):
-            yield Database(self.setup, standard, *size)
+            yield Database(self.setup, standard, *size, WITH_CUDASW4)
 
     def cases(self) -> Iterator[Case]:
         """Yield ``queries`` of them alone, and all together."""
@@ -113,7 +114,8 @@ class SearchFile(Uniform, called="search-file"):
     """The standard queries against the Swiss-Prot of the folder of data."""
 
     def bases(self) -> Iterator[Database]:
-        yield Database(self.setup, generated.STANDARD, 52_608, make=self.real)
+        words: dict[str, Any] = {"scoring": WITH_CUDASW4, "make": self.real}
+        yield Database(self.setup, generated.STANDARD, 52_608, **words)
 
     def real(self) -> Made:
         """Return the 20 standard queries, the shortest first, and Swiss-Prot, the longest first."""

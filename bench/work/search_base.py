@@ -21,6 +21,7 @@ from bench.machine import run
 from bench.measure import Check, Measurement, Spread, both
 from bench.programs import Scores, judge
 from bench.rivals import Cudasw4, write_fasta
+from bench.row import digest
 from bench.work import base
 from bench.work.alignments import PairWork, Right
 from bench.work.base import Case, Entry, Run, Setup, estimated, named, portion
@@ -30,6 +31,8 @@ from glsw.engines.tiles import ScanTile
 from glsw.output import FORMATS
 
 BLOSUM = Scoring.named("BLOSUM62", 12, 1)
+WITH_CUDASW4 = Scoring.named("BLOSUM62", *Cudasw4.gaps)
+"""Of all programs where CUDASW++4.0 is one of them: it has no other gap costs."""
 GLSW = sys.executable, "-m", "glsw"
 MEAN, TOP = 361, Cudasw4.best
 """Letters of a target with Swiss-Prot's lengths; hits of a query that whole commands list."""
@@ -162,8 +165,7 @@ class Database:
     @cached_property
     def cudasw4(self) -> Cudasw4:
         self.drop()
-        words = self.scoring, *self.made[:2], self.setup.folder
-        return Cudasw4(self.setup.rivals[Cudasw4.name], *words)
+        return Cudasw4(self.setup.rivals[Cudasw4.name], *self.made[:2], self.setup.folder)
 
     def check_best(self, queries: Sequence[int], best: Sequence[Sequence[int]]) -> Check:
         """Compare the best scores of each query with those of all targets by an engine."""
@@ -216,6 +218,8 @@ class Database:
         folder, index = self.folder, self.setup.device.info.index
         words = ["search", str(folder / "q.fasta"), str(folder / "db.glsw"), "--format", "tsv"]
         words += f"--top {TOP} --evalue inf --engine lanes --no-progress --device {index}".split()
+        first, extend = self.scoring.gap_open, self.scoring.gap_extend
+        words += ["--gapopen", str(first - extend), "--gapextend", str(extend)]
 
         def search() -> list[list[int]]:
             best: list[list[int]] = [[] for _ in self.lengths]
@@ -225,8 +229,8 @@ class Database:
                     best[int(row["query"].removeprefix("query"))].append(int(row["score"]))
             return best
 
-        note = "alignments and E-values of ten hits each"
-        return self._timed(search, max(seconds, 0.1), setup=self.indexing, note=note)
+        facts = {"note": "alignments and E-values of ten hits each", "shaders": {"*": digest("*")}}
+        return self._timed(search, max(seconds, 0.1), setup=self.indexing, **facts)
 
     def _cudasw4(self, kind: str, seconds: float) -> Measurement:
         program = self.cudasw4
@@ -254,7 +258,7 @@ class Database:
         """Return the search on some devices; the output of all of them is the same."""
         folder = self.folder
         one: Any = devices[0] if len(devices) == 1 else list(devices)
-        aligner = Aligner(BLOSUM, engine="lanes", device=one)
+        aligner = Aligner(self.scoring, engine="lanes", device=one)
 
         def search() -> str:
             stream = io.StringIO()
@@ -268,4 +272,5 @@ class Database:
             same = text == self._expected
             return Check("one device", 1, int(not same), None if same else "other bytes")
 
-        return Run(search, check, self.cells(self.everything), close=aligner.close)
+        facts = lambda: {"shaders": {"*": digest("*")}}  # noqa: E731
+        return Run(search, check, self.cells(self.everything), facts=facts, close=aligner.close)

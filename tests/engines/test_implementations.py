@@ -24,7 +24,7 @@ from cases import (
 )
 
 import glsw.device.shader
-from bench.micro_kernels import SHADERS as MICRO_SHADERS
+from bench.row import SHADERS as MICRO_SHADERS
 from glsw.alignment.batch import Mask
 from glsw.device.shader import assemble, explain, root
 from glsw.engines import ENGINES

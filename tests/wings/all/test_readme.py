@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from bench import readme
 from bench.compare import matches
 
@@ -29,10 +31,23 @@ def test_a_changed_result_changes_the_table(monkeypatch):
 
 
 def test_the_first_page_shows_rivals():
-    lines = readme.made()["README.md"].splitlines()[2:]
+    text = readme.made()["README.md"]
+    lines = [line for line in text.splitlines() if line.startswith("|")][2:]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert len(cells) == 5
     assert all(all(row) for row in cells)
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_old_rows_are_marked(monkeypatch, old):
+    monkeypatch.setattr(readme, "older", lambda row: old and row["ours"])
+    made = readme.made()
+    for name in ("README.md", "docs/SPEED.md", "bench/README.md"):
+        assert (readme.MARK in made[name], readme.LEGEND[readme.MARK] in made[name]) == (old, old)
+    lines = [line for line in made["docs/SPEED.md"].splitlines() if line.startswith("| glsw")]
+    cells = [cell for line in lines for cell in line.split("|")[2:] if cell.strip()]
+    assert cells
+    assert {readme.MARK in cell for cell in cells} == {old}
 
 
 def test_what_is_said_of_significance():

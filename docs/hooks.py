@@ -1,17 +1,23 @@
-"""Hooks of MkDocs: pages from the folder above docs/, and notebooks as pages."""
+"""Hooks of MkDocs: pages from the folder above docs/, notebooks as pages, and links between pages.
+
+``extra.below`` of mkdocs.yml lists pages that have no entry of their own in the navigation.
+"""
 
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+import glsw
 
 sys.path.insert(0, str(Path(__file__).parent))
 from imports import PLACE, picture
@@ -38,7 +44,57 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Let links to the pages from above lead to them, and draw the picture of the rooms."""
     if PLACE in markdown:
         markdown = markdown.replace(PLACE, picture())
-    return re.sub(rf"\]\(\.\./({'|'.join(map(re.escape, ABOVE))})", r"](\1", markdown)
+    markdown = re.sub(rf"\]\(\.\./({'|'.join(map(re.escape, ABOVE))})", r"](\1", markdown)
+    own = page.file.src_uri
+
+    def links(names: Iterable[str]) -> str:
+        folder = posixpath.dirname(own)
+        made = (f"[{_title(files, name)}]({posixpath.relpath(name, folder)})" for name in names)
+        return " · ".join(made)
+
+    below: dict[str, list[str]] = config.extra["below"]
+    above = [name for name, others in below.items() if own in others]
+    near = links(below.get(own, ())) or links(above)
+    if not near:
+        return markdown
+    head, line, rest = re.split(r"^(# .*\n)", markdown, maxsplit=1, flags=re.MULTILINE)
+    return f"{head}{line}\n{'Part of' if above else 'See also'}: {near}\n{{.near}}\n{rest}"
+
+
+def on_env(env: Any, config: MkDocsConfig, files: Files) -> None:
+    """Let names in the pages about Python lead to what they name."""
+    pages = [file.page for file in files.documentation_pages() if file.src_uri.startswith("api/")]
+    places: dict[str, set[str]] = {}
+    for page in filter(None, pages):
+        for name in re.findall(r'id="(glsw\.[\w.]+)"', page.content or ""):
+            *_, kind, last = name.split(".")
+            own = last in glsw.__all__ and kind.islower()  # in a module, not in a class
+            for short in (last, f"{kind}.{last}", *[f"glsw.{last}"] * own):
+                places.setdefault(short, set()).add(f"{page.file.name}.html#{name}")
+
+    def link(found: re.Match[str]) -> str:
+        code, name = found.groups()
+        if "." not in name and name.islower():  # a parameter
+            return code
+        near = places.get(name) or places.get(name.removeprefix("glsw."), set())
+        return f'<a href="{min(near)}">{code}</a>' if len(near) == 1 else code
+
+    for page in filter(None, pages):
+        parts = re.split(
+            r"(<(?:a|pre|h\d)\b.*?</(?:a|pre|h\d)>)", page.content or "", flags=re.DOTALL
+        )
+        pattern = r"(<code>((?:glsw\.)?[A-Za-z_]\w*(?:\.\w+)?)(?:\(\))?</code>)"
+        parts[::2] = [re.sub(pattern, link, part) for part in parts[::2]]
+        page.content = "".join(parts)
+
+
+def _title(files: Files, name: str) -> str:
+    """Return the first heading of a page."""
+    file = files.get_file_from_path(name)
+    assert file is not None, name
+    found = re.search(r"^# (.*)$", file.content_string, re.MULTILINE)
+    assert found is not None, name
+    return found[1]
 
 
 def _parts(cell: dict[str, Any]) -> Iterator[str]:
@@ -53,7 +109,8 @@ def _parts(cell: dict[str, Any]) -> Iterator[str]:
         if "image/png" in data:
             yield f"![A figure](data:image/png;base64,{''.join(data['image/png']).strip()})"
         elif "text/html" in data:
-            yield re.sub(r"\s*\n\s*", "", "".join(data["text/html"]))
+            table = re.sub(r"\s*\n\s*", "", "".join(data["text/html"]))
+            yield f'<div class="result">{table}</div>'
         else:
             text = "".join(output.get("text", data.get("text/plain", "")))
             yield f"```text\n{text.rstrip()}\n```"

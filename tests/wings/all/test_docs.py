@@ -14,6 +14,7 @@ from typing import Any
 
 import doc_examples
 import pytest
+import yaml
 from program import ROOT
 
 import glsw
@@ -101,10 +102,19 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor[1:] in slugs, f"{target}{anchor}: no such heading"
 
 
-def test_all_pages_are_in_the_navigation() -> None:
-    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    for page in PAGES[1:]:
-        assert f" {page.relative_to(DOCS).as_posix()}\n" in config, page
+def test_all_pages_are_in_the_navigation_or_below_a_page_that_is() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    config = yaml.safe_load(text)
+    groups = [(name, pages) for group in config["nav"] for name, pages in group.items()]
+    entries = [page for _, pages in groups for page in pages]
+    below = [page for pages in config["extra"]["below"].values() for page in pages]
+    assert len(groups) == 5
+    assert len(entries) <= 20
+    assert {*config["extra"]["below"]} <= {*entries}
+    pages = [page.relative_to(DOCS).as_posix() for page in PAGES[1:]]
+    notebooks = [f"notebooks/{path.stem}.md" for path in (DOCS / "notebooks").glob("*.ipynb")]
+    others = [path.name for path in OTHERS]
+    assert sorted(entries + below) == sorted(pages + notebooks + others)
 
 
 def test_figures_are_those_of_their_script() -> None:

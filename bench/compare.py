@@ -36,6 +36,16 @@ class Claim:
     clock: bool = False  # the device's own clock counts where there is one
     rows: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def rule(self) -> str:
+        """What its ratios have to be."""
+        return f"{'the largest' if self.best else 'each'} ratio is {self.least:g} or more"
+
+    def shown(self, ratio: float) -> str:
+        """Return a ratio as text, with two digits, or as many as tell on which side it is."""
+        texts = (f"{ratio:.0f}" if ratio >= 99.5 else f"{ratio:.{n}g}" for n in range(2, 18))
+        return next(x for x in texts if (float(x) >= self.least) == (ratio >= self.least))
+
 
 def papers() -> list[dict[str, Any]]:
     """Return the papers of the folder ``papers``, by year.
@@ -69,14 +79,17 @@ class Decision(NamedTuple):
         reached = [each.ratio >= self.claim.least for each in self.ratios]
         if all(reached) or (self.claim.best and any(reached)):
             return "holds"
-        return "holds in part" if any(reached) and not self.claim.best else "does not hold"
+        return "holds in part" if any(reached) else "does not hold"
 
     @property
     def by(self) -> str:
+        """The ratios that decide: the largest alone, or the range of all."""
         if not self.ratios:
             return "-"
         found = [each.ratio for each in self.ratios]
-        low, high = (f"{x:.0f}" if x >= 99.5 else f"{x:.2g}" for x in (min(found), max(found)))
+        low, high = (self.claim.shown(ratio) for ratio in (min(found), max(found)))
+        if self.claim.best:
+            return f"at most {high} times"
         return f"{low} times" if low == high else f"{low} to {high} times"
 
 

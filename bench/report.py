@@ -266,17 +266,23 @@ def papers_page(files: Sequence[File]) -> str:
         decided = [[compare.decide(each, c.rows) for each in paper["claims"]] for c in columns]
         measured = [k for k, some in enumerate(decided) if any(each.ratios for each in some)]
         rows = [
-            [claim.text, claim.place, *(_decision(decided[k][n], columns[k]) for k in measured)]
+            [_claim(claim), *(_decision(decided[k][n], columns[k]) for k in measured)]
             for n, claim in enumerate(paper["claims"])
         ]
         figures = [
             (what, machine, Cell(f"{value:.4g} {unit}", value), place)
             for what, machine, value, unit, place in paper["figures"]
         ]
-        head = ["the paper says", "place", *(columns[k].name for k in measured)]
+        head = ["the paper says", *(columns[k].name for k in measured)]
         prints = Table("figures", ["what", "machine", "value", "place"], figures)
         papers.append((paper, Table(paper["title"], head, rows), prints))
     return page("papers.html", papers=papers)
+
+
+def _claim(claim: compare.Claim) -> Cell:
+    """Return what a paper says, where, and the rule."""
+    below = f"{claim.place}: " if claim.place != "-" else ""
+    return Cell(Markup("{}<small>{}holds if {}</small>").format(claim.text, below, claim.rule))
 
 
 def _decision(found: compare.Decision, column: Column) -> Cell:

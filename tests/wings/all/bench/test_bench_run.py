@@ -387,9 +387,14 @@ def test_decisions():
         *((4.0, False, "does not hold"), (4.0, True, "does not hold")),
     ):
         claim = Claim("", "", {"program": "a"}, {"program": "b"}, least, best)
-        assert decide(claim, rows).verdict == verdict
-    assert decide(claim, rows).by == "1.5 to 3 times"
+        found = decide(claim, rows)
+        assert found.verdict == verdict
+        assert found.by == ("at most 3 times" if best else "1.5 to 3 times")
     assert decide(claim, []).verdict == "not measured"
+    assert claim.rule == "the largest ratio is 4 or more"
+    assert [claim.shown(ratio) for ratio in (3.9999, 3.96, 4.0, 4.04, 266.4)] == [
+        *("3.9999", "3.96", "4", "4", "266"),
+    ], "on the side of the rule where it is"
 
 
 KILLED = """

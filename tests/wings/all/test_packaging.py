@@ -72,8 +72,9 @@ def test_bash_completes() -> None:
 
 
 def dependencies() -> dict[str, str]:
+    """Return those of the package and of its extra `cpu`."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    (listed,) = re.findall(r"^dependencies = \[(.*?)\]$", text, re.MULTILINE)
+    listed = "".join(re.findall(r"^(?:dependencies|cpu) = \[(.*?)\]$", text, re.MULTILINE))
     return dict(each.split(" >= ") for each in re.findall(r'"(.*?)"', listed))
 
 
@@ -83,7 +84,9 @@ def test_recipe_of_bioconda_is_that_of_the_project() -> None:
     run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
     found = dict(re.findall(r"- ([\w-]+) >=([\d.]+)", run))
     assert found.pop("python") == "3.10"
-    found["glfw"] = found.pop("pyglfw")
+    assert "- libegl\n" in run
+    assert float(found.pop("mesa-llvmpipe")) >= 26.1, "the first that has a driver of EGL"
+    found["glfw"], found["parasail"] = found.pop("pyglfw"), found.pop("parasail-python")
     assert found == dependencies()
 
 
@@ -105,6 +108,8 @@ def test_container_copies_what_there_is() -> None:
     files = [name for names in copied for name in names if not name.startswith(("--", "/"))]
     assert {"pyproject.toml", "glsw", "shaders", "packaging"} <= {*files}
     assert all((ROOT / name).exists() for name in files)
+    assert {"bash", "procps"} <= {*text.split()}, "Nextflow needs both"
+    assert "ENTRYPOINT" not in text, "programs that start a shell would start glsw"
 
 
 def test_verbose_version_names_devices(tmp_path: Path) -> None:

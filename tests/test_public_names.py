@@ -127,7 +127,7 @@ def listed() -> list[str]:
 
 def removed() -> str:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    (part,) = re.findall(r"^### Removed\n(.*?)^### ", text, re.MULTILINE | re.DOTALL)
+    (part,) = re.findall(r"^### Removed\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
     return part
 
 

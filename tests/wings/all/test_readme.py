@@ -30,6 +30,12 @@ def test_a_changed_result_changes_the_table(monkeypatch):
     assert "| 123 (" not in before
 
 
+def test_the_last_version_is_read_in_a_minute():
+    changes = Path(readme.ROOT, "CHANGELOG.md").read_text(encoding="utf-8")
+    _, newest, *_ = re.split(r"^## ", changes, flags=re.MULTILINE)
+    assert len(newest.splitlines()) <= 60
+
+
 def test_the_first_page_shows_rivals():
     text = readme.made()["README.md"]
     lines = [line for line in text.splitlines() if line.startswith("|")][2:]

@@ -22,6 +22,7 @@ from Bio.Align.substitution_matrices import Array
 
 from glsw import Batch, Scoring
 from glsw.engines import Reference
+from glsw.scoring.gaps import MODES
 
 try:
     import parasail
@@ -71,6 +72,14 @@ class Competitor(ABC):
 def is_blosum62(scoring: Scoring) -> bool:
     same = scoring.alphabet == _BLOSUM62.alphabet
     return same and np.array_equal(scoring.matrix, _BLOSUM62.matrix)
+
+
+def mode_of(scoring: Scoring) -> str:
+    """Return whether alignments are local, global or semi-global; ValueError for other ends."""
+    for mode in MODES:
+        if scoring.end_gaps == scoring.in_mode(mode).end_gaps:
+            return mode
+    raise ValueError(f"{scoring.name}: gaps at the ends have costs of their own")
 
 
 def _table(scoring: Scoring) -> tuple[str, npt.NDArray[Any]]:
@@ -149,6 +158,7 @@ class ParasailPairs(Competitor):
     Method ``"plain"`` is its code without SIMD instructions, a cell at a time: what papers call a
     sequential CPU. ``"simd"`` is striped, or with linear gaps (see `Parasail`) the scan;
     ``"trace"`` the same with the alignment, as CIGAR. The numbers have as many bits as needed.
+    Alignments may be global or semi-global.
     """
 
     name, version = Parasail.name, Parasail.version
@@ -157,8 +167,9 @@ class ParasailPairs(Competitor):
     def __init__(self, scoring: Scoring, method: Method = "simd") -> None:
         super().__init__(scoring)
         kind = "scan" if scoring.linear else "striped"
-        functions = {"plain": "sw", "simd": f"sw_{kind}_sat", "trace": f"sw_trace_{kind}_sat"}
-        self.function = functions[method]
+        kinds = {"plain": "", "simd": f"_{kind}_sat", "trace": f"_trace_{kind}_sat"}
+        names = {"local": "sw", "global": "nw", "semiglobal": "sg"}
+        self.function = names[mode_of(scoring)] + kinds[method]
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
@@ -229,7 +240,7 @@ def strings(texts: Sequence[str]) -> Any:
 
 
 class StringZilla(Competitor):
-    """StringZilla's Smith-Waterman scores of one query with many targets, on a GPU or one core."""
+    """StringZilla: one query with many targets, local or global, on a GPU or one core."""
 
     def __init__(self, scoring: Scoring) -> None:
         import stringzillas
@@ -242,9 +253,12 @@ class StringZilla(Competitor):
         classes[np.frombuffer(letters.encode(), np.uint8)] = np.arange(len(letters))
         costs[: len(letters), : len(letters)] = matrix
         gaps = {"open": -scoring.gap_open, "extend": -scoring.gap_extend}
-        self._engine = stringzillas.SmithWatermanScores(
-            *(classes, costs), **gaps, capabilities=self._scope
+        made = (
+            stringzillas.SmithWatermanScores
+            if scoring.local
+            else (stringzillas.NeedlemanWunschScores)
         )
+        self._engine = made(classes, costs, **gaps, capabilities=self._scope)
 
     def matrix(self, queries: Any, targets: Any) -> Any:
         return np.asarray(self._engine(queries, targets, device=self._scope)).astype(np.int32)

@@ -65,8 +65,12 @@ def headlines() -> Iterator[str]:
     for each in TABLES["headlines"]:
         for name, text in each.get("journeys", {}).items():
             for row in _found({"workload": "journeys", "program": "glsw", "options": name}):
-                time = f"{gcups(_rate(row))}{_mark(row)} ({seconds(seconds_of(row))})"
-                yield line(f"`glsw search`, the whole command: {text}", time, "")
+                time = f"{seconds(seconds_of(row))}{_mark(row)}"
+                time = f"{gcups(_rate(row))} ({time})" if _rate(row) else time
+                same = {"workload": "journeys", "task": "command", "options": name}
+                rivals = _found({**same, "ours": False})
+                told = [f"{each['program']} {seconds(seconds_of(each))}" for each in rivals]
+                yield line(f"`glsw search`, the whole command: {text}", time, ", ".join(told))
         if shown := _ours(each):
             others = (place + ", ".join(names) for place, (_, names) in _others(each).items())
             yield line(each["text"], "; ".join(shown), "; ".join(others))

@@ -28,7 +28,8 @@ from glsw import DNA, PROTEIN, Alphabet, Batch, Record, Scoring, Sequences
 MODULES = {"parasail": "parasail", "pyopal": "pyopal", "Biopython": "Bio", "edlib": "edlib"}
 MODULES |= {"StringZilla": "stringzillas"}
 COMMANDS = {"ssearch36": "ssearch36", "SWIPE": "swipe", "CUDASW++4.0": "align"}
-COMMANDS |= {name: name for name in ("blastn", "blastp", "diamond", "mmseqs")}
+COMMANDS |= {name: name for name in ("blastn", "blastp", "tblastn", "diamond", "mmseqs")}
+COMMANDS |= {name: name for name in ("psiblast", "jackhmmer")}
 NAMES = (*MODULES, *COMMANDS)
 WORDS = {name.lower().replace("++4.0", "4"): name for name in NAMES}  # on the command line
 Programs: TypeAlias = list[tuple[Competitor, int]]  # and the cores that they use, 0 on a GPU

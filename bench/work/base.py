@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from bench.measure import Check, Measurement, compare, measure, second_run
-from bench.programs import Competitor, Scores
+from bench.programs import Competitor, Scores, mode_of
 from glsw import Batch, Device, DeviceError, Scoring3, ShaderError
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.three import Engine3, engine3_of
@@ -113,7 +113,8 @@ def named(scoring: Any) -> str:
         return f"{scheme} {named(scoring.pairs).removeprefix('DNA ')}"
     kinds = scoring.match_and_mismatch
     name = f"DNA {kinds[0]}/{kinds[1]}" if kinds else scoring.name
-    return f"{name}, gaps {scoring.gap_open}, {scoring.gap_extend}"
+    mode = "" if scoring.local else f", {mode_of(scoring)}"
+    return f"{name}, gaps {scoring.gap_open}, {scoring.gap_extend}{mode}"
 
 
 def require(device: Device, needs: Sequence[int] | None) -> None:

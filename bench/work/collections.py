@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,13 +18,14 @@ from bench.programs import judge
 from bench.work.alignments import PairWork, path_score
 from bench.work.base import Case, Part, Run, Start, Workload, facts_of, named
 from bench.work.search_base import BLOSUM
-from glsw import Aligner, Batch, Sequences
+from glsw import Aligner, Batch, Scoring, Sequences
 from glsw.engines import Auto
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.tiles import ScanTile
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
+from glsw.scoring.gaps import MODES
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.items import code_alphabet
 
@@ -75,9 +77,9 @@ class Sides:
         index = self.sample(cells)
         return np.asarray(found)[tuple(index) if self.each else index[0]]
 
-    def judged(self) -> Callable[[Any], Check]:
+    def judged(self, scoring: Scoring = BLOSUM) -> Callable[[Any], Check]:
         """Return what judges scores, parasail those of a sample."""
-        name, expected = judge(BLOSUM, Batch.indexed(*self.sides, *self.sample(SAMPLE)))
+        name, expected = judge(scoring, Batch.indexed(*self.sides, *self.sample(SAMPLE)))
         return lambda found: compare(self.chosen(found, SAMPLE), expected, name)
 
 
@@ -103,32 +105,36 @@ class Arbitrary(PairWork):
 
 
 class AllPairs(Workload, called="all-pairs"):
-    """Score matrices: proteins each with each, once per pair, and of two collections."""
+    """Score matrices: proteins each with each, once per pair, and of two collections; not local."""
 
     def cases(self) -> Iterator[Case]:
-        count = self.chosen("count")
+        count, modes = self.chosen("count"), MODES
         kinds = [proteins("proteins", count, 300, 300), proteins("CDR3", 3 * count, 10, 20)]
+        works = [(kind, mode) for mode, kind in product(modes, kinds)][:-1]
         if self.setup.data and self.setup.size in ("large", "full"):
-            kinds.append(replace(proteins("E. coli", 4403, 307, 307), made=self._proteome))
-        for kind in kinds:
-            for symmetric, text in ((True, "each pair once"), (False, "two collections")):
-                fields = kind.fields(named(BLOSUM), kind.queries[0], f"{kind.name}, {text}")
-                start = partial(self._start, kind, symmetric)
+            real = replace(proteins("E. coli", 4403, 307, 307), made=self._proteome)
+            works.append((real, "local"))
+        for kind, mode in works:
+            scoring, ways = BLOSUM.in_mode(mode), {"each pair once": True, "two collections": False}
+            for text, symmetric in [*ways.items()][0 if scoring.local else 1 :]:
+                options = f"{kind.name}, {text}" + ("" if scoring.local else f", {mode}")
+                fields = kind.fields(named(scoring), kind.queries[0], options)
+                start = partial(self._start, scoring, kind, symmetric)
                 yield Case("score_matrix", start, device=self.device, metered=True, **fields)
-            if "StringZilla" in self.setup.rivals:
-                yield stringzilla(partial(self._stringzilla, kind), **fields)
+            if "StringZilla" in self.setup.rivals and mode != "semiglobal":
+                yield stringzilla(partial(self._stringzilla, scoring, kind), **fields)
 
     def _proteome(self) -> tuple[Sequences, Sequences]:
         found = generated.from_file(self.setup.file("ecoli_K12_sprot_4403.fasta.gz"))
         return found, found
 
-    def _start(self, kind: Sides, symmetric: bool, seconds: float) -> Run:
-        engine, (queries, targets) = Auto(BLOSUM, self.device), kind.sides
+    def _start(self, scoring: Scoring, kind: Sides, symmetric: bool, seconds: float) -> Run:
+        engine, (queries, targets) = Auto(scoring, self.device), kind.sides
         cells = kind.cells
         if symmetric:  # of n sequences, n (n + 1) / 2 pairs
             cells = int(queries.lengths.sum() ** 2 + (queries.lengths**2).sum()) // 2
             kind = replace(kind, made=lambda: (queries, queries))
-        judged = kind.judged()
+        judged = kind.judged(scoring)
 
         def check(found: Any) -> Check:
             if symmetric and not np.array_equal(found, found.T):
@@ -140,23 +146,24 @@ class AllPairs(Workload, called="all-pairs"):
             return 64 * second_run(partial(score_matrix, Runner(engine), part))
 
         run = partial(score_matrix, Runner(engine), queries, None if symmetric else targets)
-        long = cells > 1e9 and self.setup.software
+        long = cells > 1e9 and (self.setup.software or not scoring.local)
         facts = lambda: {**facts_of(engine)(), "note": engine.label}  # noqa: E731
         return Run(run, check, cells, estimate if long else None, facts=facts)
 
-    def _stringzilla(self, kind: Sides, seconds: float) -> Run:
-        program, decode = programs.StringZilla(BLOSUM), BLOSUM.alphabet.decode
+    def _stringzilla(self, scoring: Scoring, kind: Sides, seconds: float) -> Run:
+        program, decode = programs.StringZilla(scoring), scoring.alphabet.decode
         whole, on_gpu = kind.queries[0], programs.stringzilla_scope()[1]
         count = whole if on_gpu else max(2, whole // 4)
         queries, targets = (side.part(slice(count)) for side in kind.sides)
         shape = count, *kind.queries[1:]
         some = replace(kind, queries=shape, targets=shape, made=lambda: (queries, targets))
         sides = [programs.strings([decode(each) for each in side]) for side in some.sides]
-        return Run(partial(program.matrix, *sides), some.judged(), some.cells, whole=kind.cells)
+        check, run = some.judged(scoring), partial(program.matrix, *sides)
+        return Run(run, check, some.cells, whole=kind.cells)
 
 
 class ManyPairs(Workload, called="many-pairs"):
-    """Many arbitrary pairs: `score_pairs` and `align_pairs`."""
+    """Many arbitrary pairs: `score_pairs`, of lists of `str` too, and `align_pairs`."""
 
     def cases(self) -> Iterator[Case]:
         count = self.chosen("count")
@@ -168,12 +175,17 @@ class ManyPairs(Workload, called="many-pairs"):
                 start = partial(self._start, kind, name)
                 yield Case(name, start, task, device=self.device, metered=True, **fields)
             if low == high:
+                start = partial(self._start, kind, "score_pairs", texts=True)
+                yield Case("score_pairs from texts", start, device=self.device, **fields)
                 make = partial(lambda kind: Batch.pairwise(*kind.sides), kind)
                 work = Arbitrary(self.setup, BLOSUM, make, **fields)
                 yield from work.rival_cases(self.setup.cores)
 
-    def _start(self, kind: Sides, name: str, seconds: float) -> Run:
+    def _start(self, kind: Sides, name: str, seconds: float, texts: bool = False) -> Run:
         aligner, judged = Aligner(BLOSUM, device=self.device.info.index), kind.judged()
+        sides: Sequence[Any] = kind.sides
+        if texts:
+            sides = [[BLOSUM.alphabet.decode(each) for each in side] for side in sides]
         few = kind.sample(SAMPLE)[0][:100].tolist()
 
         def check(found: Any) -> Check:
@@ -185,7 +197,7 @@ class ManyPairs(Workload, called="many-pairs"):
             scores = compare(again, found.score[few], "scores of the alignments")
             return both(judged(found.score), scores)
 
-        run = partial(getattr(aligner, name), *kind.sides)
+        run = partial(getattr(aligner, name), *sides)
         return Run(run, check, kind.cells, facts=lambda: {"note": aligner.engine.label})
 
 
@@ -290,7 +302,7 @@ class Work(Sides):
 
 
 class Edit(Workload, called="edit"):
-    """Edit distances of eight kinds of work."""
+    """Edit distances of nine kinds of work."""
 
     works: Sequence[Mapping[str, Any]]
 

@@ -9,10 +9,12 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from Bio.Seq import Seq
 
 import glsw
 from bench import generated, rivals
@@ -33,6 +35,7 @@ LIMIT, REPEATS = 300.0, 3  # seconds after which a command is stopped; times tha
 JUDGED_QUERIES = 100
 JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
 """Cells after which no further query is judged."""
+ROUNDS_JUDGE = "diagonal"
 _PIECE = 10**5  # letters of a genome of which libraries compute alignments
 
 
@@ -50,8 +53,16 @@ class Journey(NamedTuple):
     evalue: float = 10.0
 
     @property
+    def kind(self) -> str:
+        """Which other programs do the same."""
+        if "--translated-target" in self.words:
+            return "translated"
+        return "rounds" if "--iterations" in self.words else "dna" if self.dna else "proteins"
+
+    @property
     def strands(self) -> int:
-        return 2 if self.dna and self.verb == "search" else 1
+        """How many times the letters of a target are aligned; six frames have a third of them."""
+        return 2 if self.kind == "translated" or (self.dna and self.verb == "search") else 1
 
     @property
     def scoring(self) -> Scoring:
@@ -66,6 +77,7 @@ class Source(NamedTuple):
     records: tuple[int, int] = (1, 1)
     length: tuple[int, int] = (0, 0)
     seed: int = 0
+    every: int = 1  # record of the file
 
 
 class Program(NamedTuple):
@@ -75,7 +87,7 @@ class Program(NamedTuple):
     prepare: str = ""
     version: str = ""
     exact: bool = False
-    dna: bool = False
+    kind: str = "proteins"
 
 
 _DATA = json.loads(Path(__file__).with_name("journeys.json").read_text(encoding="utf-8"))
@@ -87,7 +99,7 @@ PROGRAMS: Mapping[str, Program] = {k: Program(**each) for k, each in _DATA["prog
 def command_line(journey: Journey, program: str, **values: object) -> tuple[str, str]:
     """Return what indexes the target, perhaps nothing, and what searches it, by names of files."""
     if not journey.query:
-        return "", f"python -m glsw {journey.verb}"
+        return "", f"python -m glsw {journey.verb} {journey.words}".rstrip()
     index, target = f"{journey.target}.{program}", f"{journey.target}.fasta"
     values |= journey._asdict() | {
         **{"query": f"{journey.query}.fasta", "target": target, "index": index},
@@ -115,6 +127,8 @@ def hits(path: Path, *, scores: bool = False) -> Iterator[Hit]:
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             cells = line.rstrip("\n").split("\t")
+            if len(words := line.split()) > 17 and cells == [line.rstrip("\n")]:  # of HMMER
+                cells = [words[2], words[0], *[""] * 8, words[4], words[5]]
             if line.startswith(("@", "#")) or len(cells) < 11 or cells[2] == "*":
                 continue
             tags = dict(cell.split(":", 1) for cell in cells[11:] if cell.startswith("AS:"))
@@ -156,7 +170,7 @@ class Inputs:
         source, protein = SOURCES[name], Scoring.blast()
         count, length, seed = source.records[self.quick], source.length[self.quick], source.seed
         if path := self.file(name):
-            found = list(read(path))
+            found = list(read(path))[:: source.every]
         elif source.of:
             found = [record for each in source.of for record in self.records(each)]
             found = _pieces(found[0], count, length, seed, name) if length else found
@@ -204,6 +218,8 @@ class Inputs:
         limit = JUDGED_CELLS[("quick" if self.quick else "full") if fast else "reference"]
         queries, targets = self.records(journey.query), self.records(journey.target)
         number, encode = {record.id: k for k, record in enumerate(targets)}, scoring.alphabet.encode
+        if journey.kind == "rounds" and "--profiles" not in journey.words:
+            return self._rounds_judged(journey, found)
         if "--profiles rounds" in journey.words:
             files = sorted(self._folder.glob("rounds/*"))  # of each round, for the next one
             asked = Profile.read(files[-2]) if len(files) > 1 else queries[0].letters
@@ -223,8 +239,15 @@ class Inputs:
             step = -(-self.letters(journey.target) * len(query) // max(1, share))
             part = sorted({*mine, *(range(0, len(targets), max(1, step)) if share else ())})
             codes = [encode(targets[k].letters) for k in part]
-            strands = [query.letters, complement_of(query.letters)[::-1]][: journey.strands]
-            batches = [Batch.one_to_many(encode(each), codes) for each in strands]
+            if journey.kind == "translated":
+                frames = [[encode(each) for each in _frames(targets[k].letters)] for k in part]
+                batches = [
+                    Batch.one_to_many(encode(query.letters), six)
+                    for six in zip(*frames, strict=True)
+                ]
+            else:
+                strands = [query.letters, complement_of(query.letters)[::-1]][: journey.strands]
+                batches = [Batch.one_to_many(encode(each), codes) for each in strands]
             scores = np.max([judge(scoring, each)[1] for each in batches], axis=0)
             best = sorted(scores.tolist(), reverse=True)[: journey.top or len(mine)]
             best = [each for each in best if each > 0]
@@ -236,10 +259,28 @@ class Inputs:
                 first = first or f"{query.id}: scores {got[:10]}, expected {best[:10]}"
         return Check(ParasailPairs.name if fast else Reference.name, pairs, wrong, first)
 
+    def _rounds_judged(self, journey: Journey, found: list[Hit]) -> Check:
+        """Compare the hits of the last query with those of another engine."""
+        (*_, query), targets = self.records(journey.query), self.records(journey.target)
+        limits: dict[str, Any] = {"top": None, "evalue": journey.evalue, "unknown": "X"}
+        limits |= {"engine": ROUNDS_JUDGE, "sums": "--sums" in journey.words}
+        *_, last = glsw.iterate(query, targets, inclusion=1e-3, **limits)
+        right = [(hit.target.id, hit.score) for hit in last.result]
+        mine = [(hit.target, hit.score) for hit in found if hit.query == query.id]
+        unlike = [pair for pair in zip_longest(mine, right) if pair[0] != pair[1]]
+        return Check(ROUNDS_JUDGE, len(right), len(unlike), str((*unlike, "")[0]) or None)
+
 
 @lru_cache(4)
 def _read(path: Path) -> list[Record]:
     return list(read(path))
+
+
+def _frames(letters: str) -> list[str]:
+    """Return the six translations of DNA, by Biopython."""
+    turned = complement_of(letters)[::-1]
+    parts = (each[k : k + (len(each) - k) // 3 * 3] for each in (letters, turned) for k in range(3))
+    return [str(Seq(part).translate()) for part in parts]  # type: ignore[no-untyped-call]
 
 
 def _named(name: str, sequences: Sequences, scoring: Scoring | None = None) -> list[Record]:
@@ -278,12 +319,12 @@ class Journeys(Workload, called="journeys"):
             start = partial(self._start, name, "glsw")
             yield Case("glsw", start, "command", version=glsw.__version__, **fields)
             for program, rival in others.items():
-                if journey.query and rival.dna == journey.dna:
+                if journey.query and rival.kind == journey.kind:
                     words = {"ours": False, "cores": self.setup.cores, **fields}
                     version = version_of(program, rival.version)
                     start = partial(self._start, name, program)
                     yield Case(program, start, "command", version=version, **words)
-            if journey.query:
+            if journey.query and journey.kind in ("dna", "proteins"):
                 find, cores = rivals.aligning if journey.dna else rivals.searching, self.setup.cores
                 found = find(libraries, journey.scoring, cores)
                 on_all_cores = [each for each in found if each[1] == cores]
@@ -313,7 +354,7 @@ class Journeys(Workload, called="journeys"):
         try:
             facts["setup"] = self._seconds(prepare) if prepare else None
             self._seconds(command, output)
-            found = list(hits(output, scores=ours))
+            found = list(hits(output, scores=ours)) if journey.query else []
             if not ours:
                 share = _recall(self._ours.get(name, []), found)
                 facts["note"] += "" if share is None else f"; recall {share:.3f}"
@@ -330,7 +371,8 @@ class Journeys(Workload, called="journeys"):
             if not ours:
                 raise
             check = Check("exit status", 1, 1, str(error))
-        cells = letters * journey.strands * PROGRAMS[program].exact
+        exact = PROGRAMS[program].exact and journey.kind != "rounds"  # not one table, but several
+        cells = letters * journey.strands * exact
         return Measurement(check, cells, Spread.of(times) if times else None, facts=facts)
 
     def _seconds(self, command: str, output: Path | None = None) -> float:

@@ -18,7 +18,7 @@ from bench.measure import Check, Measurement, compare, measure
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
 from bench.work.base import Case, Run, Workload
-from bench.work.journeys import JOURNEYS, Inputs
+from bench.work.journeys import JOURNEYS, PROGRAMS, Hit, Inputs, hits
 from bench.work.pairs import PAPERS, made
 from glsw.engines import Diagonal, Reference
 
@@ -434,6 +434,35 @@ def running(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_hits_of_every_kind_of_output(tmp_path):
+    path = tmp_path / "out"
+    blast = "q\tt\t50.0\t8\t4\t0\t1\t8\t1\t8\t1e-5\t30.1\t70"
+    sam = "q\t0\tt\t1\t255\t8M\t*\t0\t0\tACGT\t*\tAS:i:70"
+    hmmer = "t - q - 1e-5 30.1 0.0 2e-5 29.0 0.0 1.1 1 0 0 1 1 1 1 a long name"
+    path.write_text("\n".join(["# q", blast, sam, hmmer, "", "Search has CONVERGED!"]))
+    told = Hit("q", "t", None, 1e-5)
+    assert [*hits(path)] == [told, Hit("q", "t", 70, None), told]
+    assert next(hits(path, scores=True)) == told._replace(score=70)
+
+
+def test_every_journey_has_a_rival():
+    kinds = {each.kind for name, each in PROGRAMS.items() if name != "glsw"}
+    assert {each.kind for each in JOURNEYS.values() if each.query} == kinds
+
+
+@pytest.mark.parametrize("name", ["proteins-genome", "domains-sums"])
+def test_what_is_wrong_in_a_journey_is_told(bench, monkeypatch, name):
+    monkeypatch.setattr("bench.work.journeys.JOURNEYS", {name: JOURNEYS[name]})
+    monkeypatch.setattr("bench.work.journeys.REPEATS", 1)
+    monkeypatch.setattr("bench.rivals.COMMANDS", {})
+    status, file = bench("journeys")
+    (mine,) = file.rows.values()
+    assert (status, mine["wrong"], mine["judged"] > 1, state(mine)) == (0, 0, True, "timed")
+    monkeypatch.setattr("bench.work.journeys.hits", lambda *_, **__: [*hits(*_, **__)][:-1])
+    status, file = bench("journeys", "--fresh")
+    assert (status, state(next(iter(file.rows.values())))) == (1, "wrong")
 
 
 @pytest.mark.parametrize(("name", "strands"), [("reads-lambda", 2), ("query", 1)])

@@ -81,6 +81,18 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f", did you mean {words[nearest[0]]}?" if nearest else ""
 
 
+def one_of(name: str, value: object, known: Iterable[object]) -> None:
+    """Raise ValueError if a parameter has a value that is not among those known.
+
+    >>> one_of("mode", "glocal", ("local", "global"))
+    Traceback (most recent call last):
+        ...
+    ValueError: mode 'glocal': 'local', 'global' expected
+    """
+    if value not in (known := tuple(known)):
+        raise ValueError(f"{name} {value!r}: {', '.join(map(repr, known))} expected")
+
+
 def is_number(text: str) -> bool:
     """Tell whether a text is a number as `float` reads it.
 

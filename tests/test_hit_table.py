@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import fields
 from itertools import chain, groupby
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -97,6 +98,9 @@ def test_statistics_are_those_of_each_alignment(name: str, chunk: int, data: st.
         assert table.gaps.tolist() == [one.gaps for one in found]
         assert table.columns.tolist() == [one.columns for one in found]
         assert table.cigars() == [one.cigar for one in found]
+        for over in get_args(operations.Over):
+            assert table.identity_over(over).tolist() == [one.identity_over(over) for one in found]
+        assert table.coverage("both").tolist() == [one.coverage("both") for one in found]
         assert table.gap_opens.tolist() == [
             sum(gap for row in (q, t) for gap, _ in groupby(row, "-".__eq__)) for q, _, t in rows
         ]

@@ -85,6 +85,9 @@ def test_alignments_are_those_of_single_pairs(device, mode):
         assert (found.target_start[k], found.target_end[k]) == (one.target_start, one.target_end)
         assert found.cigar(k) == one.cigar
         assert found.identity[k] == one.identity
+        for over in ("inner", "query", "longer"):
+            assert found.identity_over(over)[k] == one.identity_over(over)
+        assert found.coverage("target")[k] == one.coverage("target")
     assert found.cigars() == [each.cigar for each in found]
 
 

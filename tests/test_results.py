@@ -1,6 +1,7 @@
 """What an alignment says of itself, and the same as Biopython says it."""
 
 import io
+import re
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -8,7 +9,10 @@ from xml.etree import ElementTree
 
 import Bio.Align
 import numpy as np
+import pyopal
 import pytest
+from biotite.sequence.align import get_sequence_identity
+from skbio.sequence.distance import pdist
 
 from glsw.alignment.alignment import Alignment
 from glsw.alignment.columns import COLUMNS
@@ -83,6 +87,52 @@ def test_nothing_aligned():
     assert (found.query_start, found.query_end, found.target_end) == (0, 0, 0)
     assert str(found).endswith("score 0, identities 0/0 (0.0%), gaps 0/0 (0.0%)")
     assert str(found.to_biopython())
+
+
+def test_identity_and_coverage_by_hand():
+    # query   --MK-LAWP-
+    # target  QQMKILA--G
+    found = alignment("MKLAWP", "QQMKILAG", [[0, 2, 4, 5, 7, 7, 8], [0, 0, 2, 2, 4, 6, 6]])
+    assert (found.identities, found.columns, found.gaps) == (4, 10, 6)
+    over = {"columns": 10, "inner": 5, "pairs": 4, "shorter": 6, "longer": 8}
+    over |= {"query": 6, "target": 8}
+    assert {name: found.identity_over(name) for name in over} == {
+        name: 4 / length for name, length in over.items()
+    }
+    covered = {"query": 4 / 6, "target": 5 / 8, "both": 5 / 8}
+    assert {name: found.coverage(name) for name in covered} == covered
+    with pytest.raises(ValueError, match=r"over 'columsn': 'columns', 'inner', .* expected"):
+        found.identity_over("columsn")
+    with pytest.raises(ValueError, match="of 'all': 'query', 'target', 'both' expected"):
+        found.coverage("all")
+    nothing = alignment("MK", "", [[0], [0]])
+    assert nothing.identity_over("pairs") == nothing.identity_over("target") == 0
+    assert nothing.coverage("both") == nothing.coverage("target") == 0
+
+
+@pytest.mark.parametrize("algorithm", ["sw", "nw"])
+def test_identity_and_coverage_are_those_of_other_programs(algorithm):
+    rng, compared = np.random.default_rng(7), 0
+    for _ in range(40):
+        query, target = ("".join(rng.choice(list("ACDEW"), rng.integers(6, 30))) for _ in range(2))
+        theirs = pyopal.Aligner().align(
+            query, pyopal.Database([target]), mode="full", algorithm=algorithm
+        )[0]
+        steps = np.array([[each != "D", each != "I"] for each in theirs.alignment], int)
+        start = np.array([theirs.target_start, theirs.query_start])
+        found = alignment(query, target, np.vstack([start, start + steps.cumsum(axis=0)]).T)
+        assert found.identity_over("pairs") == pytest.approx(theirs.identity())
+        assert found.identity_over("pairs") == pytest.approx(1 - pdist(*found.to_skbio()))
+        shown = found.to_biotite()
+        assert found.identity_over("columns") == get_sequence_identity(shown, "all")
+        assert found.identity_over("shorter") == get_sequence_identity(shown, "shortest")
+        if re.search("^I+D|^D+I|ID+$|DI+$", theirs.alignment):
+            continue  # of two gaps at the same end they leave out one
+        compared += 1
+        assert found.identity_over("inner") == get_sequence_identity(shown, "not_terminal")
+        for side in ("query", "target"):
+            assert found.coverage(side) == pytest.approx(theirs.coverage(side))
+    assert compared > 30
 
 
 @pytest.mark.parametrize("seed", range(5))

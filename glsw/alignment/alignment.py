@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment import text
-from glsw.alignment.operations import AlignedColumns, Counted
+from glsw.alignment.operations import AlignedColumns, Counted, Covered, Over
 from glsw.alignment.paths import LEFT, UP, Runs
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.nucleic import is_rna
@@ -122,6 +122,60 @@ class Alignment:
     def identity(self) -> float:
         """Fraction of the columns that have equal letters; 0 for an empty alignment."""
         return self.identities / max(1, self.columns)
+
+    def identity_over(self, over: Over = "columns") -> float:
+        """Return the columns with equal letters divided by what a program divides them by.
+
+        Parameters
+        ----------
+        over : {"columns", "inner", "pairs", "shorter", "longer", "query", "target"}
+            "columns": all columns, as `identity`. "inner": those from the first aligned pair to
+            the last. "pairs": those without a gap. The others: residues of a whole sequence,
+            aligned or not. ``docs/PAIRS.md`` says which program uses which.
+
+        Returns
+        -------
+        float
+            From 0 to 1; 0 for an empty alignment.
+
+        Raises
+        ------
+        ValueError
+            For another word.
+
+        Examples
+        --------
+        >>> scoring = Scoring.match_mismatch(1, -1, 1, 1).in_mode("global")
+        >>> query, target = (
+        ...     EncodedRecord(name, "", scoring.alphabet.encode(letters), scoring.alphabet)
+        ...     for name, letters in (("q", "ACGTAC"), ("t", "GATAC"))
+        ... )
+        >>> runs = Runs.of_coordinates([np.array([[0, 0, 5], [0, 1, 6]])])
+        >>> alignment = Alignment(2, query, target, runs, scoring)
+        >>> [round(alignment.identity_over(over), 2) for over in ("columns", "pairs", "query")]
+        [0.5, 0.6, 0.5]
+        """
+        return float(self._row.identity_over(over)[0])
+
+    def coverage(self, of: Covered = "query") -> float:
+        """Return the part of a sequence between the first aligned pair and the last.
+
+        Parameters
+        ----------
+        of : {"query", "target", "both"}
+            "both": the lesser of the two parts.
+
+        Returns
+        -------
+        float
+            From 0 to 1; 0 for an empty alignment.
+
+        Raises
+        ------
+        ValueError
+            For another word.
+        """
+        return float(self._row.coverage(of)[0])
 
     @property
     def positives(self) -> int:
@@ -245,6 +299,12 @@ class _Row(AlignedColumns):
     def __init__(self, alignment: Alignment) -> None:
         self.scoring, self.runs = alignment.scoring, alignment.runs
         self._codes = [record.codes[first:end] for record, first, end in alignment._aligned]
+        self._lengths = [len(record.codes) for record, _, _ in alignment._aligned]
+
+    @property
+    def sequence_lengths(self) -> _Int64:
+        """Residues of both whole sequences, shape (1, 2)."""
+        return np.array([self._lengths])
 
     def aligned_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
         """Return the codes of the aligned parts of both sequences."""

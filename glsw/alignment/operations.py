@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,17 @@ import numpy.typing as npt
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
 from glsw.sequences.encoded import offsets_of
 from glsw.sequences.tiles import cut
+from glsw.words import one_of
 
 if TYPE_CHECKING:
     from glsw.scoring.scoring import Scoring
 
 EQUAL, DIFFERENT, INSERTED, DELETED = range(4)
+Over = Literal["columns", "inner", "pairs", "shorter", "longer", "query", "target"]
+"""What identical columns are divided by."""
+Covered = Literal["query", "target", "both"]
+"""What an alignment covers a part of."""
+
 LETTERS = "=XID"
 """The letter of each kind of column in a CIGAR: equal, different, only in the query (``I``), only
 in the target (``D``)."""
@@ -187,6 +193,37 @@ class AlignedColumns:
     def positives(self) -> _Int64:
         """Columns with two letters that score above 0, shape (N,)."""
         return self._counts(self._positive)
+
+    @property
+    def sequence_lengths(self) -> _Int64:
+        """Residues of the query and the target of each alignment, shape (N, 2)."""
+        raise NotImplementedError
+
+    def identity_over(self, over: Over = "columns") -> npt.NDArray[np.float64]:
+        """Return the identity by a definition, see `Alignment.identity_over`, shape (N,)."""
+        one_of("over", over, get_args(Over))
+        if over == "pairs":
+            length = self._pairs
+        elif over in ("columns", "inner"):
+            length = (self._inner if over == "inner" else self.runs).columns
+        elif over in ("query", "target"):
+            length = self.sequence_lengths[:, int(over == "target")]
+        else:
+            length = (np.min if over == "shorter" else np.max)(self.sequence_lengths, axis=1)
+        share: npt.NDArray[np.float64] = self.identities / np.maximum(1, length)
+        return share
+
+    def coverage(self, of: Covered = "query") -> npt.NDArray[np.float64]:
+        """Return the part that is covered, see `Alignment.coverage`, shape (N,)."""
+        one_of("of", of, get_args(Covered))
+        share = self._inner.residues / np.maximum(1, self.sequence_lengths)
+        found: npt.NDArray[np.float64]
+        found = share.min(axis=1) if of == "both" else share[:, int(of == "target")]
+        return found
+
+    @cached_property
+    def _inner(self) -> Runs:
+        return self.runs.without_end_gaps()
 
     def _positive_columns(self) -> npt.NDArray[np.bool_]:
         """Tell which columns have two letters that score above 0, of all rows in turn."""

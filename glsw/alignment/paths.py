@@ -329,6 +329,20 @@ class Runs:
         """Columns of each alignment, shape (N,)."""
         return self.total(self.lengths)
 
+    def without_end_gaps(self) -> Runs:
+        """Return the alignments from their first aligned pair to their last.
+
+        >>> runs = Runs.of_coordinates([np.array([[0, 3, 5, 6, 8], [0, 0, 2, 2, 4]])])
+        >>> runs.without_end_gaps().coordinates().tolist()
+        [[3, 5, 6, 8], [0, 2, 2, 4]]
+        """
+        before = offsets_of(self.moves == DIAGONAL)
+        bounds = before[self.offsets]
+        which = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        begun, more = before[1:] > bounds[which], before[:-1] < bounds[which + 1]
+        end = self.start + replace(self, lengths=self.lengths * more).residues
+        return Runs.ending(end, self.moves, self.lengths * (begun & more), self.offsets)
+
     def pairs(self) -> tuple[_Int64, _Int64]:
         """Return the residues of queries and of targets that are aligned with each other.
 

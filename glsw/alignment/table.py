@@ -185,6 +185,13 @@ class HitTable(AlignedColumns):
         minus = contexts.strands < 0
         return np.where(minus, length - start, start + 1), np.where(minus, length - end + 1, end)
 
+    @property
+    def sequence_lengths(self) -> _Int64:
+        """Residues of the query, as it is searched, and the target of each row, shape (N, 2)."""
+        sides = (self.queries, self.query), (self.targets, self.target)
+        lengths = [[len(of[k].record.codes) for k in which.tolist()] for of, which in sides]
+        return np.array(lengths, np.int64).T
+
     # letters
 
     def operations(self, rows: slice, *, of_letters: bool = False) -> Operations:
@@ -300,6 +307,12 @@ class PairAlignments(AlignedColumns):
         """Fraction of the columns that have equal letters; 0 for an empty alignment."""
         share: npt.NDArray[np.float64] = self.identities / np.maximum(1, self.columns)
         return share
+
+    @property
+    def sequence_lengths(self) -> _Int64:
+        """Residues of the query and the target of each pair, shape (N, 2)."""
+        sides = zip(self.index.T, (self.queries, self.targets), strict=True)
+        return np.stack([given.sequences.lengths[k] for k, given in sides], axis=1)
 
     def cigar(self, k: int) -> str:
         """Return the CIGAR of alignment k, see `Alignment.cigar`."""

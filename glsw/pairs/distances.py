@@ -17,6 +17,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import for_search
 from glsw.statistics.least_scores import least_score
+from glsw.words import one_of
 
 Distance = Literal["score", "self", "identity", "evalue"]
 DISTANCES: tuple[Distance, ...] = ("score", "self", "identity", "evalue")
@@ -85,8 +86,7 @@ def rule_of(
         For another distance or cutoff, and for E-values if there are no statistics.
     """
     scoring, others = engine.scoring, queries if targets is None else targets
-    if distance not in DISTANCES:
-        raise ValueError(f"distance {distance!r}: {', '.join(map(repr, DISTANCES))} expected")
+    one_of("distance", distance, DISTANCES)
     for name, number in (("cutoff", cutoff), ("min_score", min_score)):
         if number is not None and not math.isfinite(number):
             raise ValueError(f"{name} {number}: a finite number expected")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.scoring.matrices import MAX_UNITS, checked_number
-from glsw.words import ParameterError
+from glsw.words import ParameterError, one_of
 
 Mode = Literal["local", "global", "semiglobal"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -76,9 +76,8 @@ class EndGaps(NamedTuple):
         free : {"both", "query", "target"}
             Whose ends are free in semi-global alignment.
         """
-        for name, value, known in (("mode", mode, MODES), ("free", free, get_args(FreeEnds))):
-            if value not in known:
-                raise ValueError(f"{name} {value!r}: {', '.join(map(repr, known))} expected")
+        one_of("mode", mode, MODES)
+        one_of("free", free, get_args(FreeEnds))
         if mode == "local":
             return None
         if mode == "semiglobal":

@@ -20,7 +20,7 @@ from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
 from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single
 from glsw.sequences.records import Record
 from glsw.wings.edit.engines import EditEngine, distance_engine
-from glsw.words import suggesting
+from glsw.words import one_of, suggesting
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -220,10 +220,8 @@ def edit_distance_matrix(
 
 def _check(mode: object, engine: object) -> None:
     """Raise ValueError if there is no such mode or engine."""
-    for name, value, known in (("mode", mode, EditMode), ("engine", engine, EditEngine)):
-        if value not in get_args(known):
-            expected = ", ".join(map(repr, get_args(known)))
-            raise ValueError(f"{name} {value!r}: {expected} expected")
+    one_of("mode", mode, get_args(EditMode))
+    one_of("engine", engine, get_args(EditEngine))
 
 
 def _coded(sources: list[Any]) -> tuple[list[Sequences], int]:

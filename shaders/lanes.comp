@@ -22,6 +22,9 @@ int place_of_score(int slot, int row, int k) {
 
 #include "lib/query_profile.glsl"
 #include "lib/recurrence_column.glsl"
+#ifdef GLOBAL_MODE
+#include "lib/end_to_end.glsl"
+#endif
 
 layout(std430, binding = GROUPS_BINDING) readonly buffer Groups {
     uint group_borders[];  // the first of each work group
@@ -54,6 +57,16 @@ void main() {
         for (int r = 0; r < ROWS; ++r) h[r] = e[r] = bits(zero);
         Border above[STEP], next_above[STEP], below[STEP];
         for (int c = 0; c < STEP; ++c) below[c] = next_above[c] = Border(bits(zero), bits(zero));
+#ifdef GLOBAL_MODE
+        RowsOfLane rows = rows_of_lane(slot, strip.x);
+        Edge edge = edge_of(rows, columns);
+        for (int r = 0; r < ROWS; ++r) {
+            h[r] = bits(left_of(rows, r));
+            e[r] = bits(left_of(rows, r) - costs.open);
+        }
+        corner = bits(left_of(rows, -1));
+        Bits ends[STEP];
+#endif
         if (has_above) next_above = load_borders(border, 0, chains);
         Word next_word = word_of(columns, -t);
         for (int k = 0; k < steps; ++k) {
@@ -62,9 +75,16 @@ void main() {
             Scores scores[STEP];
             Number f[STEP], diagonal[STEP];
             above = from_lane_before(k, below, next_above);
+#ifdef GLOBAL_MODE
+            if (k < t) continue;  // it has not come to its first column
+#endif
             for (int c = 0; c < STEP; ++c) {
                 scores[c] = scores_of(letters_in(word, c));
+#ifdef GLOBAL_MODE
+                above[c] = above_lane(edge, above[c], costs.open);
+#else
                 above[c] = of_same_query(above[c]);
+#endif
                 f[c] = from_bits(above[c].f);
                 diagonal[c] = from_bits(c == 0 ? corner : above[max(c - 1, 0)].h);
             }
@@ -75,7 +95,9 @@ void main() {
                 costs_at_row(costs, r);
                 for (int c = 0; c < STEP; ++c) {
                     Number x = aligned(with_score(diagonal[c], scores[c], r), gap);
+#ifndef GLOBAL_MODE
                     best = max(best, x);
+#endif
                     diagonal[c] = left;
                     finish_row(left, gap, f[c], x, costs);
                     below[c] = Border(bits(left), bits(f[c]));
@@ -83,11 +105,19 @@ void main() {
                 h[r] = bits(left);
                 e[r] = bits(gap);
             }
+#ifdef GLOBAL_MODE
+            for (int c = 0; c < STEP; ++c) ends[c] = ends_in_last_row(edge, below[c]);
+            end_targets(slot, k - t, columns, rows, h, below, ends);
+#endif
             if (has_below && k >= CHAIN - 1) store_borders(border, k - CHAIN + 1, chains, below);
         }
+#ifndef GLOBAL_MODE
         end_strip(slot, best);
+#endif
         memoryBarrierBuffer();
         barrier();
     }
+#ifndef GLOBAL_MODE
     end_scores(slot, best);
+#endif
 }

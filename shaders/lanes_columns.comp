@@ -12,6 +12,7 @@ layout(std430, binding = TARGETS_BINDING) readonly buffer Targets {
     uvec2 targets[];  // first letter, length
 };
 uniform int first_slot;
+uniform int from_end;  // 1: the last letter is at the end of the last word
 #ifdef OWN_QUERIES
 #include "lib/pair_letters.glsl"
 #else
@@ -34,10 +35,12 @@ void main() {
     Columns columns = slots[slot];
     for (int at = int(gl_LocalInvocationIndex); at <= columns.words; at += WORKGROUP) {
         Word word = Word(0u);
-        for (int c = 0; c < STEP; ++c)
-            for (int k = 0; k < TARGETS; ++k)
-                word |= code(targets[slot * TARGETS + k], uint(at * STEP + c))
-                        << 8 * (c * TARGETS + k);
+        for (int k = 0; k < TARGETS; ++k) {
+            uvec2 target = targets[slot * TARGETS + k];
+            uint none = from_end == 1 ? uint(columns.words * STEP) - target.y : 0u;
+            for (int c = 0; c < STEP; ++c)
+                word |= code(target, uint(at * STEP + c) - none) << 8 * (c * TARGETS + k);
+        }
         column_words[columns.first + uint(at)] = word;
     }
 }

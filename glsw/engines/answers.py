@@ -71,6 +71,16 @@ def check_highest(engine: Scored, score: int, m: int, n: int) -> None:
     check_range(engine, "a score of", score, 0, most)
 
 
+def check_found(engine: Scored, scores: npt.NDArray[np.int32], m: int, n: int) -> None:
+    """Raise `DeviceError` if sequences of up to m and n residues cannot have such scores."""
+    if scores.size and not engine.scoring.local:
+        offset = int(engine.scoring.score_offset(m, n))
+        check_range(engine, "a score of", int(scores.min()), -offset, engine.scoring.bound(m, n))
+        check_range(engine, "a score of", int(scores.max()), -offset, engine.scoring.bound(m, n))
+    else:
+        check_highest(engine, highest(scores), m, n)
+
+
 def check_scores(engine: Engine, batch: Batch, scores: npt.NDArray[np.int32]) -> None:
     """Raise `DeviceError` if no pair can have one of these scores, which are as in `Engine.best`.
 

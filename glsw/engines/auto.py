@@ -67,8 +67,9 @@ class Auto(Engine):
     and of those none whose buffers exceed the device. ``windows`` are those of long targets, see
     `glsw.engines.windows`. Software renderers also have ``fragment`` for scores and ends, and where
     it is installed ``cpu`` for scores and, if not too large, ends, alignments and masks. Without
-    compute shaders (macOS) ``fragment`` does all, and the host traces back. ``lanes``, ``scan`` and
-    ``windows`` align locally only; the first two have one cost for gaps in queries and targets.
+    compute shaders (macOS) ``fragment`` does all, and the host traces back. ``scan`` and
+    ``windows`` align locally only; ``lanes`` and ``scan`` have one cost for gaps in queries and
+    targets, and ``lanes`` the usual costs at the ends, see `glsw.scoring.gaps.EndGaps.at_most`.
     Scores that are negative edit distances are computed by ``bit_parallel``.
 
     Parameters

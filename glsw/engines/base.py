@@ -19,6 +19,7 @@ from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_scores
 from glsw.engines.tiles import BoundedTile, Passing, ScanTile
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
 
@@ -49,6 +50,8 @@ class Capabilities:
         missing here `glsw.engines.engine_of` has the router find another engine.
     modes : tuple of str
         ``"local"``, ``"global"``, ``"semiglobal"``.
+    simple_ends : bool
+        Whether end gaps have to be as `EndGaps.at_most` says, and residues have one track then.
     masks : bool
         Whether pairs of residues may be forbidden, in local alignments.
     separate_gaps : bool
@@ -69,6 +72,7 @@ class Capabilities:
     requires: tuple[int, int] | None = None
     tasks: tuple[Task, ...] = ("score", "ends")
     modes: tuple[Mode, ...] = ("local",)
+    simple_ends: bool = False
     masks: bool = False
     separate_gaps: bool = False
     positional_gaps: bool = False
@@ -83,6 +87,10 @@ class Capabilities:
             return has_unit_costs(scoring)
         if scoring.gaps and not self.positional_gaps:
             return False
+        if scoring.end_gaps and self.simple_ends:
+            simple = scoring.end_gaps.at_most(scoring.insertion, scoring.deletion)
+            if not simple or isinstance(scoring, TwoTrackScoring):
+                return False
         return (scoring.local or len(self.modes) > 1) and (
             self.separate_gaps or not scoring.separate
         )
@@ -231,8 +239,10 @@ class Engine(AnyEngine):
             )
         if scoring.gaps and not self.capabilities.positional_gaps:
             raise ValueError(f"engine {self.name!r} has the same gap costs at every position")
-        if not self.capabilities.takes(scoring):
+        if scoring.separate and not self.capabilities.separate_gaps:
             raise ValueError(f"engine {self.name!r} has one cost for gaps in queries and targets")
+        if not self.capabilities.takes(scoring):
+            raise ValueError(f"engine {self.name!r} takes no such costs of gaps at the ends")
 
     def scores(self, batch: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
         """Return the best score of each pair, in the mode of the scoring.

@@ -201,7 +201,7 @@ def _usual_letters(scoring: Scoring, count: int) -> npt.NDArray[np.intp]:
 
 
 def best_of_prefixes(scoring: Scoring, work: Work, longest_query: int) -> npt.NDArray[np.int64]:
-    """Return the best local scores of prefixes of the queries, shape (2, longest + 1, targets).
+    """Return the best scores of prefixes of the queries, shape (2, longest + 1, targets).
 
     By the definition, see `glsw.engines.reference.rows`.
     """
@@ -210,11 +210,29 @@ def best_of_prefixes(scoring: Scoring, work: Work, longest_query: int) -> npt.ND
     inside = np.arange(targets.shape[1] + 1) <= lengths[:, None]
     queries = np.repeat(np.stack(work.queries)[:, None, :longest_query], count, axis=1)
     both = np.broadcast_to(targets, (2, *targets.shape))
+    if scoring.end_gaps:
+        return _end_to_end(scoring, [row.h for row in rows(queries, both, scoring)], lengths)
     scores = [
         np.where(inside, row.aligned, 0).max(axis=-1).clip(0)
         for row in rows(queries, both, scoring)
     ]
     return np.maximum.accumulate(np.stack(scores, axis=1), axis=1)
+
+
+def _end_to_end(
+    scoring: Scoring, tables: list[npt.NDArray[np.int64]], lengths: npt.NDArray[np.intp]
+) -> npt.NDArray[np.int64]:
+    """Return the same of global or semi-global scores, given H of each row."""
+    assert scoring.end_gaps
+    behind, m = scoring.end_gaps.behind, len(tables) - 1
+    last = np.stack([table[:, np.arange(len(lengths)), lengths] for table in tables], axis=1)
+    columns = lengths[:, None] - np.arange(tables[0].shape[-1])
+    gaps = np.where(columns < 0, -(2**40), behind(0, np.maximum(columns, 0)))
+    found = np.stack([(table + gaps).max(axis=-1) for table in tables], axis=1)
+    for i in range(m + 1):
+        rest = behind(np.arange(m + 1 - i), 0)[:, None]
+        np.maximum(found[:, i:], last[:, i : i + 1] + rest, out=found[:, i:])
+    return found
 
 
 def awkward(scoring: Scoring, size: Size = SMALLEST, *, backwards: bool = False) -> Batch:

@@ -103,6 +103,23 @@ class EndGaps(NamedTuple):
         """Return the (negative) score of the rest: this many rows or columns, one of both 0."""
         return -(self.right_insertion.of(rows) + self.right_deletion.of(columns))
 
+    def alone(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Return the scores of these numbers of letters that are all opposite gaps."""
+        query_first = self.left(rows) + self.behind(0, columns)
+        target_first = self.above(columns) + self.behind(rows, 0)
+        return np.where(query_first > target_first, query_first, target_first)
+
+    def at_most(self, insertion: GapCost, deletion: GapCost) -> bool:
+        """Tell whether end gaps are simple beside those inside.
+
+        At left ends they cost at most as much; query letters after the last target letter cost
+        as much, or the same at each position.
+        """
+        sides = (self.left_insertion, insertion), (self.left_deletion, deletion)
+        cheap = all(a <= b for side, inside in sides for a, b in zip(side, inside, strict=True))
+        right = self.right_insertion
+        return cheap and (right == insertion or right.open == right.extend)
+
     def score_offset_terms(self, insertion: GapCost, deletion: GapCost) -> tuple[int, int, int]:
         """Return the terms of `Scoring.score_offset`: a constant, one per row, one per column."""
         rows, columns = (self.left_insertion, insertion), (self.left_deletion, deletion)

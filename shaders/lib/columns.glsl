@@ -13,6 +13,7 @@
 struct Columns {
     uint first;  // word
     int words;
+    uint lengths[2];  // letters of each of up to two sequences
 };
 
 layout(std430, binding = COLUMNS_BINDING) COLUMNS_ARE buffer ColumnWords { Word column_words[]; };

@@ -19,3 +19,7 @@ uniform int gap_open, gap_extend, insertion_open, insertion_extend;
 uniform int farthest;  // columns over which the decay of a gap still fits
 
 int decay(int columns) { return columns > farthest ? 0x7fffffff : columns * gap_extend; }
+
+int gap_cost(ivec2 cost, int positions) {
+    return positions > 0 ? cost.x + (positions - 1) * cost.y : 0;
+}

@@ -8,7 +8,7 @@
 #define Bits uint
 #if NUMBER == 0
 #define Number int
-const int TARGETS = 1, RESULTS = 1;
+const int TARGETS = 1, RESULTS = 1, LOWEST = -(1 << 30);
 
 Number number(int a, int b) { return a; }
 
@@ -16,9 +16,13 @@ int value(Number x, int k) { return x; }
 
 Number sum(Number x, Number y) { return x + y; }
 
-Number reduced(Number x, Number cost) { return x - cost; }
-
+#ifdef GLOBAL_MODE
+Number floored(Number x) { return x; }
+#else
 Number floored(Number x) { return max(x, 0); }
+#endif
+
+Number reduced(Number x, Number cost) { return x - cost; }
 
 Bits bits(Number x) { return uint(x); }
 
@@ -42,7 +46,7 @@ const int TARGETS = 1, RESULTS = 2;
 #else
 const int TARGETS = 2, RESULTS = 2;
 #endif
-const int LIMIT = 2048;
+const int LIMIT = 2048, LOWEST = -2 * LIMIT;
 
 Number number(int a, int b) { return Number(vec2(a, b) / float(LIMIT)); }
 
@@ -50,7 +54,11 @@ int value(Number x, int k) { return int(float(x[k]) * float(LIMIT)); }
 
 Number sum(Number x, Number y) { return x + y; }
 
+#ifdef GLOBAL_MODE
+Number reduced(Number x, Number cost) { return x - cost; }
+#else
 Number reduced(Number x, Number cost) { return clamp(x - cost, Half(0), Half(1)); }
+#endif
 
 Number floored(Number x) { return x; }
 #endif

@@ -21,9 +21,12 @@ void load_query_profile(int slot, int strip) {
         barrier();
     }
     Columns query = own_queries[slot];
-    uint first = uint((strip * CHAIN + lane_in_chain()) * (ROWS / STEP));
+    int first = (strip * CHAIN + lane_in_chain()) * (ROWS / STEP);
+#ifdef GLOBAL_MODE  // the last letter is in the last row
+    first -= int(strip_count) * CHAIN * (ROWS / STEP) - query.words;
+#endif
     for (int w = 0; w < ROWS / STEP; ++w) {  // little in a round, so that compilers unroll it
-        uint word = query_words[query.first + min(first + uint(w), uint(query.words))];
+        uint word = query_words[query.first + min(uint(first + w), uint(query.words))];
         for (int x = 0; x < STEP * TARGETS; ++x) {
             int r = w * STEP + x / TARGETS, place = r / WORD_ROWS * TARGETS + x % TARGETS;
             uint letter = word >> (8 * x) & 255u;
@@ -33,6 +36,30 @@ void load_query_profile(int slot, int strip) {
     }
 }
 
+#ifdef GLOBAL_MODE
+Bits going_on;
+
+RowsOfLane rows_of_lane(int slot, uint s) {
+    RowsOfLane rows;
+    for (int k = 0; k < 2; ++k) {
+        rows.letters[k] = int(own_queries[slot].lengths[min(k, TARGETS - 1)]);
+        rows.first[k] = rows.letters[k] - int(strip_count - s) * CHAIN * ROWS + lane_in_chain() * ROWS;
+        rows.place[k] = 0;
+    }
+    return rows;
+}
+
+uvec4 begin_strip(int slot, uint s) {
+    going_on = s == 0u && lane_in_chain() == 0 ? 0u : 0xffffffffu;
+    if (s == 0u) {
+        for (int k = 0; lane_in_chain() == 0 && k < RESULTS; ++k)
+            best_scores[place_of_score(slot, 0, k)] = NO_SCORE;
+        memoryBarrierBuffer();
+        barrier();
+    }
+    return uvec4(s, strip_count, 0u, 0u);
+}
+#else
 uvec4 begin_strip(int slot, uint s) { return uvec4(s, strip_count, 0u, 0u); }
 
 #define of_same_query(above) above
@@ -43,6 +70,7 @@ void end_scores(int slot, Number best) {
     for (int k = 0; lane_in_chain() == 0 && k < RESULTS; ++k)
         best_scores[place_of_score(slot, 0, k)] = value(best, k);
 }
+#endif
 
 // The scores of the rows of a lane with the letters of its targets in a column: words of two rows
 // are read at once, those of one row when they are needed, for want of registers.

@@ -5,10 +5,21 @@
 // words of a lane lie together, those of the lanes of a chain side by side: the eight lanes that
 // shared memory serves at once never meet in a bank. Before them stand the number of queries, of
 // their strips, and of the first work group of targets that is needed, their first row of scores,
-// and where queries are joined a word of each lane. With TWO_TRACKS a score is the sum of two of them.
+// and where queries are joined a word of each lane, with GLOBAL_MODE two. With TWO_TRACKS a score is
+// the sum of two of them.
 // Needs number.glsl, chain.glsl, columns.glsl, best_scores, ROWS, CHAIN, STRIDE, LETTERS and
 // WORKGROUP.
 uniform uint first_strip, strip_count;  // of a query, in this dispatch
+
+#ifdef GLOBAL_MODE
+// The rows of a lane, of each of up to two queries: where the first one is in the query, which may be
+// before its first letter; how many letters it has; and its row of scores.
+struct RowsOfLane { int first[2], letters[2], place[2]; };
+
+const int NO_SCORE = -0x7fffffff;
+#else
+const int NO_SCORE = 0;
+#endif
 
 #if QUERY_PROFILE == 0
 // Letters that are equal match. Those of a strip are in a uniform block, of a lane alone.
@@ -43,7 +54,9 @@ Number with_score(Number x, Scores s, int r) {
 // strip. A word has four numbers of 32 bits; HALVES are two rows each.
 const bool HALVES = TARGETS == 2;
 const int IN_WORD = HALVES ? 2 : 1, PARTS = ROWS / (4 * IN_WORD);
-#ifdef JOINED
+#ifdef GLOBAL_MODE
+const int HEADS = 1 + 2 * CHAIN;
+#elif defined(JOINED)
 const int HEADS = 1 + CHAIN;
 #else
 const int HEADS = 1;
@@ -146,6 +159,14 @@ Bits going_on;
 
 uvec4 queries_of_lane() { return query_profile_at(0, 1 + lane_in_chain()); }
 
+#ifdef GLOBAL_MODE
+RowsOfLane rows_of_lane(int slot, uint s) {
+    uvec4 queries = queries_of_lane(), rows = query_profile_at(0, 1 + CHAIN + lane_in_chain());
+    return RowsOfLane(int[2](int(rows.x), int(rows.y)), int[2](int(rows.z), int(rows.w)),
+                      int[2](int(queries.y), int(queries.z)));
+}
+#endif
+
 // Begin strip s, and return its number, and what else is at the head of the profile.
 uvec4 begin_strip(int slot, uint s) {
     uvec4 head = query_profile_head();
@@ -153,7 +174,7 @@ uvec4 begin_strip(int slot, uint s) {
     if (s == 0u) {
         for (uint k = uint(lane_in_chain()); k < head.x; k += uint(CHAIN))
             for (int result = 0; result < RESULTS; ++result)
-                best_scores[place_of_score(slot, int(head.w + k), result)] = 0;
+                best_scores[place_of_score(slot, int(head.w + k), result)] = NO_SCORE;
         memoryBarrierBuffer();
         barrier();
     }

@@ -1,15 +1,12 @@
-// The equations of recurrence.glsl for the next row of a column, in any Number. E is at least 0
-// here, as F may be, which changes no H. x is M, or max(M, E); the best of either is the best
-// score. Floats open gaps from x, not from H: a gap in one sequence directly behind one in the
-// other costs the same in the other order, so that E need not start from F. This shortens the
-// longest chain of operations. Needs NUMBER and Number (number.glsl), with POSITIONAL_GAPS
+// The equations of recurrence.glsl for the next row of a column, in any Number. Locally E is at
+// least 0 here, as F may be, which changes no H. x is M, or max(M, E); the best of either is the best
+// local score. Floats, and with GLOBAL_MODE all numbers, open gaps from x, not from H: a gap in one
+// sequence directly behind one in the other costs the same in the other order, so that E need not
+// start from F. This shortens the longest chain of operations. Needs NUMBER and Number (number.glsl), with POSITIONAL_GAPS
 // query_profile.glsl and NUMBER 0.
 #include "lib/gap_costs.glsl"
-#if defined(POSITIONAL_GAPS) || defined(SEPARATE)
-#define COSTS_BELOW
-#endif
 
-#ifdef COSTS_BELOW
+#ifdef POSITIONAL_GAPS
 struct Costs { Number open, extend, open_below, extend_below; };  // of a row, and of the next one
 #else
 struct Costs { Number open, extend; };
@@ -18,8 +15,8 @@ struct Costs { Number open, extend; };
 Costs costs() {
 #ifdef POSITIONAL_GAPS
     return Costs(number(0, 0), number(0, 0), number(0, 0), number(0, 0));  // see costs_at_row()
-#elif defined(SEPARATE)
-    return Costs(gap_open, gap_extend, insertion_open, insertion_extend);
+#elif defined(GLOBAL_MODE)  // each position of a gap but the first is free, see end_to_end.glsl
+    return Costs(number(gap_open - gap_extend, gap_open - gap_extend), number(0, 0));
 #else
     return Costs(number(gap_open, gap_open), number(gap_extend, gap_extend));
 #endif
@@ -37,7 +34,7 @@ void costs_at_row(out Costs costs, int r) {
 #define costs_at_row(costs, r)
 #endif
 
-#if NUMBER == 0
+#if NUMBER == 0 && !defined(GLOBAL_MODE)
 Number aligned(Number m, Number e) { return m; }
 
 Number highest(Number x, Number e, Number f) { return max(max(x, e), f); }
@@ -56,7 +53,7 @@ void finish_row(out Number h, inout Number e, inout Number f, Number x, Costs co
     h = highest(x, e, f);
     Number opened = reduced(opening(x, h), cost.open);
     e = floored(max(e - cost.extend, opened));
-#ifdef COSTS_BELOW
+#ifdef POSITIONAL_GAPS
     f = max(f - cost.extend_below, reduced(opening(x, h), cost.open_below));
 #else
     f = max(f - cost.extend, opened);

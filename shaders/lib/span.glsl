@@ -9,10 +9,6 @@
 uniform ivec3 score_offset_terms;  // constant, a row, a column
 uniform ivec2 left_insertion, left_deletion, right_insertion, right_deletion;  // open, extend
 
-int gap_cost(ivec2 cost, int positions) {
-    return positions > 0 ? cost.x + (positions - 1) * cost.y : 0;
-}
-
 int score_offset(Pair pair) {
     ivec3 terms = score_offset_terms;
     return terms.x + pair.query_length * terms.y + pair.target_length * terms.z;

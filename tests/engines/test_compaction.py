@@ -87,9 +87,7 @@ def test_more_pass_than_there_is_room_for(device, monkeypatch):
 
 def test_scores_that_floats_do_not_hold(device, monkeypatch):
     """They pass on the device, and are computed again."""
-    for module in (lanes_module, selecting):
-        monkeypatch.setattr(module, "LIMIT", 20)
-    monkeypatch.setattr("glsw.engines.lanes.own_queries.LIMIT", 20)
+    monkeypatch.setattr(lanes_module, "LIMIT", 20)
     check(Lanes(BLOSUM62, device, number="f32"), tiles())
     rest = Lanes(BLOSUM62, device, number="f32")
     rest.rest = lambda batch, progress: Reference(BLOSUM62).scores(batch)

@@ -71,9 +71,12 @@ def able(device, configuration):
 
 @pytest.fixture(params=CONFIGURATIONS, ids=label)
 def make(request, device):
-    """``make(scoring)``: the engine under test."""
+    """``make(scoring)``: the engine under test, or `auto` if that takes no such scoring."""
     able(device, request.param)
-    return lambda scoring: build(request.param, scoring, device)
+    others = "auto", {}
+    return lambda scoring: build(
+        request.param if takes(request.param, scoring) else others, scoring, device
+    )
 
 
 def pair(query, target):
@@ -305,12 +308,15 @@ def test_auto_has_long_pairs_too(device, monkeypatch):
         assert "blocked" in engine.label
 
 
-def test_auto_has_no_lanes_where_they_align_only_locally(device):
+@pytest.mark.parametrize("name", ["global", "insertions, global", "ends of their own"])
+def test_auto_has_lanes_where_they_take_the_scoring(device, name):
     case = cases.shared(9, queries=1, targets=40, count=100, alphabet=ABCD)
-    for scoring in (GLOBAL, END_CASES["insertions"].scoring):
-        engine = Auto(scoring, device)
-        assert engine.scores(case).tolist() == Reference(scoring).scores(case).tolist()
-        assert "lanes" not in engine.label
+    scoring = END_CASES[name].scoring
+    engine = Auto(scoring, device)
+    assert engine.scores(case).tolist() == Reference(scoring).scores(case).tolist()
+    if name != "global":
+        assert engine.scanner is None
+    else:
         (found,) = engine.scan([ScanTile(case.queries, case.targets)])
         many = Batch.one_to_many(case.queries[0], case.targets)
         assert found.tolist() == [Reference(scoring).scores(many).tolist()]
@@ -422,6 +428,13 @@ def test_engines_that_align_locally_only(device, name):
         ENGINES[name](END_CASES["insertions"].scoring, device)
 
 
+def test_lanes_take_simple_end_gaps(device):
+    able(device, ("lanes", {}))
+    for name in ("ends of their own", "free right ends"):
+        with pytest.raises(ValueError, match="'lanes' takes no such costs of gaps at the ends"):
+            ENGINES["lanes"](END_CASES[name].scoring, device)
+
+
 def test_cpu_has_one_cost_of_gaps():
     pytest.importorskip("pyopal")
     with pytest.raises(ValueError, match="engine 'cpu' has one cost"):
@@ -451,11 +464,12 @@ def test_masks_are_for_local_alignments(device, name):
 @pytest.mark.parametrize("name", [name for name in ABLE if name != "reference"])
 def test_drawn_cases(device, name, data):
     able(device, (name, {}))
-    scoring = data.draw(st.one_of(scorings(), scorings(local=True)))
+    drawn = st.one_of(scorings(), scorings(local=True))
+    scoring = data.draw(drawn.filter(ENGINES[name].capabilities.takes))
     pairs = data.draw(st.lists(st.tuples(letters(20), letters(20)), min_size=1, max_size=5))
     case = Case("drawn", scoring, Batch.pairwise(*zip(*pairs, strict=True)))
     options = data.draw(st.sampled_from([each[1] for each in CONFIGURATIONS if each[0] == name]))
-    judge(ENGINES[name](scoring, device, **options), case)
+    judge(build((name, options), scoring, device), case)
     if options := [each[1] for each in PATHS + KEPT if each[0] == name]:
         judge_paths(ENGINES[name](scoring, device, **data.draw(st.sampled_from(options))), case)
 

@@ -81,11 +81,15 @@ def _check_places(batch, share):
         offsets = batch.sequences[side].offsets[batch.index[:, side]]
         assert places[there, 0].tolist() == offsets[share.order[there]].tolist()
         assert not places[~there, 1].any()
-        slots = section(share, 1 + side).reshape(-1, 2)
+        slots = section(share, 1 + side).reshape(-1, 4)
+        assert (
+            slots[:, 2:].tolist()
+            == np.broadcast_to(places[:, 1].reshape(-1, geometry.targets), (len(slots), 2)).tolist()
+        )
         longest = places[:, 1].reshape(-1, geometry.targets).max(axis=1)
         assert slots[:, 1].tolist() == (-(-longest.astype(int) // geometry.step)).tolist()
         assert slots[:, 0].tolist() == [0, *np.cumsum(slots[:, 1] + 1)[:-1].tolist()]
-        assert share.words[side] >= slots[-1].sum() + 1
+        assert share.words[side] >= slots[-1, :2].sum() + 1
 
 
 def _check_part(batch, share, part):

@@ -100,19 +100,25 @@ def test_what_lanes_are_told():
     assert Placed(rows, shape).strips.tolist() == [2]
     (found,) = lane_infos(Placed(rows, shape))
     assert found.tolist() == [
-        [[0, 0, 2, 0], [0xFFFFFFFF, 0, 2, 1]],
-        [[0xFFFFFFFF, 0, 2, 1], [0xFFFF0000, 1, 2, 1]],
+        [0, 0, 2, 0, 4294967295, 0, 2, 1],
+        [4294967295, 0, 2, 1, 4294901760, 1, 2, 1],
+    ]
+    (found,) = lane_infos(Placed(rows, replace(shape, end_to_end=True)))[..., 8:].view(np.int32)
+    # Where the first row of a lane is in its two queries, and their letters.
+    assert found.tolist() == [
+        [-3, -3, 9, 5, 1, 1, 9, 5],
+        [5, 5, 9, 5, 0, 9, 4, 5],
     ]
     shape = Geometry(INT32, 8, 1, 32, SHARED, at_once=True)
     rows = joined([group_of([[(20, 0), (3, 1)]]), group_of([[(8, 2)]])])
     found = lane_infos(Placed(rows, shape))
     assert found[0].tolist() == [
-        [[0, 0, 0, 0]],
-        [[0xFFFFFFFF, 0, 0, 0]],
-        [[0xFFFFFFFF, 0, 0, 1]],
-        [[0, 1, 1, 1]],
+        [0, 0, 0, 0],
+        [0xFFFFFFFF, 0, 0, 0],
+        [0xFFFFFFFF, 0, 0, 1],
+        [0, 1, 1, 1],
     ]
-    assert found[1, 0].tolist() == [[0, 2, 2, 1]]
+    assert found[1, 0].tolist() == [0, 2, 2, 1]
 
 
 @pytest.mark.parametrize("number", NUMBERS)

@@ -16,11 +16,27 @@ from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE, DeviceInfo
-from glsw.engines.answers import check_highest, highest
-from glsw.engines.base import USUAL, Capabilities, Progress, ScanHints, Ties, Variant, ignore
+from glsw.engines.answers import check_found
+from glsw.engines.base import (
+    ALL_MODES,
+    USUAL,
+    Capabilities,
+    Progress,
+    ScanHints,
+    Ties,
+    Variant,
+    ignore,
+)
 from glsw.engines.gl import SUBSTITUTION, ComputeEngine
 from glsw.engines.lanes.buffers import Buffers
-from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, profile_letters
+from glsw.engines.lanes.geometry import (
+    INT32,
+    LIMIT,
+    TOO_HIGH,
+    Geometries,
+    Geometry,
+    profile_letters,
+)
 from glsw.engines.lanes.jobs import Job, Round
 from glsw.engines.lanes.own_queries import (
     Share,
@@ -74,6 +90,7 @@ _FEW_PAIRS = 16  # per query, which are left to `rest`
 _TARGETS_AT_ONCE = 2**16
 _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
 _FROM_THE_FIRST = np.zeros(1, np.intp)
+_NO_SCORE = -(2**31) + 1  # of global alignments, which may be negative
 _PLAIN = {"subgroups": False, "number": "int32"}
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
@@ -88,9 +105,10 @@ class Lanes(ComputeEngine):
 
     Two targets, or in `scan` two queries, share a lane as a pair of 16-bit floats where the device
     computes with these. They are exact below 2048; pairs that reach this score are recomputed in
-    int32. Scores only. A few large or overflowing pairs would keep a lane busy while the rest of
-    the device waits: `rest`, set by the router, computes these. Without it, lanes recompute all of
-    them, and targets of more than 2**15 residues are refused.
+    int32, of global and semi-global alignments those with a value out of a range of 4096, see
+    end_to_end.glsl. Scores only. A few large or overflowing pairs would keep a lane busy while the
+    rest of the device waits: `rest`, set by the router, computes these. Without it, lanes recompute
+    all of them, and targets of more than 2**15 residues are refused.
 
     Parameters
     ----------
@@ -125,6 +143,8 @@ class Lanes(ComputeEngine):
     capabilities = Capabilities(
         requires=COMPUTE,
         tasks=("score",),
+        modes=ALL_MODES,
+        simple_ends=True,
         positional_gaps=True,
         memory=True,
         number_types=("int32", "f16", "f32"),
@@ -166,6 +186,10 @@ class Lanes(ComputeEngine):
             self.tracks = 2
             self._defines["FIRST_LETTERS"] = len(scoring.first.matrix)
         self._defines["LETTERS"] = profile_letters(scoring)
+        self.wrong_from = LIMIT
+        if ends := scoring.end_gaps:
+            self.wrong_from = TOO_HIGH
+            self._uniforms["ends_in_any_row"] = int(ends.right_insertion != scoring.insertion)
         self.large_profile: int | None = None  # bytes from which it is made on the device
         self.meanwhile: Iterator[None] = iter(())
         self.geometries = Geometries(
@@ -234,11 +258,9 @@ class Lanes(ComputeEngine):
         used = np.flatnonzero(np.bincount(batch.query_index, minlength=1))
         if self._own_queries and computes_own_queries(len(batch), len(used)):
             short = batch.target_lengths <= MAX_TARGET_LENGTH
-            if short.all():
-                scores = scores_of_pairs(self, batch, self.geometries.number, progress)
-                return BestCells(scores, found.cell)
-            some = batch.select(np.flatnonzero(short))
-            found.score[short] = scores_of_pairs(self, some, self.geometries.number, progress)
+            some = batch if short.all() else batch.select(np.flatnonzero(short))
+            scores = scores_of_pairs(self, some, self.geometries.number, progress)
+            found.score[short] = scores + self._offset(some)
             if len(some) < len(batch) and self.rest is not None:
                 found.score[~short] = self.rest(batch.select(np.flatnonzero(~short)), progress)
             return found
@@ -250,10 +272,21 @@ class Lanes(ComputeEngine):
             done = self.round_of(query, rows, targets, progress)
             for _ in done.slices:
                 self.do_meanwhile()
-            scores = np.zeros((1, len(chosen)), np.int32)
+            scores = self.no_scores(1, len(chosen))
             self.finish(done, self.scores_of(done.jobs), scores)
             found.score[chosen] = scores[0]
+        found.score[:] += self._offset(batch)
+        found.score[(batch.lengths == 0).any(axis=1)] = 0  # see `finished`
         return found
+
+    def _offset(self, batch: Batch) -> npt.NDArray[np.int32]:
+        """Return by how much `best` is higher than the scores of pairs."""
+        lengths = batch.query_lengths, batch.target_lengths
+        return self.scoring.score_offset(*lengths).astype(np.int32)
+
+    def no_scores(self, queries: int, targets: int) -> Scores:
+        """Return scores that are lower than any, shape (queries, targets)."""
+        return np.full((queries, targets), 0 if self.scoring.local else _NO_SCORE, np.int32)
 
     def scores_each(
         self, batches: Iterable[Batch], *, progress: Progress | None = None
@@ -365,7 +398,7 @@ class Lanes(ComputeEngine):
         return Round(queries, rows, targets, jobs, slices, progress)
 
     def finish(self, done: Round, stored: list[Scores], found: Scores) -> None:
-        """Put the scores of a round into rows of zeros, one for each of all queries.
+        """Put the scores of a round into rows of `no_scores`, one for each of all queries.
 
         ``stored`` is what `scores_of` returns for its jobs.
         """
@@ -374,18 +407,21 @@ class Lanes(ComputeEngine):
                 found[query, job.targets.positions] = part
         targets, rows = done.targets, done.rows[done.rows["length"] > 0]
         numbers, which, beyond = rows["query"], targets.which, targets.beyond
-        most = max(map(highest, stored), default=0)
-        if self.geometries.number != INT32 and most >= LIMIT:
-            can = numbers[rows["length"].astype(np.int64) * self.scoring.maximum >= LIMIT]
-            high = [np.flatnonzero(found[q] >= LIMIT) for q in can.tolist()]
+        most = max((int(each.max(initial=0)) for each in stored), default=0)
+        if self.geometries.number != INT32 and most >= self.wrong_from:
+            can = numbers
+            if self.scoring.local:
+                can = can[rows["length"].astype(np.int64) * self.scoring.maximum >= LIMIT]
+            high = [np.flatnonzero(found[q] >= self.wrong_from) for q in can.tolist()]
             query = np.repeat(can, list(map(len, high)))
             target = np.concatenate([np.empty(0, np.intp), *high])
             exact = self.exact(done.queries, targets.sequences, query, which[target])
             found[query, target] = exact
-            most = max(highest(found[q]) for q in numbers.tolist())
-        longest = (int(share.lengths[0]) for share, _ in targets.shares)
+            stored = [found[q] for q in numbers.tolist()]
+        n = max((int(share.lengths[0]) for share, _ in targets.shares), default=0)
         m = int(rows["length"].max(initial=0))
-        check_highest(self, most, m, max(longest, default=0))
+        for each in stored:
+            check_found(self, each, m, n)
         query, target = np.repeat(numbers, len(beyond)), np.tile(beyond, len(numbers))
         exact = self.exact(done.queries, targets.sequences, query, which[target], done.progress)
         found[query, target] = exact
@@ -416,7 +452,10 @@ class Lanes(ComputeEngine):
             left |= batch.target_lengths > MAX_TARGET_LENGTH
         found = np.empty(len(batch), np.int32)
         if self.rest is not None and left.any():
-            found[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
+            some = batch.select(np.flatnonzero(left))
+            best = BestCells.zeros(len(some))
+            best.score[:] = self.rest(some, progress)
+            found[left] = self.finished(some, best).score
         if not left.all():
             found[~left] = self._as_integers(batch.select(np.flatnonzero(~left)))
         return found

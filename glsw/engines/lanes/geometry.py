@@ -16,10 +16,12 @@ COMPARE, BLOCK, SHARED, STORAGE, OF_PAIRS = range(5)
 """Kinds of memory of the query profile, as query_profile.glsl has them."""
 LIMIT = 2048
 """Scores from which floats may be wrong: they are stored as multiples of 1 / LIMIT."""
+TOO_HIGH = 2**30
+"""From end to end, the score of pairs for which floats may be wrong, see end_to_end.glsl."""
 HEAD = 4
 """Words of 4 bytes that tell of a strip in the query profile."""
 LANE_INFO = 4
-"""Words of 4 bytes that a lane of a strip has in the query profile."""
+"""Words of 4 bytes that a lane of a strip has in the query profile, from end to end twice."""
 COST_LETTERS = 4
 """Letters of a profile in whose place the gap costs of rows are, see recurrence_column.glsl."""
 
@@ -52,7 +54,9 @@ class Geometry:
     letters : int
         Of pairs that each have their own query: how many different ones occur.
     joined : bool
-        Some queries follow others in a stream.
+        Some queries may follow others in a stream.
+    end_to_end : bool
+        Scores are global or semi-global: lanes have to know which rows they have, of which queries.
     """
 
     number: int
@@ -66,6 +70,7 @@ class Geometry:
     step: int = 2
     letters: int = 0
     joined: bool = False
+    end_to_end: bool = False
 
     @property
     def strip(self) -> int:
@@ -126,7 +131,7 @@ class Geometry:
     @property
     def head(self) -> int:
         """Words of 4 bytes before the scores of a strip in the query profile."""
-        return HEAD + LANE_INFO * self.chain * self.joined
+        return HEAD + LANE_INFO * self.chain * (self.joined + self.end_to_end)
 
     def size(self, letters: int) -> int:
         """Return the bytes of the profile of a strip for an alphabet of so many letters."""
@@ -253,12 +258,15 @@ class Geometries:
             number = "int32"  # a sum of clipped scores would be wrong
         if scoring.gaps:
             number = "int32"  # floats exchange gaps of different rows, see recurrence_column.glsl
+        self._end_to_end = not scoring.local
+        if self._end_to_end and not _floats_hold(scoring):
+            number = "int32"
         self._info = info
         self._subgroup_size = info.subgroup_size if subgroups else 0
         self.number, self.chain = _NUMBERS[number], chain
         self._rows, self._workgroup = rows, workgroup
         two = scoring.match_and_mismatch
-        on_software = COMPARE if two and two[1] < 0 else BLOCK
+        on_software = COMPARE if two and two[1] < 0 and scoring.local else BLOCK
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
         self._chosen: dict[tuple[int, int, int, bool, bool], Geometry] = {}
@@ -396,7 +404,8 @@ class Geometries:
             queries,
             at_once=not info.software,
             subgroups=self._subgroup_size >= chain,
-            joined=joined,
+            joined=joined or self._end_to_end,
+            end_to_end=self._end_to_end,
         )
         longer = number == INT32 or (queries == 2 and self._subgroup_size < _USUAL_CHAIN)
         if longer and not info.software and 4 * rows <= _MOST_CELLS[info.registers]:
@@ -406,7 +415,15 @@ class Geometries:
         if memory in (BLOCK, SHARED) and made.size(self._letters) > room:
             made = replace(made, profile_memory=STORAGE)
         at_once = made.at_once and made.profile_memory in (SHARED, STORAGE)
-        return replace(made, at_once=at_once, joined=joined and at_once)
+        return replace(made, at_once=at_once, joined=(joined and at_once) or self._end_to_end)
+
+
+def _floats_hold(scoring: Scoring) -> bool:
+    """Tell whether floats can hold global scores of short sequences, see end_to_end.glsl."""
+    assert scoring.end_gaps
+    left = scoring.end_gaps.left_insertion.open + scoring.end_gaps.left_deletion.open
+    most = max(left + 4 * scoring.gap_open, scoring.maximum + 2 * scoring.gap_extend)
+    return most <= LIMIT // 4
 
 
 def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:

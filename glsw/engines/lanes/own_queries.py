@@ -19,13 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
-from glsw.engines.answers import check_highest, highest
+from glsw.engines.answers import check_found
 from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.buffers import Bindable, Section
-from glsw.engines.lanes.geometry import INT32, LIMIT, Geometries, Geometry, rows_of_strips
+from glsw.engines.lanes.geometry import INT32, Geometries, Geometry, rows_of_strips
 from glsw.engines.lanes.jobs import WorkGroups
-from glsw.engines.lanes.rows import ALIGNMENT, PADDING
+from glsw.engines.lanes.rows import ALIGNMENT, as_numbers, with_none
 from glsw.engines.lanes.targets import (
     COLUMNS,
     GROUPS,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from glsw.engines.lanes.engine import Lanes
 
 _MIN_PAIRS_PER_QUERY = 256  # from which on each query is computed with all of its targets
-_SLOT_BYTES = 8
+_SLOT_BYTES = 16
 
 
 def computes_own_queries(pairs: int, queries: int) -> bool:
@@ -157,13 +157,14 @@ class OwnQueries:
         found = places[:-1]  # behind it are scores of places without a pair
         engine.pool.give(self._own_letters)
         floats = any(share.parts[0].kind.geometry.number != INT32 for share in self._shares)
-        most = highest(found)
-        if floats and most >= LIMIT:
-            high = np.flatnonzero(found >= LIMIT)
+        if floats and found.max(initial=0) >= engine.wrong_from:
+            high = np.flatnonzero(found >= engine.wrong_from)
             again = self._batch.select(high).compact()
             found[high] = scores_of_pairs(engine, again, INT32, ignore)
-            most = highest(found)
-        check_highest(engine, most, *self._batch.extent[1].tolist())
+        if engine.scoring.end_gaps:
+            empty = np.flatnonzero((self._batch.lengths == 0).any(axis=1))
+            found[empty] = engine.scoring.end_gaps.alone(*self._batch.lengths[empty].T)
+        check_found(engine, found, *self._batch.extent[1].tolist())
         return found
 
     def _jobs_of(self, share: Share) -> Iterator[PairJob]:
@@ -177,9 +178,12 @@ class OwnQueries:
         table.bind_to_storage_buffer(QUERY_PROFILE.number)
         sides = (query_slots, query_places), (target_slots, target_places)
         words = [engine.pool.take(4 * count) for count in share.words]
-        for sequences, side, packed in zip(self._batch.sequences, sides, words, strict=True):
-            letters = self._letters[sequences]
-            engine.targets.pack_letters(geometry, share.slots, *side, letters, packed)
+        ends = not engine.scoring.local, False
+        for sequences, side, packed, end in zip(
+            self._batch.sequences, sides, words, ends, strict=True
+        ):
+            given = *side, self._letters[sequences], packed
+            engine.targets.pack_letters(geometry, share.slots, *given, from_end=end)
         size = 4 * geometry.results
         scores = Section(engine.pool.take(size * share.slots), 0, size * share.slots)
         self._scores.append((scores.buffer, scores.size))
@@ -319,7 +323,7 @@ def _share(
         parts.append(Part(kind, start, count, offsets_of(columns * chains), cells))
     borders = [part.border_columns.astype(np.uint32) for part in parts]
     content, bounds = _joined([scores, *(each.ravel() for each in sides), *places, *borders])
-    words = [int(each[-1].sum(dtype=np.int64)) + 1 for each in sides]
+    words = [int(each[-1, :2].sum(dtype=np.int64)) + 1 for each in sides]
     return Share(parts, order, content, bounds, (words[0], words[1]))
 
 
@@ -418,12 +422,9 @@ def _letter_scores(scoring: Scoring, codes: list[int], number: int) -> npt.NDArr
     """Return the letters and their scores as pair_letters.glsl has them, shape (words,)."""
     numbers = np.zeros(_CODES, np.uint8)
     numbers[codes] = np.arange(1, len(codes) + 1)
-    side = len(codes) + 1
-    matrix = np.full((side, side), PADDING, np.int32)  # by letter of the target, of the query
-    matrix[1:, 1:] = scoring.matrix[np.ix_(codes, codes)].T
-    words = matrix.view(np.uint32)
+    matrix = with_none(scoring.matrix[np.ix_(codes, codes)], scoring)
+    scores = as_numbers(matrix.T, scoring, number)  # by letter of the target, of the query
+    words = scores.copy().view(f"u{scores.itemsize}").astype(np.uint32)
     if number != INT32:
-        halves = (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(np.float16).view(np.uint16)
-        words = halves.astype(np.uint32)
         words = words[:, :, None] | words[:, None, :] << np.uint32(16)  # the first in the low half
     return np.concatenate([numbers.view(np.uint32), words.ravel()])

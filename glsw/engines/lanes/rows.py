@@ -225,10 +225,11 @@ def lane_infos(placed: Placed) -> npt.NDArray[np.uint32]:
 
     Returns
     -------
-    ndarray of uint32, shape (groups, strips, chain, LANE_INFO)
+    ndarray of uint32, shape (groups, strips, words)
         Of each lane: a mask, without half of a word where a query of a stream begins; the rows of
         scores of its queries; whether its next strip has others. Of a group with fewer strips the
-        last ones are not used.
+        last ones are not used. From end to end then again of each lane: where its rows begin in
+        its two queries, and their letters.
     """
     rows, geometry, strips, lanes = placed.rows, placed.geometry, placed.strips, placed.lanes
     chain, group, side, own = geometry.chain, rows["group"], rows["side"], np.arange(len(rows))
@@ -246,7 +247,15 @@ def lane_infos(placed: Placed) -> npt.NDArray[np.uint32]:
     found[alone, :, 2] = found[alone, :, 1]
     found[:, :-chain, 3] = (found[:, :-chain, 1:3] != found[:, chain:, 1:3]).any(axis=2)
     found[np.arange(found.shape[1]) >= (strips[:, None] - 1) * chain, 3] = 1
-    return found.reshape(len(strips), -1, chain, LANE_INFO)
+    infos = [found]
+    if geometry.end_to_end:
+        query = found[..., 1:3].astype(np.intp)
+        lane = np.arange(found.shape[1])[:, None] - placed.first[query]
+        letters = rows["length"][query]
+        begins = letters - (placed.lanes[query] - lane) * geometry.rows
+        infos.append(np.concatenate([begins, letters], axis=2).astype(np.int32).view(np.uint32))
+    shape = len(strips), -1, chain * LANE_INFO
+    return np.concatenate([each.reshape(shape) for each in infos], axis=2)
 
 
 PADDING = -(2**30)
@@ -315,7 +324,7 @@ def profile_heads(placed: Placed, first: npt.ArrayLike) -> npt.NDArray[np.uint32
     heads[..., 0], heads[..., 1] = np.diff(bounds)[:, None], strips[:, None]
     heads[..., 2], heads[..., 3] = np.reshape(first, (-1, 1)), bounds[:-1, None]
     if geometry.joined:
-        heads[..., HEAD:] = lane_infos(placed).reshape(*heads.shape[:2], -1)
+        heads[..., HEAD:] = lane_infos(placed)
     return heads.reshape(-1, geometry.head)
 
 
@@ -323,7 +332,10 @@ def _codes(queries: Sequences, placed: Placed, dtype: type[IntT]) -> npt.NDArray
     """Return the code + 1 of each row, 0 of those of no letter, shape (groups, streams, rows)."""
     rows, geometry, strips = placed.rows, placed.geometry, placed.strips
     found = np.zeros((len(strips), geometry.queries, strips.max() * geometry.strip), dtype)
-    columns = rows["query"], rows["group"], rows["side"], placed.first * geometry.rows
+    begins = placed.first * geometry.rows
+    if geometry.end_to_end:  # the last letter is in the last row of its lane
+        begins += placed.lanes * geometry.rows - rows["length"]
+    columns = rows["query"], rows["group"], rows["side"], begins
     for query, group, side, begin in np.stack(columns, axis=1).tolist():
         codes = queries[query]
         np.add(codes, 1, out=found[group, side, begin : begin + len(codes)], dtype=dtype)
@@ -339,18 +351,37 @@ def row_letters(queries: Sequences, placed: Placed) -> npt.NDArray[np.uint8]:
 
 
 def stored_scores(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generic]:
+    """Return the scores of the letters of a profile, which are positions, see `with_none`."""
+    scores = scoring.by_track if isinstance(scoring, TwoTrackScoring) else scoring.matrix
+    return as_numbers(with_none(scores, scoring), scoring, geometry.number)
+
+
+def with_none(scores: npt.NDArray[np.int32], scoring: Scoring) -> npt.NDArray[np.int64]:
     """Return the score of each letter + 1 of a query with each of a target, and of none.
 
-    The letters of a profile are its positions.
+    From end to end they are higher by what a further position of a gap costs, in the query and in
+    the target. A letter of a query with none is one behind the end of the target, and scores of
+    none with a letter are how row -1 changes, see end_to_end.glsl.
     """
-    scores = scoring.by_track if isinstance(scoring, TwoTrackScoring) else scoring.matrix
     rows, letters = scores.shape
     matrix = np.full((rows + 1, letters + 1), PADDING, np.int64)
     matrix[1:, 1:] = scores
-    if geometry.number == INT32:
-        return matrix.astype(np.int32)
-    # what is clipped makes no difference below LIMIT
-    return (np.clip(matrix, -LIMIT, LIMIT) / LIMIT).astype(np.float16)
+    if ends := scoring.end_gaps:
+        matrix[1:, 1:] += 2 * scoring.gap_extend
+        matrix[1:, 0] = scoring.gap_extend - ends.right_insertion.extend
+        matrix[0] = scoring.gap_extend - ends.left_deletion.extend
+        matrix[0, 0] = 0
+    return matrix
+
+
+def as_numbers(
+    scores: npt.NDArray[np.int64], scoring: Scoring, number: int
+) -> npt.NDArray[np.generic]:
+    """Return scores as lanes have them; what is clipped makes no difference."""
+    if number == INT32:
+        return scores.astype(np.int32)
+    lowest = LIMIT if scoring.local else 2 * LIMIT
+    return (np.clip(scores, -lowest, LIMIT) / LIMIT).astype(np.float16)
 
 
 def _in_order_of_words(rows: npt.NDArray[IntT], geometry: Geometry) -> npt.NDArray[IntT]:

@@ -11,12 +11,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.answers import check_highest, check_range, highest, impossible
+from glsw.engines.answers import check_found, check_range, impossible
 from glsw.engines.gl import Binding
-from glsw.engines.lanes.geometry import INT32, LIMIT
+from glsw.engines.lanes.geometry import INT32
 from glsw.engines.lanes.pipeline import Pipeline, Work
 from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, PackedTargets
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
+from glsw.scoring.gaps import EndGaps
 from glsw.sequences.encoded import Sequences, offsets_of
 
 if TYPE_CHECKING:
@@ -95,18 +96,18 @@ class Selected:
         tile = self._tile
         found = [
             *self._parts,
-            *_of_empty(tile),
+            *_of_empty(tile, engine.scoring.end_gaps),
             _of_long(engine, tile, self._beyond, self._progress),
         ]
         query, target, score = (np.concatenate(each) for each in zip(*found, strict=True))
         if engine.geometries.number != INT32:
-            high = np.flatnonzero(score >= LIMIT)
+            high = np.flatnonzero(score >= engine.wrong_from)
             score[high] = engine.exact(tile.queries, tile.targets, query[high], target[high])
             bounds = np.minimum(tile.query_bounds[query], tile.target_bounds[target])
             passes = score >= bounds
             query, target, score = query[passes], target[passes], score[passes]
         longest = (int(each.lengths.max(initial=0)) for each in (tile.queries, tile.targets))
-        check_highest(engine, highest(score), *longest)
+        check_found(engine, score, *longest)
         order = np.lexsort((target, query))
         query, target = query[order], target[order]
         if ((query[1:] == query[:-1]) & (target[1:] == target[:-1])).any():
@@ -193,7 +194,7 @@ def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArr
 
 def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
     program = engine.program("compact.comp", WORKGROUP=_WORKGROUP)
-    program["limit"] = NEVER if engine.geometries.number == INT32 else LIMIT
+    program["limit"] = NEVER if engine.geometries.number == INT32 else engine.wrong_from
     for binding in BINDINGS:
         engine.reserve(binding, 0)
     for k, job in enumerate(jobs):
@@ -204,15 +205,18 @@ def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
         program.run(min(along, _MAX_WORKGROUPS), len(job.rows))
 
 
-def _of_empty(tile: BoundedTile) -> Iterator[Passing]:
-    """Yield the pairs with a sequence without residues that pass: they score 0."""
+def _of_empty(tile: BoundedTile, ends: EndGaps | None) -> Iterator[Passing]:
+    """Yield the pairs with a sequence without residues that pass: local alignments score 0."""
     queries, targets = (each.lengths == 0 for each in (tile.queries, tile.targets))
     every = np.flatnonzero(targets), np.arange(len(targets))
     for rows, columns in ((~queries, every[0]), (queries, every[1])):
         query = np.flatnonzero(rows)
+        score = np.zeros((len(query), len(columns)), np.int32)
+        if ends:
+            score[:] = ends.alone(tile.queries.lengths[query, None], tile.targets.lengths[columns])
         bounds = np.minimum(tile.query_bounds[query, None], tile.target_bounds[columns])
-        q, t = np.nonzero(bounds <= 0)
-        yield _pairs(query[q], columns[t], np.zeros(len(q), np.int32))
+        q, t = np.nonzero(bounds <= score)
+        yield _pairs(query[q], columns[t], score[q, t])
 
 
 def _of_long(

@@ -304,7 +304,7 @@ class TargetStore:
         slots = slots_of(places[:, 1], geometry.targets, geometry.step)
         made = PackedTargets(
             self._pool.filled(slots, pooled=False),
-            self._pool.make(4 * self._tracks * (int(slots[-1].sum()) + 1)),
+            self._pool.make(4 * self._tracks * (int(slots[-1, :2].sum()) + 1)),
             slots[:, 1].astype(np.int64) * geometry.step,
             order,
         )
@@ -321,13 +321,19 @@ class TargetStore:
         places: Bindable,
         letters: Bindable,
         words: Bindable,
+        *,
+        from_end: bool = False,
     ) -> None:
-        """Have the letters of sequences, which stand at these places, in words of columns."""
+        """Have the letters of sequences, which stand at these places, in words of columns.
+
+        Letters of none stand behind them, or ``from_end`` before.
+        """
         given = (SLOTS, columns), (TARGETS, places), (LETTERS, letters), (COLUMNS, words)
         for binding, buffer in given:
             buffer.bind_to_storage_buffer(binding.number)
-        defines = geometry.defines | {"WORKGROUP": 32}
+        defines = geometry.defines | {"WORKGROUP": 32, "GLOBAL_MODE": None}
         program = self._engine.program("lanes_columns.comp", **defines)
+        program["from_end"] = from_end
         for start in range(0, slots, MAX_GROUPS_PER_DISPATCH):
             program["first_slot"] = start
             program.run(min(MAX_GROUPS_PER_DISPATCH, slots - start))
@@ -335,9 +341,13 @@ class TargetStore:
 
 
 def slots_of(lengths: npt.NDArray[np.uint32], targets: int, step: int) -> npt.NDArray[np.uint32]:
-    """Return the first word and the words of each slot, shape (slots, 2), one word behind each."""
+    """Return the slots as columns.glsl has them, shape (slots, 4), one word behind each.
+
+    These are the first word, the words, and the letters of up to two sequences.
+    """
     longest = lengths if targets == 1 else np.maximum(lengths[::2], lengths[1::2])
-    slots = np.empty((len(longest), 2), np.uint32)
+    slots = np.empty((len(longest), 4), np.uint32)
+    slots[:, 2:] = lengths.reshape(-1, targets)
     slots[:, 1] = words = (longest + np.uint32(step - 1)) // np.uint32(step)
     slots[0, 0] = 0
     np.cumsum(words[:-1] + np.uint32(1), out=slots[1:, 0])

@@ -1,0 +1,121 @@
+"""Engine `lanes` from end to end: what hardware computes, streams, numbers that are too high."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cases import lanes_of_hardware
+
+from glsw.alignment.batch import Batch
+from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.geometry import INT32, TOO_HIGH, Geometries
+from glsw.engines.reference import Reference
+from glsw.engines.tiles import ALWAYS, BoundedTile, Passing, ScanTile
+from glsw.scoring.gaps import EndGaps, GapCost
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+
+BLOSUM62 = Scoring.blast()
+SCORINGS = {
+    "global": BLOSUM62.in_mode("global"),
+    "semi-global": BLOSUM62.in_mode("semiglobal"),
+    "free ends of the query": BLOSUM62.in_mode("semiglobal", free="query"),
+    "free ends of the target": BLOSUM62.in_mode("semiglobal", free="target"),
+    "linear, semi-global": Scoring.blast("BLOSUM62", 0, 4).in_mode("semiglobal"),
+    "each end another": replace(
+        BLOSUM62,
+        end_gaps=EndGaps(GapCost(3, 1), GapCost(5, 0), GapCost(1, 1), GapCost(6, 1)),
+    ),
+}
+SHAPES = {"short": (20, 15, 0, 30), "middling": (6, 8, 0, 400), "long": (2, 3, 500, 700)}
+
+
+@pytest.fixture(params=SCORINGS)
+def scoring(request):
+    return SCORINGS[request.param]
+
+
+def relatives(seed, count, least, most):
+    """Return sequences of which every other one is related to all others of this kind."""
+    base = np.random.default_rng(7).integers(0, 20, most)
+    rng = np.random.default_rng(seed)
+    found = []
+    for k, length in enumerate(rng.integers(least, most, count).tolist()):
+        letters = rng.integers(0, 20, length)
+        kept = (rng.random(length) < 0.8) & (k % 2 == 0)
+        found.append(np.where(kept, base[:length], letters).astype(np.uint8))
+    return Sequences.of(found)
+
+
+def engine_of_hardware(scoring, device, number):
+    """Return an engine whose scans are as on hardware: in chains, all strips in a dispatch."""
+    engine = Lanes(scoring, device, number=number)
+    engine.geometries = Geometries(scoring, replace(device.info, software=False), number)
+    return engine
+
+
+@pytest.mark.parametrize("number", ["int32", "f32"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_scans_of_hardware(device, scoring, shape, number):
+    queries, targets, *lengths = SHAPES[shape]
+    tile = ScanTile(relatives(1, queries, *lengths), relatives(2, targets, *lengths))
+    (expected,) = Reference(scoring).scan([tile])
+    (found,) = engine_of_hardware(scoring, device, number).scan([tile])
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("number", ["int32", "f32"])
+def test_pairs_of_hardware(device, scoring, number):
+    queries, targets = relatives(3, 20, 0, 150), relatives(4, 20, 0, 150)
+    pairs = Batch.indexed(queries, targets, *np.indices((20, 20), np.int32).reshape(2, -1))
+    engine = lanes_of_hardware(scoring, device, {"number": number}).engine(Lanes)
+    assert engine.scores(pairs).tolist() == Reference(scoring).scores(pairs).tolist()
+
+
+def test_queries_with_themselves(device, scoring):
+    every = relatives(5, 40, 0, 60)
+    (found,) = Lanes(scoring, device, number="f32").scan([ScanTile(every, every)])
+    (expected,) = Reference(scoring).scan([ScanTile(every, every)])
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("number", ["int32", "f32"])
+def test_pairs_that_pass(device, scoring, number):
+    queries, targets = relatives(6, 12, 0, 60), relatives(7, 30, 0, 60)
+    (scores,) = Reference(scoring).scan([ScanTile(queries, targets)])
+    for bound in (ALWAYS, int(np.median(scores))):
+        bounds = (np.full(len(each), bound, np.int32) for each in (queries, targets))
+        tile = BoundedTile(queries, targets, *bounds)
+        (found,) = Lanes(scoring, device, number=number).passing([tile])
+        expected = Passing.of(tile, scores)
+        assert [each.tolist() for each in found] == [each.tolist() for each in expected]
+
+
+def test_numbers_that_are_too_high(device, monkeypatch):
+    """Of one pair alone they are: it is computed again, and only it."""
+    scoring = BLOSUM62.in_mode("global")
+    rng = np.random.default_rng(8)
+    queries = Sequences.of([rng.integers(0, 20, 900).astype(np.uint8)])
+    others = [rng.integers(0, 20, n).astype(np.uint8) for n in (40, 900, 880)]
+    targets = Sequences.of([*others, queries[0]])
+    again = []
+    exact = Lanes.exact
+    monkeypatch.setattr(
+        Lanes,
+        "exact",
+        lambda engine, queries, targets, query, target, *more: (
+            again.extend(target.tolist()) or exact(engine, queries, targets, query, target, *more)
+        ),
+    )
+    engine = Lanes(scoring, device, number="f32")
+    (found,) = engine.scan([ScanTile(queries, targets)])
+    (expected,) = Reference(scoring).scan([ScanTile(queries, targets)])
+    assert found.tolist() == expected.tolist()
+    assert again == [3]
+    assert engine.wrong_from == TOO_HIGH > scoring.bound(2**15, 2**15)
+
+
+def test_costs_that_floats_do_not_hold(device):
+    for scoring in (Scoring.named(gap_open=200), Scoring.named(gap_open=12)):
+        made = Geometries(scoring.in_mode("global"), device.info, "f32")
+        assert (made.number == INT32) == (scoring.gap_open == 200)

@@ -2,6 +2,7 @@
 
 import argparse
 import platform
+import re
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -96,6 +97,13 @@ def _known(known: Iterable[str], text: str) -> list[str]:
     return text.split(",")
 
 
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+
+
 def _indices(text: str) -> list[int]:
     if not all(word.isdigit() for word in text.split(",")):
         raise argparse.ArgumentTypeError(f"{text!r}: numbers with commas between are expected")
@@ -112,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     device.type = lambda text: int(text) if text.isdigit() else text
     add("--output", type=Path, metavar="FILE", help="default: bench-DEVICE.ndjson")
     add("--size", choices=SIZES, help="default: by the speed of the device")
+    add("--only", type=_pattern, metavar="REGEX", help="rows whose names, sizes or options have it")
     positive = at_least(float, 1e-9, "a number above 0")
     add("--budget", type=positive, metavar="SECONDS", help="for all")
     count = at_least(int, 1, "a number from 1")
@@ -156,7 +165,8 @@ def main(argv: Sequence[str]) -> int:
         others = arguments.engines, found, arguments.data, arguments.devices
         setup = Setup(device, size, *others, machine.cores(), Path(folder))
         meter = machine.meter_for(device) if not device.info.software or arguments.energy else None
-        runner = Runner(setup, file, common(file.header, arguments.commit), meter)
+        fields = common(file.header, arguments.commit)
+        runner = Runner(setup, file, fields, meter, arguments.only)
         say(f"{device.info.name}, sizes {size}, to {path}")
         if absent := [name for name in rivals.NAMES if name not in found]:
             say(f"not found: {', '.join(absent)} (--competitor NAME=PATH)")

@@ -1,6 +1,7 @@
 """Measures workloads on a device, row by row, within a time, in passes; goes on where it was."""
 
 import gc
+import re
 import signal
 import subprocess
 import sys
@@ -55,6 +56,7 @@ class Runner:
     file: File
     common: dict[str, Any]
     meter: PowerMeter | None = None
+    only: re.Pattern[str] | None = None  # of titles of rows, see `table.title`
     measured: int = 0
     _warm_until: float = 0.0
     _width: int = 0
@@ -85,6 +87,8 @@ class Runner:
         found = []
         for case in work.cases():
             row = {"workload": work.name, **case.fields(), **self.common}
+            if self.only and not self.only.search(table.title(row)):
+                continue
             old = self.file.rows.get(name := key(tidy(row)), {})
             same = old.get("commit") == self.common["commit"] and not self.common["dirty"]
             known = name in self._own or (same and not old.get("dirty"))

@@ -31,7 +31,8 @@ from glsw.sequences.nucleic import complement_of
 
 SIGNIFICANT = 1e-3
 """E-value up to which hits count in `recall`; programs report others as they like."""
-LIMIT, REPEATS = 300.0, 3  # seconds after which a command is stopped; times that it is timed
+LIMIT, REPEATS, LONG = 300.0, 3, 10.0
+"""Seconds after which a command is stopped; times that it is timed, unless it took so long."""
 JUDGED_QUERIES = 100
 JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
 """Cells after which no further query is judged."""
@@ -362,7 +363,7 @@ class Journeys(Workload, called="journeys"):
                 self._ours[name], check = found, self.inputs.judged(journey, found)
             lines = _lines(output)
             facts["note"] += f"; {lines} lines"
-            while check.passed and len(times) < REPEATS:
+            while check.passed and len(times) < REPEATS and sum(times) < LONG:
                 output.unlink()
                 times.append(self._seconds(command, output))
                 if (again := _lines(output)) != lines:

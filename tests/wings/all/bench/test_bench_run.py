@@ -283,6 +283,14 @@ def test_the_list_has_a_line_of_words_per_workload(capsys):
     assert "{" not in printed
 
 
+def test_some_rows_of_a_workload(bench, fake):
+    Fake.made = case("a"), case("b"), case("ab")
+    _, file = bench("search", "--only", ", a")
+    assert {row["program"] for row in file.rows.values()} == {"a", "ab"}
+    with pytest.raises(SystemExit):
+        bench("search", "--only", "(")
+
+
 def test_bad_input_is_one_line(bench, tmp_path, capsys):
     for words in (["no such"], ["--engines", "no"], ["--competitor", "x"]):
         with pytest.raises(SystemExit) as error:

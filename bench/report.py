@@ -1,6 +1,9 @@
-"""``bench report``: rows of any number of devices as two pages, of results and of five papers."""
+"""``bench report``: rows of any number of devices as pages, of results and of five papers."""
 
+import json
 import math
+import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -9,7 +12,8 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from bench import Parser, compare, roofline, table
+from bench import Parser, check, compare, roofline, table
+from bench.compilers import rows as compiled, table as compilers
 from bench.row import File, Row, name_of, rate_of, seconds_of, state
 from bench.work import WORKLOADS
 from bench.work.base import TABLE
@@ -94,6 +98,8 @@ def rate_cell(row: Row) -> Cell:
     kind, rate = state(row), rate_of(row)
     if kind != "timed":
         return {"wrong": Cell("WRONG", -1.0), "not run": Cell("-"), "right": Cell("right")}[kind]
+    if not rate and row.get("wall"):
+        return Cell(table.seconds(seconds_of(row)))
     cells = row.get("unit", "cell/s") == "cell/s"
     return Cell(table.gcups(rate or 0.0) if cells else table.amount(rate, row["unit"]), rate)
 
@@ -136,9 +142,9 @@ def by_workload(columns: Sequence[Column]) -> Iterator[tuple[str, str, Table]]:
 
 def rooflines(columns: Sequence[Column]) -> Table:
     """Return how near the engines of each device come to its own limits."""
-    rows = []
+    found = []
     for column in columns:
-        rates = roofline.rates_of(column.rows)
+        rates, rows = roofline.rates_of(column.rows), []
         for row in column.rows:
             limit = roofline.bound(row, rates, column.file.header["device"])
             if state(row) == "timed" and limit is not None and limit.share is not None:
@@ -148,13 +154,52 @@ def rooflines(columns: Sequence[Column]) -> Table:
                     Cell(table.gcups(limit.reached), limit.reached, link),
                     Cell(table.gcups(most), most),
                 )
-                share = Cell(table.percent(limit.share), limit.share)
+                share = Cell(table.percent(limit.share), limit.share, link)
                 why = f"{lowest.resource}: {lowest.reason}"
                 text = f"{column.name}: {table.label(row)}, {row['workload']}"
                 rows.append((text, *cells, share, why))
-    rows.sort(key=lambda row: -(row[3].value or 0.0))
+        found += sorted(rows, key=lambda row: -(row[3].value or 0.0))
     head = ["engine, workload", "GCUPS", "of at most", "share", "what limits"]
-    return Table("share of the device's own limits", head, rows)
+    return Table("share of the device's own limits", head, found)
+
+
+def energy(columns: Sequence[Column]) -> Table:
+    """Return what a cell and a second of each row cost whose energy was metered."""
+    lines = [
+        (
+            f"{column.name}: {table.label(row)}, {row['workload']}",
+            Cell(
+                table.number(row["joules"] / row["cells"] * 1e12),
+                row["joules"] / row["cells"],
+                link,
+            ),
+            Cell(table.number(row["watts"]), row["watts"], link),
+            Cell(table.number(row.get("idle_watts")), row.get("idle_watts"), link),
+            row["meter"],
+        )
+        for column in columns
+        for row in column.rows
+        if row.get("joules") and row.get("cells")
+        for link in [{"href": f"#{column.place(row)}"}]
+    ]
+    lines.sort(key=lambda line: line[1].value or 0.0)
+    return Table("energy", ["engine, workload", "pJ per cell", "watts", "idle", "told by"], lines)
+
+
+def of_markdown(name: str, lines: Iterable[str]) -> Table:
+    """Return a table of Markdown as one that can be sorted, its first column linked to its file."""
+    head, _, *rows = [
+        [x.strip() for x in line.strip("|").split("|")] for line in "\n".join(lines).splitlines()
+    ]
+    link = {"href": compiled.RESULTS.name}
+    return Table(
+        name, head, [[Cell(first, None, link), *map(_number, more)] for first, *more in rows]
+    )
+
+
+def _number(text: str) -> Cell:
+    found = re.match(r"[\d.,]+", text)
+    return Cell(text.replace("`", ""), float(found[0].replace(",", "")) if found else None)
 
 
 def every_row(columns: Sequence[Column]) -> Table:
@@ -185,6 +230,7 @@ class Bar(NamedTuple):
     label: str
     place: str
     colour: str
+    mark: str = ""
 
     @property
     def ours(self) -> bool:
@@ -192,7 +238,7 @@ class Bar(NamedTuple):
 
     @property
     def value(self) -> str:
-        return few_digits(self.rate / 1e9)
+        return few_digits(self.rate / 1e9) + self.mark
 
 
 def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
@@ -211,7 +257,8 @@ def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
             label = f"{who}, {places.get(kind, kind)}" if kind else f"glsw on {column.name}"
             kind = f"GPU {who.partition(' ')[0]}" if kind == "GPU" else kind or column.mark
             colour = column.colour if row["ours"] else GREY
-            bar = Bar(rate_of(row) or 0.0, label, column.place(row), colour)
+            mark = MARK * bool(table.remark(row))
+            bar = Bar(rate_of(row) or 0.0, label, column.place(row), colour, mark)
             group[kind] = max(bar, group.get(kind, bar))
     ours, others = (sorted(best[own].values(), reverse=True) for own in (True, False))
     return ours + others[:OTHERS]
@@ -246,27 +293,54 @@ def page(name: str, **words: Any) -> str:
     return made.get_template(name).render(words)
 
 
-def results_page(files: Sequence[File]) -> str:
+def results_page(files: Sequence[File], name: str = "report.html", **words: Any) -> str:
     """Return the page of the devices."""
     columns = columns_of(files)
+    names = ", ".join(column.name for column in columns)
+    text = "Every result was checked before it was timed; every number links to its row."
+    marked = any(map(table.remark, chain(*(column.rows for column in columns))))
+    words = {
+        **{"title": "glsw on these devices", "lead": f"{names}. {text}"},
+        **{"link": "papers.html", "linked": "What holds of five papers", **words},
+    }
     return page(
-        "report.html",
+        name,
         columns=columns,
         **picture(columns),
         workloads=[*by_workload(columns)],
         limits=rooflines(columns),
+        energy=energy(columns),
         rows=every_row(columns),
+        mark=MARK if marked else "",
+        **words,
     )
 
 
-def papers_page(files: Sequence[File]) -> str:
-    """Return the page of the papers."""
+def site(files: Sequence[File], bounds: Any) -> str:
+    """Return the page that is put on the web: results, papers, compilers, how to send a file."""
+    rows = compiled.Rows.read()
+    return results_page(
+        files,
+        "site.html",
+        title="GPUs compared by exact alignment",
+        link="",
+        papers=papers(files, ""),
+        compiled=of_markdown("compilers", compilers.by_device(rows)),
+        bounds=of_markdown("bounds", compilers.bounds(rows, bounds)),
+    )
+
+
+def papers(files: Sequence[File], place: str) -> list[tuple[Any, Table, Table]]:
+    """Return the papers, what rows say of their claims, and what they print.
+
+    ``place`` is the page that has the rows.
+    """
     columns, papers = columns_of(files), []
     for paper in compare.papers():
         decided = [[compare.decide(each, c.rows) for each in paper["claims"]] for c in columns]
         measured = [k for k, some in enumerate(decided) if any(each.ratios for each in some)]
         rows = [
-            [_claim(claim), *(_decision(decided[k][n], columns[k]) for k in measured)]
+            [_claim(claim), *(_decision(decided[k][n], columns[k], place) for k in measured)]
             for n, claim in enumerate(paper["claims"])
         ]
         figures = [
@@ -276,7 +350,7 @@ def papers_page(files: Sequence[File]) -> str:
         head = ["the paper says", *(columns[k].name for k in measured)]
         prints = Table("figures", ["what", "machine", "value", "place"], figures)
         papers.append((paper, Table(paper["title"], head, rows), prints))
-    return page("papers.html", papers=papers)
+    return papers
 
 
 def _claim(claim: compare.Claim) -> Cell:
@@ -285,24 +359,37 @@ def _claim(claim: compare.Claim) -> Cell:
     return Cell(Markup("{}<small>{}holds if {}</small>").format(claim.text, below, claim.rule))
 
 
-def _decision(found: compare.Decision, column: Column) -> Cell:
+def _decision(found: compare.Decision, column: Column, page: str) -> Cell:
     """Return what the rows of a device say of a claim, linked to them."""
     by, shown = f" ({found.by})" if found.ratios else "", Markup('<span class="{}">{}</span>{}')
     shown = shown.format(found.verdict.replace(" ", "-"), found.verdict, by)
-    link = Markup('<a href="report.html#{}" title="{:.3g} times">{}</a>')
-    links = [link.format(column.place(each.left), each.ratio, each.size) for each in found.ratios]
+    link = Markup('<a href="{}#{}" title="{:.3g} times">{}</a>')
+    links = [
+        link.format(page, column.place(each.left), each.ratio, each.size) for each in found.ratios
+    ]
     return Cell(shown + Markup("<small>{}</small>").format(Markup(" ").join(links)) * bool(links))
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the pages; return 0."""
-    parser = Parser(prog="python -m bench report", description="Write two pages of files.")
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--output", type=Path, default=Path("bench-report"), metavar="FOLDER")
+    """Write the pages, and the files beside them; return 0."""
+    parser = Parser(prog="python -m bench report", description="Write pages of files.")
+    add = parser.add_argument
+    add("files", nargs="*", type=Path, metavar="FILE", help="default: bench/results")
+    add("--output", type=Path, default=Path("bench-report"), metavar="FOLDER")
+    add("--site", action="store_true", help="one page to put on the web, with all that there is")
     arguments = parser.parse_args(argv)
-    files = [File.read(path) for path in arguments.files]
+    paths = arguments.files or check.results()
+    files = [File.read(path) for path in paths]
+    if arguments.site:
+        bounds = json.loads(Path(__file__).with_name("readme.json").read_text(encoding="utf-8"))
+        pages, paths = {"index.html": site(files, bounds["bounds"])}, [*paths, compiled.RESULTS]
+    else:
+        claims = page("papers.html", papers=papers(files, "report.html"))
+        pages = {"report.html": results_page(files), "papers.html": claims}
     arguments.output.mkdir(parents=True, exist_ok=True)
-    for name, made in (("report.html", results_page), ("papers.html", papers_page)):
-        (arguments.output / name).write_text(made(files), encoding="utf-8")
+    for name, text in pages.items():
+        (arguments.output / name).write_text(text, encoding="utf-8")
         print(arguments.output / name)
+    for path in paths:
+        shutil.copyfile(path, arguments.output / path.name)
     return 0

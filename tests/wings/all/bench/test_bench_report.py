@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench import __main__, compare, readme, report, rivals
+from bench import __main__, check, compare, readme, report, rivals
 from bench.readme import RESULTS
 from bench.row import File
 from bench.work.search_base import BLOSUM
@@ -89,7 +89,67 @@ def test_compare_prints(tmp_path, capsys):
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     assert report.main([*map(str, FILES), "--output", str(folder)]) == 0
-    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    assert {path.name for path in FILES} < {path.name for path in folder.iterdir()}
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.html")}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    assert report.main(["--site", "--output", str(folder)]) == 0
+    return folder
+
+
+def test_the_site_is_one_page_with_its_files(site):
+    text = (site / "index.html").read_text(encoding="utf-8")
+    there = set(re.findall(r'id="([^"]+)"', text))
+    rows = [row for path in check.results() for row in File.read(path).rows.values()]
+    assert sum(name.startswith("d") for name in there) == len(rows)
+    links = {link.partition("#") for link in re.findall(r'href="([^"]+)"', text)}
+    assert {place for page, _, place in links if not page} <= there
+    files = {page for page, _, _ in links if page}
+    assert files == {path.name for path in site.iterdir()} - {"index.html"}
+    assert "compilers.ndjson" in files
+    for words in ("Radeon RX 7900", "pJ per cell", "does not hold</span>", "bench check", "CUDASW"):
+        assert words in text
+    assert not re.search(r'src="|https?://', text)
+
+
+def problems(tmp_path, **fields):
+    """Return what is wrong with the rows of llvmpipe if one of them is changed."""
+    file = File.read(FILES[1])
+    name, row = next((name, row) for name, row in file.rows.items() if row["program"] == "diagonal")
+    new = File(tmp_path / "new.ndjson", file.header, file.rows | {name: row | fields})
+    new.write()
+    status = __main__.main(["check", str(new.path)])
+    return status, [*check.problems(new)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"dirty": True}, "differed from their commit"),
+        ({"commit": None}, "of no commit"),
+        ({"judged": None}, "nobody judged"),
+        ({"device": "another"}, "is of another"),
+        ({"wall_max": 1e-9}, "is not between its limits"),
+        ({"clock": 1e9, "clock_min": 1e9, "clock_max": 1e9}, "ran longer than the call"),
+        ({"rate": 1.0}, "times its cells over its seconds"),
+        ({"cells": 1}, "of the same work"),
+        ({"wall": 1e-6, "wall_min": 1e-6, "wall_max": 1e-6, "clock": None}, "of what is possible"),
+    ],
+)
+def test_what_is_not_published(tmp_path, capsys, fields, words):
+    status, found = problems(tmp_path, **fields)
+    assert (status, words in " ".join(found)) == (1, True), found
+    assert words in capsys.readouterr().err
+
+
+def test_our_rows_pass_the_check(capsys):
+    assert __main__.main(["check", *map(str, check.results())]) == 0
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) == len(check.results())
+    assert "not of a run" in printed
 
 
 def test_every_link_has_its_row(pages):

@@ -158,7 +158,8 @@ class ParasailPairs(Competitor):
     Method ``"plain"`` is its code without SIMD instructions, a cell at a time: what papers call a
     sequential CPU. ``"simd"`` is striped, or with linear gaps (see `Parasail`) the scan;
     ``"trace"`` the same with the alignment, as CIGAR. The numbers have as many bits as needed.
-    Alignments may be global or semi-global.
+    Alignments may be global or semi-global; of these parasail leaves out the one of nothing but
+    gaps, which scores 0.
     """
 
     name, version = Parasail.name, Parasail.version
@@ -183,12 +184,13 @@ class ParasailPairs(Competitor):
             matrix.set_value(row, column, int(score))
         words = self._scoring.gap_open, self._scoring.gap_extend, matrix
         pairs, align = _texts(self._scoring, batch), getattr(parasail, self.function)
+        least = 0 if self.function.startswith("sg") else -(2**31)
 
         def score_of(query: str, target: str) -> int:
             result = align(query, target, *words)
             if "trace" in self.function:
                 result.cigar  # noqa: B018  walks back
-            return int(result.score)
+            return max(int(result.score), least)
 
         yield lambda: np.array([score_of(*pair) for pair in pairs], np.int32)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench import __main__, check, compare, readme, report, rivals
+from bench import __main__, check, compare, programs, readme, report, rivals
 from bench.readme import RESULTS
 from bench.row import File
 from bench.work.search_base import BLOSUM
@@ -300,3 +300,14 @@ def test_other_programs_give_the_same_scores(cores):
     expected = Reference(BLOSUM).scores(pairs)
     for program, _ in rivals.aligning(rivals.find({}), BLOSUM, cores):
         assert program.scores_of(pairs).tolist() == expected.tolist(), program.name
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal"])
+def test_parasail_judges_alignments_that_are_not_local(mode):
+    pytest.importorskip("parasail")
+    scoring = BLOSUM.in_mode(mode)
+    sides = ["MKVLAWHEAGAWGHEE", "WWWW", "MKV"], ["PAWHEAE", "PPPP", "MKVLAWHEAGAWGHEE"]
+    batch = Batch.pairwise(*([scoring.alphabet.encode(x) for x in side] for side in sides))
+    name, scores = programs.judge(scoring, batch)
+    assert name == "parasail"
+    assert scores.tolist() == Reference(scoring).scores(batch).tolist()

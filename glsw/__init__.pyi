@@ -47,4 +47,6 @@ from glsw.wings.edit.verbs import (
 )
 from glsw.wings.profiles.iteration import iterate as iterate
 from glsw.wings.profiles.profile import Profile as Profile
+from glsw.wings.series.motifs import motifs as motifs
+from glsw.wings.series.recording import Recording as Recording
 from glsw.wings.three.aligner import Aligner3 as Aligner3, align3 as align3

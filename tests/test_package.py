@@ -237,6 +237,7 @@ def test_public_names() -> None:
         "dotplot": "DotPlot dotplot",
         "edit": "edit_distance edit_distance_matrix",
         "profiles": "Profile iterate",
+        "series": "Recording motifs",
         "three": "Aligner3 align3",
     }.items():
         expected += of_wing(wing, more.split())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import re
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from glsw.aligner import Aligner
@@ -19,11 +19,14 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.wings.series import figure, readers
 from glsw.wings.series.motifs import (
+    ENGINES_USED,
     RULES,
     Comparison,
     Motif,
+    aligner_of,
     cells_of,
     compare,
+    motifs,
     scoring_of,
     trace,
 )
@@ -31,8 +34,7 @@ from glsw.wings.series.table import MOTIF_FORMATS, MotifFormat
 from glsw.wings.series.words import LETTERS, SEGMENTS, Words, words_of
 from glsw.wings.three.aligner import Aligner3
 
-_ENGINE = {2: "auto", 3: "subtable"}
-
+_DEFAULTS = {name: each.default for name, each in inspect.signature(motifs).parameters.items()}
 
 _ARGUMENTS = {
     ("recording", None, None, "RECORDING"): (
@@ -51,7 +53,7 @@ _RECORDING = {
     ),
 }
 _SAMPLES = {
-    ("--missing", ("error", "skip"), "error"): (
+    ("--missing", ("error", "skip"), _DEFAULTS["missing"]): (
         "samples that are nan: an error, or left out of the means of segments (error)"
     ),
     ("--rate", number, None, "HZ"): "samples per second, for CSV without a time column",
@@ -61,23 +63,28 @@ _SAMPLES = {
     ),
 }
 _WORDS: Rows = {
-    ("--of", (3, 2), 3): "compare all triples or all pairs (3)",
+    ("--of", (3, 2), _DEFAULTS["of"]): "compare all triples or all pairs (3)",
     ("--segments", count, None, "N"): (
         f"letters of a word ({SEGMENTS}, or the samples if they are fewer)"
     ),
-    ("--letters", count, LETTERS, "N"): (
+    ("--letters", count, _DEFAULTS["letters"], "N"): (
         f"letters of the alphabet, 2 to 26 ({LETTERS}); with few of them random series "
         "are similar everywhere"
     ),
-    ("--scoring", RULES, RULES[0]): (
+    ("--scoring", RULES, _DEFAULTS["rule"]): (
         "identity: letters are equal or not; mindist: by the distance of letters (identity)"
     ),
-    ("--match", number, 1, "S"): "score of equal letters (1)",
+    ("--match", number, _DEFAULTS["match"], "S"): "score of equal letters (1)",
     ("--mismatch", not_positive, None, "S"): "score of other letters, with identity (-1)",
-    ("--gapopen", cost, 0, "COST"): "cost of opening a gap (0)",
-    ("--gapextend", cost, 1, "COST"): "cost of each letter of a gap (1)",
-    ("--top", count, 10, "N"): "the N best, 0 for all (10)",
-    ("--min-score", number, 1, "S"): "of at least this score (1)",
+    (
+        "--gapopen",
+        cost,
+        _DEFAULTS["gap_open"] - _DEFAULTS["gap_extend"],
+        "COST",
+    ): "cost of opening a gap (0)",
+    ("--gapextend", cost, _DEFAULTS["gap_extend"], "COST"): "cost of each letter of a gap (1)",
+    ("--top", count, _DEFAULTS["top"], "N"): "the N best, 0 for all (10)",
+    ("--min-score", number, _DEFAULTS["min_score"], "S"): "of at least this score (1)",
 }
 
 
@@ -90,8 +97,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         parser,
         several="; for triples also numbers such as 0,1 or all to use several GPUs",
         engine=None,
-        engines=f"of triples {', '.join(ENGINES3)} ({_ENGINE[3]}), "
-        f"of pairs {', '.join(ENGINES)} ({_ENGINE[2]})",
+        engines=f"of triples {', '.join(ENGINES3)} ({ENGINES_USED[3]}), "
+        f"of pairs {', '.join(ENGINES)} ({ENGINES_USED[2]})",
     )
     output = add_output(parser, MOTIF_FORMATS, "table; tsv: one line of columns per motif")
     add_rows(output, _OUTPUT)
@@ -100,7 +107,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, compare, and write each motif when it is found; cheap checks come first."""
     scoring = _scoring(arguments)
-    arguments.engine = arguments.engine or _ENGINE[arguments.of]
     if "executor" in arguments and arguments.of == 2:
         raise ValueError("pairs are compared in one process: --cluster is for --of 3")
     with executor_of(arguments) as executor:
@@ -114,8 +120,10 @@ def _run(
     _check_figure(arguments)
     words = _words(arguments)
     cells = cells_of(words, arguments.of)
+    if arguments.of == 2 and (isinstance(arguments.device, list) or arguments.device == "all"):
+        raise ValueError("pairs are compared on one device: --device takes one with --of 2")
     with (
-        _aligner(arguments, scoring) as aligner,
+        aligner_of(scoring, arguments.engine, arguments.device, arguments.memory) as aligner,
         progress_bar(arguments, cells) as bar,
     ):
 
@@ -173,21 +181,6 @@ def _with_flags(text: str) -> str:
     return re.sub(options, lambda m: f"--{m[1]}{'-unit' if m[2] else ''} {m[3]}", text)
 
 
-def _aligner(
-    arguments: argparse.Namespace, scoring: Scoring3 | Scoring
-) -> AbstractContextManager[Aligner3 | Aligner]:
-    if arguments.of == 2 and (isinstance(arguments.device, list) or arguments.device == "all"):
-        raise ValueError("pairs are compared on one device: --device takes one with --of 2")
-    options = {
-        "engine": arguments.engine,
-        "device": arguments.device,
-        "memory": arguments.memory,
-    }
-    if isinstance(scoring, Scoring3):
-        return Aligner3(scoring, **options)
-    return Aligner(scoring, **options)
-
-
 def _write(
     comparison: Comparison, aligner: Aligner3 | Aligner, form: MotifFormat, to: Destination
 ) -> Motif | None:
@@ -225,7 +218,7 @@ def _scoring(arguments: argparse.Namespace) -> Scoring3 | Scoring:
         of=arguments.of,
         rule=arguments.scoring,
         match=arguments.match,
-        mismatch=-1 if arguments.mismatch is None else arguments.mismatch,
+        mismatch=_DEFAULTS["mismatch"] if arguments.mismatch is None else arguments.mismatch,
         gap_open=arguments.gapopen + arguments.gapextend,
         gap_extend=arguments.gapextend,
     )

@@ -8,11 +8,12 @@ propose this for recordings of cerebral blood flow; they leave the traceback ope
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from math import comb
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +22,19 @@ from glsw.aligner import Aligner, Scores
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Progress
 from glsw.pairs.align_pairs import aligned
-from glsw.run.pool import AnyExecutor
+from glsw.run.pool import AnyExecutor, Devices
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.sequences.encoded import Sequences
 from glsw.wings.series import sax
 from glsw.wings.series.mindist import mindist_scoring
-from glsw.wings.series.words import LETTERS, Words
+from glsw.wings.series.recording import Recording
+from glsw.wings.series.words import LETTERS, Words, words_of
 from glsw.wings.three.aligner import Aligner3
+from glsw.words import package, suggesting
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Rule = Literal["identity", "mindist"]
 RULES: tuple[Rule, ...] = ("identity", "mindist")
@@ -107,6 +113,205 @@ class Motif:
     def columns(self) -> int:
         """The length of the alignment in letters, gaps included."""
         return len(self.rows[0])
+
+
+class Motifs(Sequence[Motif]):
+    """The motifs of a recording, the best first: a sequence of `Motif`, made by `motifs`.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    motifs : sequence of Motif
+    """
+
+    def __init__(self, comparison: Comparison, motifs: Sequence[Motif]) -> None:
+        self.comparison, self._motifs = comparison, tuple(motifs)
+
+    @overload
+    def __getitem__(self, k: int) -> Motif: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[Motif, ...]: ...
+    def __getitem__(self, k: int | slice) -> Motif | tuple[Motif, ...]:
+        return self._motifs[k]
+
+    def __len__(self) -> int:
+        return len(self._motifs)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} motifs of {self.comparison.words.recording.name}>"
+
+    def __str__(self) -> str:
+        from glsw.wings.series.table import MOTIF_FORMATS
+
+        header, line = MOTIF_FORMATS["table"]
+        lines = (line(self.comparison, motif) for motif in self)
+        return (header(self.comparison) + "".join(lines)).rstrip("\n")
+
+    def to_dataframe(self) -> Any:
+        """Return a :class:`pandas.DataFrame` with a row per segment, so 3 or 2 per motif.
+
+        Columns: rank, score, columns, equal (of the motif), channel, start, end (in s), row.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        names = "rank", "score", "columns", "equal", "channel", "start", "end", "row"
+        rows = [
+            (motif.rank, motif.score, motif.columns, motif.equal, channel, *seconds, row)
+            for motif in self
+            for channel, seconds, row in zip(
+                motif.channels, motif.seconds.tolist(), motif.rows, strict=True
+            )
+        ]
+        return package("pandas", "to_dataframe").DataFrame(rows, columns=list(names))
+
+    def plot(self) -> Figure:
+        """Return a figure of the best motif and a map of the similarity of all channels.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If Matplotlib is not installed.
+        """
+        package("matplotlib", "plot")
+        from glsw.wings.series.figure import draw
+
+        figure: Figure = draw(self.comparison, self[0] if self else None)
+        return figure
+
+
+ENGINES_USED = {2: "auto", 3: "subtable"}
+"""The engines of pairs and of triples by default."""
+
+
+@suggesting
+def motifs(
+    data: Any,
+    *,
+    rate: float | None = None,
+    channels: str | Sequence[str | int] | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    missing: sax.Missing = "error",
+    of: int = 3,
+    segments: int | None = None,
+    letters: int = LETTERS,
+    rule: Rule = "identity",
+    match: float = 1,
+    mismatch: float = -1,
+    gap_open: float = 1,
+    gap_extend: float = 1,
+    top: int | None = 10,
+    min_score: float = 1,
+    engine: str | None = None,
+    device: Devices = None,
+    memory: int | None = None,
+    progress: Progress | None = None,
+    executor: AnyExecutor | None = None,
+) -> Motifs:
+    """Find the segments that are similar in several channels of a recording, at different times.
+
+    Parameters
+    ----------
+    data : Recording, MNE Raw, array, DataFrame or path
+        What `Recording.of` takes.
+    rate : float, optional
+        Samples per second, for data without times.
+    channels : str, or sequence of str or int, optional
+        Names, numbers from 1 and patterns, see `Recording.select`; all by default.
+    start, end : float, optional
+        In s: samples from ``start`` on, before ``end``.
+    missing : {"error", "skip"}
+        Whether samples that are nan are an error, or left out of the means of segments.
+    of : {3, 2}
+        All triples of channels are compared, or all pairs.
+    segments : int, optional
+        Letters of a word; 128 by default, or the number of samples if that is less.
+    letters : int
+        Size of the alphabet, 2 to 26.
+    rule : {"identity", "mindist"}
+        Letters are equal or not, or score by their distance, see `scoring_of`.
+    match, mismatch : float
+        Scores of equal and of different letters; "mindist" uses distances, not ``mismatch``.
+    gap_open, gap_extend : float
+        Costs of the first and of each further letter of a gap.
+    top : int or None
+        The most motifs, None for all.
+    min_score : float
+        Their least score.
+    engine : str, optional
+        Of `glsw.engines.three.ENGINES3` for triples ("subtable"), of `glsw.engines.ENGINES` for
+        pairs ("auto").
+    device, memory
+        As for `glsw.Aligner`; for pairs one device.
+    progress : callable, optional
+        Called now and then with the number of cells finished since the last call.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Scores parts of the triples; not for pairs.
+
+    Returns
+    -------
+    Motifs
+        A sequence of `Motif`, with ``to_dataframe()`` and ``plot()``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As of `Recording.of`, `glsw.wings.series.words.words_of`, `scoring_of` and `compare`.
+
+    Examples
+    --------
+    >>> import glsw
+    >>> rise, other = [0, 1, 3, 6, 8, 9], [5, 5, 5, 5]
+    >>> data = np.array([rise + other, other + rise, [9, 5] + rise + [9, 5], [1, 9] * 5])
+    >>> found = glsw.motifs(data, rate=2, letters=6, top=1, engine="reference")
+    >>> found[0].channels, found[0].score, found[0].seconds.tolist()
+    (('CH1', 'CH2', 'CH3'), 5, [[0.0, 3.0], [2.0, 5.0], [1.0, 4.5]])
+    """
+    scoring = scoring_of(
+        letters,
+        of=of,
+        rule=rule,
+        match=match,
+        mismatch=mismatch,
+        gap_open=gap_open,
+        gap_extend=gap_extend,
+    )
+    recording = Recording.of(data, rate=rate).select(channels, start=start, end=end)
+    words = words_of(recording, segments, letters, missing=missing)
+    with aligner_of(scoring, engine, device, memory) as aligner:
+        found = compare(
+            words, aligner, top=top, min_score=min_score, progress=progress, executor=executor
+        )
+        return Motifs(found, list(trace(found, aligner)))
+
+
+def aligner_of(
+    scoring: Scoring3 | Scoring,
+    engine: str | None = None,
+    device: Devices = None,
+    memory: int | None = None,
+) -> AbstractContextManager[Aligner3 | Aligner]:
+    """Return the aligner of triples or of pairs, by the scoring, which closes with its block.
+
+    Raises
+    ------
+    ValueError
+        If pairs are to be compared on several devices.
+    """
+    three = isinstance(scoring, Scoring3)
+    if not three and (isinstance(device, list) or device == "all"):
+        raise ValueError("pairs are compared on one device: device takes one with of=2")
+    options: dict[str, Any] = {
+        "engine": engine or ENGINES_USED[3 if three else 2],
+        "device": device,
+        "memory": memory,
+    }
+    if isinstance(scoring, Scoring3):
+        return Aligner3(scoring, **options)
+    return Aligner(scoring, **options)
 
 
 def scoring_of(

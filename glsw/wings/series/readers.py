@@ -9,7 +9,7 @@ import csv
 import os
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -190,13 +190,21 @@ def _plain_columns(where: str, names: list[str]) -> _Columns:
             raise ValueError(f"{where}: column {k + 1} has no name")
         if name in names[:k]:
             raise ValueError(f"{where}: two columns are called {name!r}")
-    plain = [" ".join(re.findall(r"[a-z]+", name.lower())) for name in names]
-    times = [k for k, name in enumerate(plain) if name in _TIME_COLUMNS]
-    time = times[0] if times else None
+    time = time_column(names)
     channels = tuple(k for k in range(len(names)) if k != time)
     if not channels:
         raise ValueError(f"{where}: no column but {names[0]!r}")
     return _Columns(tuple(names), channels, time)
+
+
+def time_column(names: Sequence[str]) -> int | None:
+    """Return the number of the first column whose name says that it has times, if there is one.
+
+    >>> time_column(["CH1", "Time (s)", "t"]), time_column(["CH1"])
+    (1, None)
+    """
+    plain = (" ".join(re.findall(r"[a-z]+", name.lower())) for name in names)
+    return next((k for k, name in enumerate(plain) if name in _TIME_COLUMNS), None)
 
 
 def _trimmed(cells: list[str]) -> list[str]:

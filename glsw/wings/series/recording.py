@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.wings.series.sax import Missing
+from glsw.words import package
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _MAX_LISTED = 3
 """Names, or ranges of samples, that an error lists before it counts the others."""
@@ -70,6 +76,98 @@ class Recording:
             raise ValueError(f"{self.name}: times must be finite and not decrease")
         if not self.times[-1] > self.times[0]:
             raise ValueError(f"{self.name}: all samples have the time {self.times[0]:g} s")
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        *,
+        rate: float | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Recording:
+        """Return the recording that an object of another package or a file holds.
+
+        Parameters
+        ----------
+        data : Recording, path, MNE Raw, DataFrame or array
+            A path is read by `glsw.wings.series.readers.read`. Of an object of MNE, such as
+            :class:`mne.io.Raw`, the data channels that are not marked as bad. Of a
+            :class:`pandas.DataFrame` each column is a channel; its times are a column called time,
+            t or seconds, or else its index, if that has dates, time differences, or such a name.
+            Of an array, shape (channels, samples), each row, or the only one.
+        rate : float, optional
+            Samples per second, for data without times.
+        names : sequence of str, optional
+            Of the channels of an array; CH1, CH2 and so on by default.
+
+        Returns
+        -------
+        Recording
+
+        Raises
+        ------
+        TypeError
+            If ``data`` is something else.
+        ValueError
+            If there are no times and no ``rate``, or both; if the channels are not as many as
+            ``names``; as of `Recording`.
+
+        Examples
+        --------
+        >>> recording = Recording.of(np.array([[1, 2, 3], [3, 1, 2]]), rate=10)
+        >>> recording.channels, recording.times.tolist()
+        (('CH1', 'CH2'), [0.0, 0.1, 0.2])
+        """
+        if isinstance(data, str | os.PathLike):
+            from glsw.wings.series.readers import read
+
+            return read(data, rate=rate)
+        kind = type(data).__name__
+        if isinstance(data, Recording) or hasattr(data, "ch_names"):
+            if rate is not None:
+                raise ValueError(f"{kind}: it has times, no rate is needed")
+            return data if isinstance(data, Recording) else _of_mne(data, kind)
+        if hasattr(data, "columns") and hasattr(data, "index"):
+            return _of_frame(data, kind, rate)
+        if not isinstance(data, np.ndarray):
+            raise TypeError(
+                "a Recording, an MNE Raw, a pandas DataFrame, a NumPy array or the path of a file "
+                f"expected, got {kind}"
+            )
+        values = np.atleast_2d(data)
+        if values.ndim > 2:
+            raise ValueError(f"an array of shape (channels, samples) expected, got {data.shape}")
+        if names is None:
+            names = [f"CH{k}" for k in range(1, len(values) + 1)]
+        if len(names) != len(values):
+            raise ValueError(f"{len(names)} names of {len(values)} channels")
+        return cls("array", tuple(names), _numbers(values), _times(kind, values.shape[1], rate))
+
+    def to_dataframe(self) -> Any:
+        """Return a :class:`pandas.DataFrame` with a column per channel; its index is the time in s.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If pandas is not installed.
+        """
+        pandas = package("pandas", "to_dataframe")
+        index = pandas.Index(self.times, name="time")
+        return pandas.DataFrame(self.values.T, index, columns=list(self.channels))
+
+    def plot(self) -> Figure:
+        """Return a figure of all series, one above the other, each in its own range.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If Matplotlib is not installed.
+        """
+        package("matplotlib", "plot")
+        from glsw.wings.series.figure import draw_series
+
+        figure: Figure = draw_series(self)
+        return figure
 
     @classmethod
     def from_file(
@@ -235,6 +333,46 @@ class Recording:
         if text.isascii() and text.isdecimal() and 1 <= int(text) <= len(names):
             return int(text) - 1
         return None
+
+
+def _of_mne(data: Any, kind: str) -> Recording:
+    good = data.copy().pick("data", exclude="bads")
+    values = good.get_data()
+    if values.ndim != 2:
+        raise TypeError(f"{kind}: series over one time axis expected, such as those of a Raw")
+    return Recording(kind, tuple(good.ch_names), _numbers(values), _numbers(good.times))
+
+
+def _of_frame(data: Any, kind: str, rate: float | None) -> Recording:
+    from glsw.wings.series.readers import time_column
+
+    names, index = [str(name) for name in data.columns], data.index
+    at, times = time_column(names), None
+    if at is not None:
+        times = data.iloc[:, at].to_numpy()
+        data, names = data.drop(columns=data.columns[at]), names[:at] + names[at + 1 :]
+    elif index.dtype.kind in "mM" or time_column([str(index.name)]) is not None:
+        times = index.to_numpy()
+    if times is None:
+        times = _times(kind, len(index), rate)
+    elif rate is not None:
+        raise ValueError(f"{kind}: it has times, no rate is needed")
+    elif times.dtype.kind in "mM":
+        times = (times - times[0]) / np.timedelta64(1, "s")
+    return Recording(kind, tuple(names), _numbers(data.to_numpy().T), _numbers(times))
+
+
+def _numbers(values: Any) -> npt.NDArray[np.float64]:
+    return np.ascontiguousarray(values, np.float64)
+
+
+def _times(kind: str, samples: int, rate: float | None) -> npt.NDArray[np.float64]:
+    """Return the times of samples in s by their number per second."""
+    if rate is None:
+        raise ValueError(f"{kind}: no times; rate=HZ gives the samples per second")
+    if not 0 < rate < np.inf:
+        raise ValueError(f"rate must be a positive number of samples per second, got {rate}")
+    return np.arange(samples) / rate
 
 
 def listed(names: Sequence[str], most: int = _MAX_LISTED) -> str:

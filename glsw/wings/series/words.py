@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,11 +70,12 @@ class Words:
 
 
 def words_of(
-    recording: Recording,
+    data: Any,
     segments: int | None = None,
     letters: int = LETTERS,
     *,
     missing: sax.Missing = "error",
+    rate: float | None = None,
 ) -> Words:
     """Return the words of the channels of a recording.
 
@@ -82,13 +84,16 @@ def words_of(
 
     Parameters
     ----------
-    recording : Recording
+    data : Recording, MNE Raw, array, DataFrame or path
+        What `Recording.of` takes.
     segments : int, optional
         Letters of a word; 128 by default, or the number of samples if that is less.
     letters : int
         Size of the alphabet, 2 to 26.
     missing : {"error", "skip"}
         Whether missing samples are rejected or skipped.
+    rate : float, optional
+        Samples per second, for data without times.
 
     Raises
     ------
@@ -103,6 +108,7 @@ def words_of(
     >>> words.codes.tolist(), words.left_out, words.edges.tolist()
     ([[0, 1, 3]], {'b': 'constant'}, [0.0, 2.0, 4.0, 6.0])
     """
+    recording = Recording.of(data, rate=rate)
     whole, empty = recording.without_missing(missing)
     count = min(SEGMENTS, len(recording.times)) if segments is None else segments
     left_out = dict.fromkeys(empty, "all nan")

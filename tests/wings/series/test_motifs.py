@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import glsw
 import glsw.wings.series.command
 from glsw.aligner import Aligner
 from glsw.cli import main
@@ -519,6 +520,44 @@ def test_options_reach_the_library(run: Callable[..., SimpleNamespace]) -> None:
     assert done.out == MOTIF_FORMATS["tsv"].header(comparison) + "".join(lines)
     mismatch = "planted.csv --engine reference --segments 30 --channels 1-4 --format tsv --top 0"
     assert run(f"{mismatch} --mismatch 0").out != run(mismatch).out
+
+
+@pytest.mark.parametrize("of", [3, 2])
+def test_one_call_finds_what_the_command_prints(
+    run: Callable[..., SimpleNamespace], of: int
+) -> None:
+    done = run(f"planted.csv --of {of} --engine reference --segments 60 --top 3")
+    options: dict[str, Any] = {"of": of, "segments": 60, "top": 3, "engine": "reference"}
+    found = glsw.motifs("planted.csv", **options)
+    assert f"{found}\n" == done.out
+    assert repr(found) == "<3 motifs of planted.csv>"
+    assert [motif.rank for motif in found[:2]] == [1, 2]
+    recording = read("planted.csv")
+    for each in (recording, recording.to_dataframe()):
+        same = glsw.motifs(each, **options)
+        assert [str(line) for line in str(same).splitlines()[1:]] == done.out.splitlines()[1:]
+    array = glsw.motifs(recording.values, rate=1 / PERIOD, start=2, channels="1-4", **options)
+    assert {*chain(*(motif.channels for motif in array))} <= {"CH1", "CH2", "CH3", "CH4"}
+    assert min(motif.seconds.min() for motif in array) >= 2
+
+
+def test_motifs_as_a_data_frame_and_a_figure() -> None:
+    found = glsw.motifs(planted(), segments=SEGMENTS, top=2, engine="reference")
+    frame = found.to_dataframe()
+    assert " ".join(frame.columns) == "rank score columns equal channel start end row"
+    first = frame[frame["rank"] == 1]
+    assert first["channel"].tolist() == list(found[0].channels)
+    assert first[["start", "end"]].to_numpy().tolist() == found[0].seconds.tolist()
+    assert [len(row) for row in first["row"]] == [found[0].columns] * 3
+    assert found.plot().axes[0].get_title().startswith("Best motif: score")
+    nothing = glsw.motifs(planted(), segments=SEGMENTS, min_score=999, engine="reference")
+    assert (len(nothing), nothing.to_dataframe().shape) == (0, (0, 8))
+    assert nothing.plot().axes[0].get_title() == "no motif scores enough"
+    assert str(nothing).endswith("none scores enough")
+    with pytest.raises(ValueError, match="of must be 3 or 2 channels, got 4"):
+        glsw.motifs(planted(), of=4)
+    with pytest.raises(ValueError, match="pairs are compared on one device"):
+        glsw.motifs(planted(), of=2, device="all")
 
 
 def test_a_figure_comes_with_the_results(run: Callable[..., SimpleNamespace]) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 from glsw.wings.series.readers import read
 from glsw.wings.series.recording import Recording
+from glsw.wings.series.words import words_of
 
 HEAD = "Probe1(Oxy),CH1,CH2,Mark,Time,BodyMovement,RemovalMark,PreScan\n"
 HITACHI = f"""Header
@@ -543,3 +546,88 @@ def test_a_unit_of_times_is_for_snirf(
         read(table("t,a\n1,2\n2,3\n"), time_unit="s")
     with pytest.raises(ValueError, match="time_unit must be one of s, ms, us, got 'h'"):
         read(snirf(), time_unit="h")
+
+
+# objects of other packages
+
+
+class Raw:
+    """What is asked of objects of MNE; `tests/clients` asks MNE's own."""
+
+    info = types.SimpleNamespace(bads=["b"])
+    ch_names = ("a", "b", "stim")
+    times = np.arange(3) / 2
+
+    def copy(self) -> Raw:
+        return Raw()
+
+    def pick(self, kind: str, exclude: str) -> Raw:
+        assert (kind, exclude) == ("data", "bads")
+        self.ch_names = ("a",)  # type: ignore[assignment]
+        return self
+
+    def get_data(self) -> Any:
+        return np.array([[1, 2, 3]])
+
+
+def test_recordings_of_arrays_and_frames() -> None:
+    values = np.array([[1, 2, 3], [4, 5, np.nan]])
+    one = Recording.of(values, rate=4, names=["a", "b"])
+    assert (one.channels, one.times.tolist()) == (("a", "b"), [0, 0.25, 0.5])
+    assert Recording.of(values[0], rate=1).values.tolist() == [[1, 2, 3]]
+    frame = one.to_dataframe()
+    assert (frame.index.name, frame.columns.tolist()) == ("time", ["a", "b"])
+    minutes = pandas.date_range("2024-05-01 23:59", periods=3, freq="min")
+    for each, times in (
+        (frame, [0, 0.25, 0.5]),
+        (frame.reset_index(), [0, 0.25, 0.5]),
+        (frame.rename_axis("Seconds"), [0, 0.25, 0.5]),
+        (frame.set_index(minutes), [0, 60, 120]),
+        (frame.set_index(minutes - minutes[1]), [0, 60, 120]),
+    ):
+        found = Recording.of(each)
+        assert (found.channels, found.times.tolist()) == (("a", "b"), times)
+        np.testing.assert_array_equal(found.values, values)
+    plain = Recording.of(frame.reset_index(drop=True), rate=2)
+    assert plain.times.tolist() == [0, 0.5, 1]
+    assert Recording.of(one) is one
+    mne = Recording.of(Raw())
+    assert (mne.channels, mne.values.tolist()) == (("a",), [[1, 2, 3]])
+    assert mne.times.tolist() == [0, 0.5, 1]
+
+
+def test_words_of_what_holds_series() -> None:
+    values = np.array([[0.0, 0, 1, 1, 5, 5], [5, 5, 1, 1, 0, 0]])
+    expected = words_of(Recording.of(values, rate=1), 3, 4).codes.tolist()
+    assert words_of(values, 3, 4, rate=1).codes.tolist() == expected == [[0, 1, 3], [3, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "error", "message"),
+    [
+        (np.zeros((2, 3)), {}, ValueError, "ndarray: no times; rate=HZ gives the samples"),
+        (np.zeros((2, 3)), {"rate": 0}, ValueError, "rate must be a positive number"),
+        (np.zeros((2, 3, 4)), {"rate": 1}, ValueError, "shape (channels, samples) expected, got"),
+        (np.zeros((2, 3)), {"rate": 1, "names": ["a"]}, ValueError, "1 names of 2 channels"),
+        (np.zeros((2, 3)), {"rate": 1, "names": "aa"}, ValueError, "two channels are called 'a'"),
+        (Raw(), {"rate": 1}, ValueError, "Raw: it has times, no rate is needed"),
+        (pandas.DataFrame({"a": [1, 2]}), {}, ValueError, "DataFrame: no times; rate=HZ"),
+        (pandas.DataFrame({"a": [1, 2], "t": [1, 2]}), {"rate": 1}, ValueError, "it has times"),
+        (pandas.DataFrame({"a": ["x", "y"]}), {"rate": 1}, ValueError, "could not convert"),
+        ([[1, 2]], {"rate": 1}, TypeError, "an MNE Raw, a pandas DataFrame, a NumPy array"),
+    ],
+)
+def test_what_is_no_recording(
+    data: Any, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        Recording.of(data, **options)
+
+
+def test_series_are_drawn() -> None:
+    pytest.importorskip("matplotlib", reason="the extra series is not installed")
+    values = np.array([[1, 2, 3], [4, 4, 4], [np.nan] * 3, [0, np.nan, 1]])
+    (axes,) = Recording.of(values, rate=2).plot().axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["CH1", "CH2", "CH3", "CH4"]
+    assert axes.get_xlim() == (0, 1.5)
+    assert [line.get_ydata()[:1].tolist() for line in axes.lines[:2]] == [[0], [-1.1]]

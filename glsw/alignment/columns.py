@@ -101,60 +101,52 @@ def _places(table: HitTable, side: str, plus: int) -> npt.NDArray[np.int64]:
 
 TABLE: Mapping[str, Column] = {
     "query": Column("id of the query", of_query("id"), in_a_line),
-    "rank": Column("of the hit, 1 for the best of the query", array("rank")),
-    "hsp": Column(
-        "number of the alignment among those of the hit, 1 for the best", array("number")
-    ),
+    "rank": Column("rank of the hit, 1 for the query's best", array("rank")),
+    "hsp": Column("number of the alignment within the hit, 1 for the best", array("number")),
     "target": Column("id of the target", of_target("id"), in_a_line),
     "score": Column(
-        "in units of the matrix",
+        "score in units of the matrix",
         lambda table: list(map(table.scoring.display, table.units.tolist())),
     ),
-    "bits": Column(
-        "score in bits; nothing where there are no statistics", _known("bits"), "{:.1f}".format
-    ),
-    "evalue": Column(
-        "E-value; nothing where there are no statistics", _known("evalues"), "{:.3g}".format
-    ),
+    "bits": Column("bit score; empty without statistics", _known("bits"), "{:.1f}".format),
+    "evalue": Column("E-value; empty without statistics", _known("evalues"), "{:.3g}".format),
     "identity": Column(
-        "fraction of the columns that have equal letters, from 0 to 1",
+        "fraction of columns with equal letters, from 0 to 1",
         lambda table: (table.identities / np.maximum(1, table.columns)).tolist(),
         "{:.4f}".format,
     ),
     "identities": Column("columns with equal letters", array("identities")),
-    "positives": Column("columns with two letters that score above 0", array("positives")),
+    "positives": Column("columns with two letters whose score is above 0", array("positives")),
     "gaps": Column("columns with a gap", array("gaps")),
-    "columns": Column("of the alignment", array("columns")),
+    "columns": Column("columns of the alignment", array("columns")),
     "strand": Column(
-        "of the query, `+` or `-`",
+        "strand of the query, `+` or `-`",
         lambda table: np.where(table.query_contexts.strands > 0, "+", "-").tolist(),
     ),
     "frame": Column(
-        "reading frame of the query, 1 to 3 and -1 to -3; 0 if it was not translated",
+        "reading frame of the query, 1 to 3 and -1 to -3; 0 if not translated",
         array("query_contexts.frames"),
     ),
     "query_start": Column(
-        "first aligned letter on the query as given, counted from 0, on both strands",
+        "first aligned letter of the query as given, counted from 0, on both strands",
         _start("query"),
     ),
-    "query_end": Column(
-        "the letter after the last one, so that the difference is a length", _end("query")
-    ),
-    "query_length": Column("letters of the query as given", array("query_contexts.lengths")),
+    "query_end": Column("end, exclusive: end minus start is a length", _end("query")),
+    "query_length": Column("length of the query as given", array("query_contexts.lengths")),
     "target_start": Column(
-        "first aligned letter on the target as given, counted from 0", _start("target")
+        "first aligned letter of the target as given, counted from 0", _start("target")
     ),
-    "target_end": Column("the letter after the last one", _end("target")),
-    "target_length": Column("letters of the target as given", array("target_contexts.lengths")),
+    "target_end": Column("end, exclusive", _end("target")),
+    "target_length": Column("length of the target as given", array("target_contexts.lengths")),
     "target_frame": Column(
-        "reading frame of the target; 0 if it was not translated", array("target_contexts.frames")
+        "reading frame of the target; 0 if not translated", array("target_contexts.frames")
     ),
     "cigar": Column(
-        "of the searched query, on the minus strand its reverse complement, along the target: "
-        "`=` equal, `X` different, `I` only in the query, `D` only in the target",
+        "CIGAR of the query as searched (on the minus strand its reverse complement) along the "
+        "target: `=` equal, `X` different, `I` only in the query, `D` only in the target",
         lambda table: table.cigars(),
     ),
-    "description": Column("of the target", of_target("description"), in_a_line),
+    "description": Column("description of the target", of_target("description"), in_a_line),
 }
 """The columns of `SearchResult.rows` and of the format tsv, per high-scoring pair, by name."""
 

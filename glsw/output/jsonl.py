@@ -16,19 +16,19 @@ from glsw.sequences.records import Record
 _UNSAFE = re.compile(r"[\x7f-\x9f\ud800-\udfff]")  # what `json` leaves: control, surrogates
 _OF_HIT = ("query", "rank", "hsp", "target", "query_length", "target_length", "description")
 KEYS: Mapping[str, str] = {
-    "query": "object of `id`, `description` and `length` in letters",
-    "database": "object of its `sequences` and `residues`",
-    "statistics": "where bits and E-values come from, or why there are none",
-    "max_evalue": "the largest E-value that hits may have, null if any",
-    "more_hits": "how many hits there are beyond those listed; null if that is not known, where no "
-    "E-value limits them",
-    "hits": "array of the hits, the best first",
+    "query": "object with `id`, `description` and `length` in letters",
+    "database": "object with the numbers of `sequences` and `residues`",
+    "statistics": "source of bit scores and E-values, or why there are none",
+    "max_evalue": "the E-value limit of the hits, null for no limit",
+    "more_hits": "number of further hits that are not listed; null if unknown, without an E-value "
+    "limit",
+    "hits": "array of hits, best first",
     "hits[].rank": "1 for the best",
-    "hits[].target": "object as `query`",
-    "hits[].hsps": "array of the alignments of a hit, the best first, with nothing as null",
+    "hits[].target": "object like `query`",
+    "hits[].hsps": "array of the alignments of a hit, best first; empty values are null",
     **{f"hits[].hsps[].{name}": each.about for name, each in TABLE.items() if name not in _OF_HIT},
-    "hits[].hsps[].query_row": "the aligned letters, `-` for gaps, as in the CIGAR",
-    "hits[].hsps[].target_row": "likewise",
+    "hits[].hsps[].query_row": "aligned letters of the query as in the CIGAR, `-` for gaps",
+    "hits[].hsps[].target_row": "the same for the target",
 }
 """The members of an object, and what they are."""
 

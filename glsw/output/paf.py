@@ -14,23 +14,23 @@ from glsw.output.format import of_rows, with_more
 
 COLUMNS = (
     "name of the query",
-    "letters of the query as given",
+    "length of the query as given",
     "start on the query, counted from 0",
-    "end on the query, not included",
+    "end on the query, exclusive",
     "strand of the query relative to the target, `+` or `-`",
     "name of the target",
-    "letters of the target",
+    "length of the target",
     "start on the target, counted from 0",
-    "end on the target, not included",
-    "equal letters",
+    "end on the target, exclusive",
+    "number of equal letters",
     "columns of the alignment",
-    "mapping quality, 255 if not known, see `glsw.output.cigar.mapping_qualities`",
+    "mapping quality, 255 if unknown, see `glsw.output.cigar.mapping_qualities`",
 )
 """What the twelve columns say."""
 
 _AS_SAM = ("AS:i", "ZE:f", "ZL:f", "ZB:f", "ZF:i", "ZG:i", "ZN:i")
 TAGS: Mapping[str, str] = {name: sam.TAGS[name] for name in _AS_SAM} | {
-    "NM:i": "letters that differ or stand opposite a gap",
+    "NM:i": "edit distance (mismatches and gaps)",
     "cg:Z": "CIGAR along the target, with `=` and `X`",
 }
 """Tags with their types, and what they say."""

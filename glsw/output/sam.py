@@ -23,15 +23,15 @@ UNMAPPED, REVERSE, SECONDARY, SUPPLEMENTARY = 0x4, 0x10, 0x100, 0x800
 
 TAGS: Mapping[str, str] = {
     "AS:i": "score in integer units: times ten for a matrix with one decimal",
-    "NM:i": "letters that differ or stand opposite a gap, unless the target was translated",
-    "MD:Z": "letters of the target that differ, and how many are equal between, likewise",
-    "ZE:f": "E-value, where there are statistics",
+    "NM:i": "edit distance (mismatches and gaps), unless the target was translated",
+    "MD:Z": "mismatching letters of the target, and the numbers of matches between them, likewise",
+    "ZE:f": "E-value, if there are statistics",
     "ZL:f": "decimal logarithm of an E-value above 0: in BAM `ZE` is 0 below 1e-45",
-    "ZB:f": "score in bits, likewise",
-    "ZF:i": "reading frame of the query, where it was translated",
-    "ZS:i": "where its first aligned nucleotide is, counted from 1, likewise",
-    "ZG:i": "reading frame of the target, where it was translated",
-    "ZN:i": "on the first record of a query, the hits within the limits beyond those listed",
+    "ZB:f": "bit score, if there are statistics",
+    "ZF:i": "reading frame of the query, if translated",
+    "ZS:i": "position of its first aligned nucleotide, counted from 1, if translated",
+    "ZG:i": "reading frame of the target, if translated",
+    "ZN:i": "in the first record of a query, the number of hits within the limits not listed",
     "RG:Z": "read group, with `--read-group`",
 }
 """Tags with their types, and what they say."""

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 _OF_SEQUENCE = {
     "": "id of the sequence",
     "_start": "first aligned letter, counted from 0",
-    "_end": "the letter after the last one",
-    "_length": "letters of the sequence",
+    "_end": "end, exclusive",
+    "_length": "length of the sequence",
 }
 DESCRIPTIONS: Mapping[str, str] = {
-    "rank": "of the alignment, 1 for the best",
-    "score": "of the alignment",
-    "identity": "fraction of the columns that have three equal letters, from 0 to 1",
+    "rank": "rank of the alignment, 1 for the best",
+    "score": "score of the alignment",
+    "identity": "fraction of columns with three equal letters, from 0 to 1",
     "identities": "columns with three equal letters",
     "gaps": "columns with one gap or two",
-    "columns": "of the alignment",
+    "columns": "columns of the alignment",
     **{f"{row}{what}": text for row in "abc" for what, text in _OF_SEQUENCE.items()},
     **{f"{row}_row": "its aligned letters, `-` for a gap" for row in "abc"},
 }

@@ -12,13 +12,19 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/neighbours.glsl"
 #include "lib/chain.glsl"
 
-// The best scores: for each query, those of the targets of a slot side by side.
+// The best scores: a row for each query, or if each target has its own only one.
 layout(std430, binding = SCORES_BINDING) buffer BestScores { int best_scores[]; };
 
 // Where result k of a lane is, which is of the query of this row, or of its second target.
+#ifdef OWN_QUERIES
+int place_of_score(int slot, int row, int k) { return slot * TARGETS + k; }
+#else
+uniform int row_size;
+
 int place_of_score(int slot, int row, int k) {
-    return (row * slots.length() + slot) * TARGETS + (TARGETS == 1 ? 0 : k);
+    return row * row_size + int(slots[slot].places[TARGETS == 1 ? 0 : k]);
 }
+#endif
 
 #include "lib/query_profile.glsl"
 #include "lib/recurrence_column.glsl"

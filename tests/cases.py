@@ -18,6 +18,7 @@ from glsw.alignment.traceback import trace
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometries
+from glsw.engines.lanes.rows import only
 from glsw.engines.reference import Reference, alike, rows
 from glsw.scoring.gaps import EndGaps, GapCost, PositionalGaps
 from glsw.scoring.positional import PositionalScoring
@@ -216,6 +217,11 @@ def lanes_of_hardware(scoring, device, options):
     info = dataclasses.replace(device.info, software=False)
     engine.geometries = Geometries(scoring, info, options.get("number", "auto"), **of_geometry)
     return router
+
+
+def groups_in(tables):
+    """Return a table of each group of queries of engine `lanes`."""
+    return [only(each, [k]) for each in tables for k in range(each["group"][-1] + 1)]
 
 
 def hinting(kind, **hints):

@@ -164,8 +164,8 @@ class Readback:
     ) -> Callable[[], list[npt.NDArray[np.uint8]]]:
         """Queue the copies of the first bytes of some buffers; return what gives them.
 
-        What is queued afterwards is not waited for. Where memory cannot stay mapped, and for a few
-        bytes, the device is waited for at once.
+        They are only there until the next ones are wanted. What is queued afterwards is not waited
+        for. Where memory cannot stay mapped, and for a few bytes, the device is waited for at once.
         """
         if not self.reserve(sum(size for _, size in wanted)):
             self._wait()
@@ -184,7 +184,7 @@ class Readback:
 
         def taken() -> list[npt.NDArray[np.uint8]]:
             fence.wait()
-            return [memory[a:b].copy() for a, b in pairwise(bounds)]
+            return [memory[a:b] for a, b in pairwise(bounds)]
 
         return taken
 

@@ -14,6 +14,9 @@ struct Columns {
     uint first;  // word
     int words;
     uint lengths[2];  // letters of each of up to two sequences
+#ifndef OWN_QUERIES
+    uint places[2];  // of their scores in a row
+#endif
 };
 
 layout(std430, binding = COLUMNS_BINDING) COLUMNS_ARE buffer ColumnWords { Word column_words[]; };

@@ -6,7 +6,7 @@ from itertools import product
 import moderngl
 import numpy as np
 import pytest
-from cases import CASES, lanes_of_hardware, lanes_options
+from cases import CASES, groups_in, lanes_of_hardware, lanes_options
 
 from glsw.alignment.batch import Batch
 from glsw.engines import auto, engine_of
@@ -111,13 +111,13 @@ def test_no_parts_and_no_queries(device, number):
 def test_queries_of_similar_length_share_lanes(device):
     queries = Sequences.of(database(4, 8, 60, empty=False))
     engine = Lanes(BLOSUM62, device, number="f32")
-    groups = list(together(engine.geometries, queries.lengths, 100))
+    groups = groups_in(together(engine.geometries, queries.lengths, 100))
     assert sorted(joined(groups)["query"].tolist()) == list(range(8))
     assert any(len(each) == 2 for each in groups)
     assert all(
         len(each) == 1
-        for each in together(
-            Lanes(BLOSUM62, device, number="int32").geometries, queries.lengths, 100
+        for each in groups_in(
+            together(Lanes(BLOSUM62, device, number="int32").geometries, queries.lengths, 100)
         )
     )
 
@@ -380,7 +380,7 @@ def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
     engine = Lanes(BLOSUM62, device, number=number)
     engine.geometries = Geometries(BLOSUM62, replace(device.info, software=False), number)
     queries, part = Sequences.of(database(61, 12, 60, empty=False)), Sequences.of(database(62, 50))
-    groups = list(together(engine.geometries, queries.lengths, len(part)))
+    groups = groups_in(together(engine.geometries, queries.lengths, len(part)))
     letters = [int(group["length"].sum()) for group in groups]
     rounds, round_of = [], Lanes.round_of
 

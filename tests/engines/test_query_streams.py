@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from cases import groups_in
 
 from glsw.alignment.batch import Batch
 from glsw.engines.lanes import pipeline, rows as lanes_rows
@@ -54,7 +55,7 @@ def test_groups_have_each_query_once_and_few_empty_rows(device, seed, count):
     number = "f32" if count == 2 else "int32"
     made = Geometries(BLOSUM62, replace(device.info, software=False), number)
     shape = made.of_streams
-    groups = list(together(made, lengths, ALL))
+    groups = groups_in(together(made, lengths, ALL))
     assert sorted(joined(groups)["query"].tolist()) == list(range(len(lengths)))
     assert all(group["side"].max() < count for group in groups)
     rows = used = 0
@@ -75,8 +76,8 @@ def test_small_scans_have_groups_as_many_as_queries(device):
     """Else a few work groups would take all queries, one after the other."""
     made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
     lengths = np.full(40, 500)
-    assert len(list(together(made, lengths, 10))) == 20
-    assert len(list(together(made, lengths, ALL))) < 10
+    assert len(groups_in(together(made, lengths, 10))) == 20
+    assert len(groups_in(together(made, lengths, ALL))) < 10
 
 
 def test_a_long_query_does_not_wait_for_short_ones(device):
@@ -88,7 +89,7 @@ def test_groups_are_not_taken_from_few_lengths_alone(device, monkeypatch):
     monkeypatch.setattr(lanes_rows, "_WINDOW", 4)
     made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
     lengths = np.random.default_rng(3).integers(1, 700, 50)
-    groups = list(together(made, lengths, ALL))
+    groups = groups_in(together(made, lengths, ALL))
     assert sorted(joined(groups)["query"].tolist()) == list(range(50))
     longest = [group["length"][0] for group in groups]
     assert all(a >= b for a, b in pairwise(longest))
@@ -130,7 +131,7 @@ def test_scores_are_those_of_the_reference(device, number, options, monkeypatch)
     monkeypatch.setattr(lanes_rows, "_WORK", 1)
     lengths = np.random.default_rng(7).integers(1, 220, 30)
     queries = Sequences.of([*sequences(8, lengths), np.empty(0, np.uint8)])
-    groups = together(engine.geometries, queries.lengths, 40)
+    groups = groups_in(together(engine.geometries, queries.lengths, 40))
     assert any(joins(group) for group in groups)
     related = [np.concatenate([queries[k][-40:], queries[k + 1][:50]]) for k in range(9)]
     parts = [Sequences.of([*sequences(9, range(40)), *related]), Sequences.of(sequences(10, [700]))]
@@ -148,7 +149,7 @@ def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
     (whole,) = sequences(11, [96])
     queries = Sequences.of([whole[:48], whole[48:], whole[:32], whole[32:64], whole[64:], whole])
     targets = Sequences.of([whole, whole[20:70], whole[::-1].copy()])
-    groups = list(together(engine.geometries, queries.lengths, 3))
+    groups = groups_in(together(engine.geometries, queries.lengths, 3))
     assert any(joins(group) for group in groups)
     (found,) = engine.scan([ScanTile(queries, targets)])
     assert found.tolist() == expected(queries, targets).tolist()

@@ -386,7 +386,7 @@ class Lanes(ComputeEngine):
                 strips = int(Placed(own, geometry).strips.max())
                 profile = geometry.size(profile_letters(self.scoring)) * strips
                 columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
-                scores = 4 * packed.scores(geometry) * int(np.bincount(own["group"]).max())
+                scores = 4 * packed.row_size * int(np.bincount(own["group"]).max())
                 size = max(profile, scores, columns * geometry.border)
                 most = max(1, min(_MAX_STACKED_BYTES // size, MAX_GROUPS_PER_DISPATCH))
                 for start in range(0, len(numbers), most):
@@ -509,7 +509,7 @@ class Lanes(ComputeEngine):
             useful=int(letters @ share.residues_from[first * geometry.group]),
             profile=profile.buffer,
             borders=self.pool.filled(border_columns.astype(np.uint32)),
-            scores=self.pool.take(4 * packed.scores(geometry) * len(rows)),
+            scores=self.pool.take(4 * packed.row_size * len(rows)),
         )
 
     def prove(self, geometries: Iterable[Geometry]) -> None:

@@ -46,6 +46,11 @@ class WorkGroups:
     cells: npt.NDArray[np.int64]
     useful: int
 
+    @property
+    def uniforms(self) -> dict[str, int]:
+        """What it sets besides the usual."""
+        return {}
+
     def bind(self) -> None:
         """Bind its buffers, but for those of strips."""
         raise NotImplementedError
@@ -92,6 +97,11 @@ class Job(WorkGroups):
         """What it alone takes on the device."""
         return self.profile, self.borders, self.scores
 
+    @property
+    def uniforms(self) -> dict[str, int]:
+        """How many scores a row has."""
+        return {"row_size": self.packed.row_size}
+
     def bind(self) -> None:
         """Bind its buffers, but for the profile."""
         self.packed.bind()
@@ -112,17 +122,11 @@ class Job(WorkGroups):
     @property
     def score_bytes(self) -> int:
         """Bytes of its scores, of padding too."""
-        return 4 * self.packed.scores(self.geometry) * len(self.rows)
+        return 4 * self.packed.row_size * len(self.rows)
 
     def scores_of(self, content: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
         """Return the scores in what was read, shape (queries, targets)."""
-        count, order = len(self.targets.order), self.packed.order
-        found = content.view(np.int32).reshape(len(self.rows), -1)
-        if order is None:
-            return found[:, :count]
-        scores = np.empty((len(found), count), np.int32)
-        scores[:, order[order < count]] = found[:, order < count]
-        return scores
+        return content.view(np.int32).reshape(len(self.rows), -1)[:, :-1]
 
 
 @dataclass(eq=False)

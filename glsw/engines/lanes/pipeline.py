@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from glsw.engines.base import Proportion
 from glsw.engines.lanes.jobs import Round
-from glsw.engines.lanes.rows import Rows, joined, stacked, together
+from glsw.engines.lanes.rows import Rows, bounds_of, joined, only, stacked, together
 from glsw.engines.tiles import ScanTile
 from glsw.sequences.encoded import Sequences
 
@@ -24,6 +25,7 @@ _MAX_SCORE_BYTES = 2**28
 _MAX_QUERIES = 2048
 _FIRST_QUERIES, _FIRST_CELLS = 256, 2**40  # so that the device has work soon
 _MAX_SMALL_PART = 2**25  # residues of a part that may lie on the device beside another one
+_SHORT = 64  # residues
 _MIRRORED = 128  # rows and columns that lie in the cache of a processor
 FoundT = TypeVar("FoundT")
 StoredT = TypeVar("StoredT")
@@ -161,12 +163,13 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
             found, lengths, left = self.room(queries, part), queries.lengths, len(queries)
             most = min(_MAX_SCORE_BYTES // (4 * max(1, len(part))), _MAX_QUERIES)
             most = 1 if engine.on_software else max(1, most)
-            groups = together(engine.geometries, lengths, len(part))
+            tables = together(engine.geometries, lengths, len(part))
             while True:
                 count = min(most, count)
                 cells = np.inf if self._begun else _FIRST_CELLS
                 self._begun = True
-                some = _first_of(groups, count, cells / max(1, len(part.residues)))
+                some, rest = _first_of(tables, count, cells / max(1, len(part.residues)))
+                tables = chain(rest, tables)
                 left -= len(some)
                 if part is not last:
                     at_once, last = stacked(engine.geometries, some), part
@@ -176,16 +179,21 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
                     break
 
 
-def _first_of(groups: Iterator[Rows], queries: int, letters: float) -> Rows:
-    """Return the next groups until they have so many queries, or letters."""
-    found = []
-    for group in groups:
-        found.append(group)
-        queries -= len(group)
-        letters -= int(group["length"].sum())
-        if queries <= 0 or letters <= 0:
-            break
-    return joined(found)
+def _first_of(tables: Iterator[Rows], queries: int, letters: float) -> tuple[Rows, list[Rows]]:
+    """Return the next groups until they have so many queries, or letters; and a table's rest."""
+    found: list[Rows] = []
+    for table in tables:
+        ends = bounds_of(table)[1:]
+        sums = np.cumsum(table["length"], dtype=np.int64)[ends - 1]
+        enough = np.flatnonzero((ends >= queries) | (sums >= letters))
+        if len(enough):
+            last, total = int(enough[0]), len(ends)
+            found.append(only(table, range(last + 1)))
+            rest = [only(table, range(last + 1, total))] if last + 1 < total else []
+            return joined(found), rest
+        found.append(table)
+        queries, letters = queries - len(table), letters - int(sums[-1])
+    return joined(found), []
 
 
 class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
@@ -225,8 +233,12 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
             )
 
     def halved(self, work: Work[npt.NDArray[np.int32]]) -> bool:
-        """Tell whether the queries are the targets, and the order of a pair makes no difference."""
-        return work.queries is work.part and self._engine.hints.halves
+        """Tell whether the queries are the targets, and the order of a pair makes no difference.
+
+        Scores of short ones take longer to be mirrored than to be computed.
+        """
+        same = work.queries is work.part and self._engine.hints.halves
+        return same and len(work.part.residues) > _SHORT * len(work.part)
 
 
 def mirror(scores: npt.NDArray[np.int32]) -> None:

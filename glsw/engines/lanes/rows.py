@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import moderngl
@@ -35,7 +36,7 @@ from glsw.engines.lanes.targets import (
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.sequences.encoded import Sequences, ranges
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
 
 if TYPE_CHECKING:
     from glsw.engines.lanes.engine import Lanes
@@ -60,10 +61,11 @@ def group_of(streams: Iterable[Iterable[Query]]) -> Rows:
     return np.array([(q, m, 0, k) for k, stream in enumerate(streams) for m, q in stream], ROW)
 
 
-def joined(groups: Sequence[Rows]) -> Rows:
-    """Return the table of several groups, given tables of one group each."""
-    found = np.concatenate([np.empty(0, ROW), *groups])
-    found["group"] = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+def joined(tables: Sequence[Rows]) -> Rows:
+    """Return one table of the groups of all tables."""
+    found = np.concatenate([np.empty(0, ROW), *tables])
+    groups = [int(table["group"][-1]) + 1 if len(table) else 0 for table in tables]
+    found["group"] += np.repeat(offsets_of(groups)[:-1], [*map(len, tables)]).astype(np.int32)
     return found
 
 
@@ -73,13 +75,13 @@ def bounds_of(rows: Rows) -> npt.NDArray[np.intp]:
     return np.searchsorted(rows["group"], np.arange(groups + 1))
 
 
-def only(rows: Rows, groups: Sequence[int]) -> Rows:
+def only(rows: Rows, groups: Sequence[int] | range) -> Rows:
     """Return the table of some groups, numbered in this order."""
     bounds = bounds_of(rows)
-    if groups == list(range(len(bounds) - 1)):
+    if list(groups) == list(range(len(bounds) - 1)):
         return rows
     counts = np.diff(bounds)[groups]
-    found = rows[ranges(bounds[groups], counts)]
+    found = rows[ranges(bounds[:-1][groups], counts)]
     found["group"] = np.repeat(np.arange(len(groups)), counts)
     return found
 
@@ -115,39 +117,67 @@ class Placed:
 def together(
     geometries: Geometries, queries: npt.NDArray[np.int64], targets: int
 ) -> Iterator[Rows]:
-    """Yield groups of queries, given their lengths and how many targets.
+    """Yield tables of groups of queries, given their lengths and how many targets.
 
-    Queries of more than one strip share streams, others lanes if that pays off.
+    Queries of more than one strip share streams, in a table for each group, others lanes if that
+    pays off.
     """
     order = np.lexsort((-np.arange(len(queries)), queries))
-    empty = order[queries[order] == 0].tolist()
-    left = list(zip(queries[order].tolist(), order.tolist(), strict=True))[len(empty) :]
-    most = int(queries.sum()) * targets // (_WORK * geometries.of_streams.queries)
-    window: list[Query] = []
-    while left or window:
-        if len(window) < _WINDOW // 2:
-            window[:0] = left[-_WINDOW:]
-            del left[-_WINDOW:]
-        yield group_of(_group(geometries, window, most))
-    yield from (group_of([[(0, q)]]) for q in empty)
+    empty, some = np.split(order, [np.count_nonzero(queries == 0)])
+    shape = geometries.of_streams
+    short = len(some)
+    if shape.at_once:
+        short = int(np.searchsorted(queries[some], shape.strip, "right"))
+    if short < len(some):
+        left = list(zip(queries[some].tolist(), some.tolist(), strict=True))
+        most = int(queries.sum()) * targets // (_WORK * shape.queries)
+        window: list[Query] = []
+        while window or left:
+            if len(window) < _WINDOW // 2:
+                window[:0] = left[-_WINDOW:]
+                del left[-_WINDOW:]
+            if window[-1][0] <= shape.strip:
+                break
+            yield group_of(_stream(geometries, window, most))
+        some = np.array([number for _, number in (*left, *window)], np.intp)
+    if len(some):
+        yield _pairs(geometries, queries, some[::-1])
+    yield from (group_of([[(0, q)]]) for q in empty.tolist())
 
 
-def _group(geometries: Geometries, window: list[Query], most: int) -> list[list[Query]]:
+def _stream(geometries: Geometries, window: list[Query], most: int) -> list[list[Query]]:
     """Take the longest query, and perhaps others, from the last ones of ``window``."""
     shape = geometries.of_streams
-    if window[-1][0] > shape.strip and shape.at_once:
-        group = taken(window, shape.queries, shape.rows, shape.strip, most)
-        sums = [sum(length for length, _ in stream) for stream in group]
-        if not geometries.streams_pay_off(sums):
-            longest, *others = [query for stream in group for query in stream]
-            for query in others:
-                insort(window, query)
-            group = [[longest]]
+    group = taken(window, shape.queries, shape.rows, shape.strip, most)
+    sums = [sum(length for length, _ in stream) for stream in group]
+    if geometries.streams_pay_off(sums):
         return group
-    group = [[window.pop()]]
-    if window and geometries.pays_off(group[0][0][0], window[-1][0]):
-        group.append([window.pop()])
-    return group
+    longest, *others = [query for stream in group for query in stream]
+    for query in others:
+        insort(window, query)
+    return [[longest]]
+
+
+def _pairs(
+    geometries: Geometries, queries: npt.NDArray[np.int64], order: npt.NDArray[np.intp]
+) -> Rows:
+    """Return a table of queries in this order, by descending length: each two of them together.
+
+    Those alone with which that does not pay off.
+    """
+    lengths = queries[order]
+    changes = np.flatnonzero(np.diff(lengths, prepend=-1, append=-1))  # of the length
+    pays = np.zeros(len(order), np.bool_)  # with the one before
+    for start, stop in pairwise(changes.tolist()):
+        m = int(lengths[start])
+        pays[start + 1 : stop] = stop - start > 1 and geometries.pays_off(m, m)
+        pays[start] = start > 0 and geometries.pays_off(int(lengths[start - 1]), m)
+    alone = np.maximum.accumulate(np.where(pays, 0, np.arange(len(order))))
+    side = (np.arange(len(order)) - alone) % 2
+    found = np.empty(len(order), ROW)
+    found["query"], found["length"], found["side"] = order, lengths, side
+    found["group"] = np.cumsum(side == 0) - 1
+    return found
 
 
 def taken(
@@ -193,22 +223,29 @@ def stacks(
 
     Those of a dispatch are of as many strips, unless queries are joined; empty ones are left out.
     """
-    found: dict[tuple[Geometry, int], list[int]] = {}
+    found: dict[tuple[Geometry, int], list[npt.NDArray[np.intp]]] = {}
     starts = bounds_of(rows)
     counts, starts = np.diff(starts), starts[:-1]
     sides = np.maximum.reduceat(rows["side"], starts) + 1 if len(rows) else starts
     streams = 2 * rows["group"] + rows["side"]
     letters = np.bincount(streams, rows["length"], 2 * len(starts)).reshape(-1, 2).max(axis=1)
-    shapes = np.stack([letters.astype(np.intp), sides, counts > sides], axis=1).tolist()
-    for k, (m, queries, joins) in enumerate(shapes):
+    shapes = letters.astype(np.intp) << 2 | (sides - 1) << 1 | (counts > sides)
+    order = np.argsort(shapes, kind="stable")
+    changes = np.flatnonzero(np.diff(shapes[order], prepend=-1)).tolist()
+    alike = [each for each in np.split(order, changes) if len(each)]
+    for numbers in sorted(alike, key=lambda each: int(each[0])):
+        k = int(numbers[0])
+        m, joins = int(letters[k]), bool(counts[k] > sides[k])
         if not m:
             continue
-        geometry = geometries.of_group(m, queries, long, joins=joins > 0)
+        geometry = geometries.of_group(m, int(sides[k]), long, joins=joins)
         if geometry.at_once:
-            found.setdefault((geometry, 0 if joins else geometry.strips(m)), []).append(k)
+            strips = 0 if joins else geometry.strips(m)
+            found.setdefault((geometry, strips), []).append(numbers)
         else:
-            yield [k], geometry
-    yield from ((numbers, geometry) for (geometry, _), numbers in found.items())
+            yield from (([number], geometry) for number in numbers.tolist())
+    for (geometry, _), parts in found.items():
+        yield np.sort(np.concatenate(parts)).tolist(), geometry
 
 
 def stacked(geometries: Geometries, rows: Rows) -> int:
@@ -331,14 +368,15 @@ def profile_heads(placed: Placed, first: npt.ArrayLike) -> npt.NDArray[np.uint32
 def _codes(queries: Sequences, placed: Placed, dtype: type[IntT]) -> npt.NDArray[IntT]:
     """Return the code + 1 of each row, 0 of those of no letter, shape (groups, streams, rows)."""
     rows, geometry, strips = placed.rows, placed.geometry, placed.strips
-    found = np.zeros((len(strips), geometry.queries, strips.max() * geometry.strip), dtype)
+    size = int(strips.max()) * geometry.strip
+    found = np.zeros((len(strips), geometry.queries, size), dtype)
     begins = placed.first * geometry.rows
     if geometry.end_to_end:  # the last letter is in the last row of its lane
         begins += placed.lanes * geometry.rows - rows["length"]
-    columns = rows["query"], rows["group"], rows["side"], begins
-    for query, group, side, begin in np.stack(columns, axis=1).tolist():
-        codes = queries[query]
-        np.add(codes, 1, out=found[group, side, begin : begin + len(codes)], dtype=dtype)
+    begins += (rows["group"].astype(np.intp) * geometry.queries + rows["side"]) * size
+    letters = ranges(queries.offsets[rows["query"]], rows["length"])
+    codes = queries.residues[letters].astype(dtype)
+    found.ravel()[ranges(begins, rows["length"])] = codes + dtype(1)
     return found
 
 

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ from glsw.engines.answers import check_found, check_range, impossible
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32
 from glsw.engines.lanes.pipeline import Pipeline, Work
-from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, PackedTargets
+from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
 from glsw.scoring.gaps import EndGaps
 from glsw.sequences.encoded import Sequences, offsets_of
@@ -120,7 +119,7 @@ class _Layout:
 
     def __init__(self, tile: BoundedTile, done: Round) -> None:
         jobs = done.jobs
-        self.targets = np.array([job.packed.scores(job.geometry) for job in jobs], np.int64)
+        self.targets = np.array([job.packed.row_size for job in jobs], np.int64)
         counts = np.array([len(job.rows) for job in jobs], np.int64)
         *first_score, self.scores = offsets_of(self.targets * counts).tolist()
         self.first_score = np.array(first_score, np.int64)
@@ -129,10 +128,10 @@ class _Layout:
         first: dict[int, int] = {}
         parts: list[npt.NDArray[np.int32]] = []
         for job in jobs:
-            if id(job.packed) not in first:
-                first[id(job.packed)] = sum(map(len, parts))
+            if id(job.targets) not in first:
+                first[id(job.targets)] = sum(map(len, parts))
                 parts.append(_targets_of(job))
-        self.first_target = np.array([first[id(job.packed)] for job in jobs], np.int64)
+        self.first_target = np.array([first[id(job.targets)] for job in jobs], np.int64)
         self._target = np.concatenate(parts)
         self.query_bounds = tile.query_bounds[self._query]
         self.target_bounds = np.full(len(self._target), _NO_TARGET, np.int32)
@@ -149,20 +148,12 @@ class _Layout:
         return Passing(query, target, entries[:, 1].astype(np.int32))
 
 
-_known: WeakKeyDictionary[PackedTargets, npt.NDArray[np.int32]] = WeakKeyDictionary()
-
-
 def _targets_of(job: Job) -> npt.NDArray[np.int32]:
-    """Return the number of the target of each place of a job, -1 where there is none."""
-    if job.packed in _known:
-        return _known[job.packed]
-    count = len(job.targets.order)
-    stored = np.arange(len(job.packed.columns) * job.geometry.targets)
-    order = stored if job.packed.order is None else job.packed.order
-    found = np.full(len(stored), -1, np.int32)
-    found[order < count] = job.targets.order[order[order < count]]
-    _known[job.packed] = found
-    return found
+    """Return the number of the target of each score of a row, -1 of that of none."""
+    positions = job.targets.positions
+    if isinstance(positions, slice):
+        positions = np.arange(positions.start, positions.stop)
+    return np.append(positions, -1).astype(np.int32)
 
 
 def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArray[np.uint32]:

@@ -158,6 +158,7 @@ class Queue:
         program = self._engine.program("lanes.comp", **job.geometry.defines)
         job.bind()
         self._engine.reserve(BORDERS, 0)
+        self._engine.set(program, job.uniforms)
         program["strip_count"] = job.strips if at_once else 1
         program["border_stride"] = int(job.border_columns[groups.stop] - job.border_columns[first])
         program["first_group"] = first

@@ -50,7 +50,7 @@ class Targets:
     Parameters
     ----------
     order : ndarray of int, shape (N,)
-        Where each stands among those that were asked for.
+        Where each stands among those that were asked for. Their scores come in that order.
     first, lengths : ndarray of int64, shape (N,)
         Where its letters begin, and how many they are.
     """
@@ -61,10 +61,19 @@ class Targets:
 
     @cached_property
     def positions(self) -> npt.NDArray[np.intp] | slice:
-        """The order, as a slice if it is one."""
-        order = self.order
-        ascending = len(order) > 0 and bool((np.diff(order) == 1).all())
-        return slice(int(order[0]), int(order[-1]) + 1) if ascending else order
+        """Where the scores of a row belong, as a slice if that is one."""
+        first, last = int(self.order.min()), int(self.order.max())
+        whole = last - first + 1 == len(self.order)
+        return slice(first, last + 1) if whole else np.sort(self.order)
+
+    @cached_property
+    def places(self) -> npt.NDArray[np.uint32]:
+        """Where the score of each target is in a row."""
+        if isinstance(self.positions, slice):
+            places = self.order - self.positions.start
+        else:
+            places = np.searchsorted(self.positions, self.order)
+        return np.asarray(places, np.uint32)
 
     @cached_property
     def residues_from(self) -> npt.NDArray[np.int64]:
@@ -159,23 +168,19 @@ class PackedTargets:
         Where the words of each lane begin, and the words.
     columns : ndarray of int64
         Columns of each lane.
-    order : ndarray of int64, optional
-        Which target is where; by default they are as they come.
+    row_size : int
+        Scores of a query: of each target, and one more for lanes without any.
     """
 
     slots: moderngl.Buffer
     words: moderngl.Buffer
     columns: npt.NDArray[np.int64]
-    order: npt.NDArray[np.int64] | None
+    row_size: int
 
     @property
     def buffers(self) -> tuple[moderngl.Buffer, ...]:
         """Its buffers on the device."""
         return self.slots, self.words
-
-    def scores(self, geometry: Geometry) -> int:
-        """Return how many scores there are for each query, those of no targets too."""
-        return len(self.columns) * geometry.targets
 
     def border_columns(self, geometry: Geometry) -> npt.NDArray[np.int64]:
         """Return the places of borders before each work group, and behind the last one."""
@@ -297,16 +302,19 @@ class TargetStore:
         lanes = -(-count // (geometry.targets * chains)) * chains
         places = np.zeros((lanes * geometry.targets, 2), np.uint32)
         places[:count, 0], places[:count, 1] = targets.first, targets.lengths
-        order = None
+        scores = np.full(len(places), count, np.uint32)
+        scores[:count] = targets.places
         if alternating:  # the longest next to the shortest
             order = zigzag(np.arange(len(places)), alternating)
-            places = places[order]
+            places, scores = places[order], scores[order]
         slots = slots_of(places[:, 1], geometry.targets, geometry.step)
+        own = np.broadcast_to(scores.reshape(-1, geometry.targets), (lanes, 2))
+        slots = np.concatenate([slots, own], axis=1)
         made = PackedTargets(
             self._pool.filled(slots, pooled=False),
             self._pool.make(4 * self._tracks * (int(slots[-1, :2].sum()) + 1)),
             slots[:, 1].astype(np.int64) * geometry.step,
-            order,
+            count + 1,
         )
         stored = self._pool.filled(places)
         self.pack_letters(geometry, lanes, made.slots, stored, self._letters[1], made.words)

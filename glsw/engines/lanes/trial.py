@@ -58,7 +58,7 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
         for _ in prover.queue.slices_of([job], ignore):
             pass
         (found,) = prover.scores_of([job])
-        if not _same(found, expected[:, share.order], geometry):
+        if not _same(found, expected[:, share.positions], geometry):
             return False
     return True
 

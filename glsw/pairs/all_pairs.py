@@ -34,6 +34,7 @@ def pieces(
     *,
     symmetric: bool,
     halves: bool = False,
+    scores: int = _MAX_SCORES,
 ) -> Iterator[Tile]:
     """Yield pieces that have every pair, of symmetric ones every pair in one order at least.
 
@@ -48,6 +49,8 @@ def pieces(
     halves : bool
         Whether squares on the diagonal are computed once for each pair, see `ScanHints`: then
         these are larger, as a tile of scores.
+    scores : int
+        Of such a tile.
 
     Examples
     --------
@@ -58,7 +61,7 @@ def pieces(
     every = slice(0, len(queries))
     halves = halves and symmetric
     for part in targets.parts(max(1, residues)):
-        most = isqrt(_MAX_SCORES) if halves else _MAX_TARGETS
+        most = isqrt(scores) if halves else _MAX_TARGETS
         step = _equal_step(part.stop - part.start, most)
         for start in range(part.start, part.stop, step):
             some = slice(start, min(start + step, part.stop))
@@ -141,7 +144,7 @@ def score_matrix(
 ) -> npt.NDArray[Any]:
     """Return the score of each query with each target, in units of the matrix.
 
-    Besides the result it takes memory for a tile of 2**25 scores.
+    Besides the result it takes memory for a tile of 2**25 scores, if they are not all one tile.
 
     Parameters
     ----------
@@ -174,10 +177,13 @@ def score_matrix(
     if not np.can_cast(kind, found.dtype, "same_kind") or found.dtype.itemsize < 4:
         raise ValueError(f"out has numbers of {found.dtype}, {kind} expected")
     halves = engine.hints.halves and not run.workers
-    every = list(pieces(queries, others, engine.hints.part, symmetric=symmetric, halves=halves))
+    most = max(_MAX_SCORES, found.size if out is None and found.dtype == np.int32 else 0)
+    every = list(
+        pieces(queries, others, engine.hints.part, symmetric=symmetric, halves=halves, scores=most)
+    )
     if run.workers:
         every = pieces_of_workers(every, queries, others, run.workers)
-    tiles = [tile for each in every for tile in tiles_of(each)]
+    tiles = [tile for each in every for tile in tiles_of(each, most)]
     cells = [cells_of(tile, queries, others, symmetric=symmetric) for tile in tiles]
     for tile, scores in _scores_of(run, tiles, cells, queries, others):
         values = engine.scoring.in_matrix_units(scores)

@@ -10,8 +10,8 @@ import os
 import re
 import sys
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.arrays import Int64, UInt8
+from glsw.cores import cores
 from glsw.sequences.alphabet import Alphabet, single_bytes
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.fasta import read, read_all
@@ -45,6 +46,7 @@ _LIKE_A_FILE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 4096  # characters of a path
+_LARGE, _MOST_THREADS = 2**24, 8  # bytes of codes that several threads encode, and of these
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +156,16 @@ def codes_of(
     if PIECE % alphabet.width == 0 and not rests.any():
         found: Counter[str] = Counter()
         codes = np.empty(lengths.sum(), alphabet.code_type)
-        at = 0
+
+        def encode(piece: bytes, at: int) -> Counter[str]:
+            counted: Counter[str] = Counter()
+            part = alphabet.encode(piece, unknown=unknown, substituted=counted)
+            codes[at : at + len(part)] = part
+            return counted
+
         with suppress(ValueError):
-            for piece in records.pieces():
-                part = alphabet.encode(piece, unknown=unknown, substituted=found)
-                codes[at : at + len(part)] = part
-                at += len(part)
+            for counted in _each_done(encode, records.pieces(), alphabet.width, codes.nbytes):
+                found += counted
             if substituted is not None:
                 substituted.update(found)
             return Sequences(codes, offsets_of(lengths))
@@ -168,6 +174,27 @@ def codes_of(
         for each in records
     ]
     return Sequences.of(encoded)
+
+
+def _each_done(
+    encode: Callable[[bytes, int], Counter[str]], pieces: Iterable[bytes], width: int, size: int
+) -> Iterator[Counter[str]]:
+    """Encode pieces, each behind those before, of large texts by several threads."""
+    at, begun, threads = 0, deque[Any](), min(_MOST_THREADS, cores() // 2)
+    if threads < 2 or size < _LARGE:
+        for piece in pieces:
+            yield encode(piece, at)
+            at += len(piece) // width
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads, "glsw-encode") as pool:
+        for piece in pieces:
+            begun.append(pool.submit(encode, piece, at))
+            at += len(piece) // width
+            if len(begun) > 2 * threads:
+                yield begun.popleft().result()
+        yield from (each.result() for each in begun)
 
 
 class _Nameless(Records):

@@ -70,8 +70,8 @@ def test_modes_that_are_refused():
         Aligner(mode="glocal")
     with pytest.raises(ValueError, match="mode 'local' and a scoring with end gaps exclude"):
         Aligner(DNA.in_mode("global"), mode="local")
-    with pytest.raises(ValueError, match=r"engine 'lanes'.*local"):
-        Aligner(mode="global", engine="lanes")
+    with pytest.raises(ValueError, match=r"engine 'scan'.*local"):
+        Aligner(mode="global", engine="scan")
 
 
 # Units.

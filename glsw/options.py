@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, get_args, is_typeddict
 
 from glsw.engines.base import Progress, Ties
 from glsw.run.pool import AnyExecutor, Devices
@@ -132,12 +132,14 @@ class AlignerSearchOptions(AlignerOptions, SearchOptions, total=False):
 
 
 def defaults_of(table: Any) -> dict[str, Any]:
-    """Return the defaults of options by their names.
+    """Return the defaults of options by their names, of a table or of a class that takes them.
 
     >>> defaults_of(HitOptions)["top"], list(defaults_of(SearchOptions))[-1]
     ('auto', 'skip')
     """
-    return {name: kind.__metadata__[0] for name, kind in table.__annotations__.items()}
+    if is_typeddict(table):
+        return {name: kind.__metadata__[0] for name, kind in table.__annotations__.items()}
+    return {name: each.default for name, each in inspect.signature(table).parameters.items()}
 
 
 def complete(verb: str, table: Any, options: Mapping[str, Any]) -> dict[str, Any]:

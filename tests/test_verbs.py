@@ -136,6 +136,10 @@ def test_signatures_list_all_options():
         parameters = inspect.signature(verb).parameters.values()
         listed = {each.name: each.default for each in parameters if each.kind == each.KEYWORD_ONLY}
         assert listed == options
+    for name in glsw.__all__:
+        if inspect.isfunction(verb := getattr(glsw, name)):
+            kinds = {each.kind for each in inspect.signature(verb).parameters.values()}
+            assert inspect.Parameter.VAR_KEYWORD not in kinds, name
     text = inspect.getdoc(glsw.search) or ""
     assert {*of_search} <= {*re.findall(r"^(\w+) : ", text, re.MULTILINE)}
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from glsw.aligner import Aligner
 from glsw.engines.base import Progress, ignore
 from glsw.engines.score_map import UNCAPPED, Value
-from glsw.options import AlignerOptions
+from glsw.options import AlignerOptions, listing
 from glsw.scoring.kinds import chosen
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database_writer import beside
@@ -198,6 +198,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
         check(path)
 
 
+@listing(AlignerOptions, Aligner)
 def dotplot(
     query: Many,
     target: Many | None = None,
@@ -234,8 +235,6 @@ def dotplot(
         The most alignments to draw over it, of both strands; see `glsw.alignments`.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
-    **options
-        Those of `Aligner`. Maps are computed on its device, which needs OpenGL 4.3.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from glsw.engines.base import Progress
 from glsw.engines.spec import EngineSpec
 from glsw.engines.three.base import Engine3
 from glsw.inputs import InputEncoder
-from glsw.options import described
+from glsw.options import described, listing
 from glsw.run.pool import AnyExecutor, Devices, PoolUser, task_count
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import chosen
@@ -483,7 +483,7 @@ def score3(
         return aligner.score(a, b, c, table=True) if table else aligner.score(a, b, c)
 
 
-@described(Aligner3.align, Aligner3.score, Aligner3)
+@listing(Aligner3, Aligner3.align, Aligner3.score)
 def align3(a: One, b: One, c: One, **options: Unpack[Aligner3Options]) -> Bio.Align.Alignment:
     """Return the best alignment: `Aligner3.align` of an `Aligner3` with these options.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from glsw.alignment import columns
-from glsw.output import blast_tab, jsonl, paf, sam
+from glsw.output import blast_tab, gff3, jsonl, paf, sam
 from glsw.wings.three import formats as three
 
 PAGE = Path(__file__).with_name("COLUMNS.md")
@@ -24,9 +24,9 @@ Each name has the same meaning in Python and in files: starts are 0-based, ends 
 both refer to the query as given, even on its minus strand; identity is a fraction. This holds for
 `SearchResult.to_dataframe()` and `rows()`, `PairAlignments`, `Alignment`, `tsv` and `jsonl`.
 Formats of other programs follow their definitions: in `blast-tab` positions are 1-based and
-inclusive, the target descends on the minus strand, and identity is a percentage; SAM is 1-based,
-PAF 0-based. Text for people (`table`, `pairwise`, `html`, `str()` of a result) is 1-based, as in
-BLAST; so are `Hsp.query_place` and `Hsp.target_place`, which it shows.
+inclusive, the target descends on the minus strand, and identity is a percentage; SAM and GFF3
+are 1-based, PAF 0-based. Text for people (`table`, `pairwise`, `html`, `str()` of a result) is
+1-based, as in BLAST; so are `Hsp.query_place` and `Hsp.target_place`, which it shows.
 """
 
 
@@ -50,6 +50,10 @@ def page() -> str:
         "The columns, and the tags after them:\n",
         *_table("column", numbered, code=False),
         *_table("tag", paf.TAGS),
+        "## GFF3\n",
+        "A line is a feature on the target: `nucleotide_match`, `protein_match` or, if one side "
+        "was translated, `translated_nucleotide_match`. Its score is the E-value. Attributes:\n",
+        *_table("attribute", gff3.ATTRIBUTES),
         "## `blast-tab`\n",
         "The default is `std`; other columns can be named:\n",
         f"`std`: `{' '.join(blast_tab.STANDARD)}`\n",

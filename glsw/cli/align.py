@@ -47,7 +47,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     output = add_output(
         parser,
         ALIGNMENT_FORMATS,
-        "pairwise: text; tsv, blast-tab: one line per alignment; sam; paf; jsonl",
+        "pairwise: text; tsv, blast-tab: one line per alignment; sam; paf; gff3; jsonl",
         partial(format_in, formats=ALIGNMENT_FORMATS),
     )
     add_rows(output, {**READ_GROUP, **SUMMARY})

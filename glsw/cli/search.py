@@ -127,7 +127,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         {"table on a terminal, else pairwise": None},
         "pairwise: ranked list and alignments; table: the list only; tsv: one line per alignment; "
         "blast-tab, blast-tab-comments: BLAST's formats 6 and 7, with columns if named, such as "
-        "'blast-tab std qlen'; sam; paf; jsonl; html: one page for a browser",
+        "'blast-tab std qlen'; sam; paf; gff3; jsonl; html: one page for a browser",
         partial(format_in, formats=FORMATS),
     )
     parser.set_defaults(format=None)

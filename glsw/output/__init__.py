@@ -1,8 +1,8 @@
 """Writers of results by name: each takes one result at a time and writes it in one go.
 
 Coordinates leave the program here. In tsv and jsonl they count from 0 and are half-open, as inside.
-In text for people and in BLAST's formats they count from 1 and include the last residue; SAM and
-PAF have their own convention.
+In text for people, in GFF3 and in BLAST's formats they count from 1 and include the last residue;
+SAM and PAF have their own convention.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from glsw.alignment.hits import SearchResult
-from glsw.output import blast_tab, html, jsonl, paf, pairwise, sam, tsv
+from glsw.output import blast_tab, gff3, html, jsonl, paf, pairwise, sam, tsv
 from glsw.output.format import Format, Header
 from glsw.output.result_file import ResultFile, is_replaced
 from glsw.sequences.database import Database
@@ -35,6 +35,7 @@ FORMATS: Mapping[str, Format] = {
     **{name: blast_tab.tabular_format(comments=comments) for name, comments in _TABULAR.items()},
     "sam": sam.sam_format(),
     "paf": Format(paf.write),
+    "gff3": Format(gff3.write, gff3.HEADER),
     "jsonl": Format(jsonl.write),
     "html": html.page_format(),
 }
@@ -42,7 +43,7 @@ FORMATS: Mapping[str, Format] = {
 
 ALIGNMENT_FORMATS: Mapping[str, Format] = {
     "pairwise": Format(pairwise.write_alignments),
-    **{name: FORMATS[name] for name in ("tsv", "blast-tab", "sam", "paf", "jsonl")},
+    **{name: FORMATS[name] for name in ("tsv", "blast-tab", "sam", "paf", "gff3", "jsonl")},
 }
 """For one pair of sequences."""
 
@@ -72,7 +73,7 @@ def format_of(text: str, formats: Mapping[str, Format] = FORMATS) -> Format:
     Traceback (most recent call last):
         ...
     ValueError: unknown format 'tabel', did you mean table? There are pairwise, table, tsv, \
-blast-tab, blast-tab-comments, sam, paf, jsonl, html
+blast-tab, blast-tab-comments, sam, paf, gff3, jsonl, html
     """
     name, *columns = text.split() or [""]
     name = _NUMBERS.get(name, name)

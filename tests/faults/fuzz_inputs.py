@@ -26,7 +26,7 @@ _COMMANDS = {
     "words": "{word} {a} {b} {option}",
 }
 _ENGINES = ("reference", "cpu", "diagonal")
-_FORMATS = ("table", "tsv", "blast-tab", "sam", "paf", "jsonl", "pairwise", "html", "nonsense")
+_FORMATS = ("table", "tsv", "blast-tab", "sam", "paf", "jsonl", "gff3", "html", "nonsense")
 _VALUES = (
     "", "0", "1", "-1", "1e9", "1e-9", "-1e-4", "nan", "inf", "99999999999999999999", "x", ",",
     "é", "\x1b[31m", "../..", "/dev/null", "-", "--",

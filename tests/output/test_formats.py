@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import unquote
 
 import Bio.Align
 import numpy as np
@@ -603,6 +604,65 @@ def test_paf_reads_back(seed: int) -> None:
         assert (at_query, at_target) == (len(query), len(aligned))
         assert (equal, columns) == (seen["="], sum(seen.values()))
         assert (int(tags["AS"]), int(tags["NM"])) == (hsp.score, columns - equal)
+
+
+def features(text: str) -> list[tuple[list[str], dict[str, str]]]:
+    """Return the columns of GFF3 and its attributes, as the specification has them read."""
+    head, *lines = text.splitlines()
+    assert head == "##gff-version 3"
+    found = []
+    for line in lines:
+        *fields, attributes = line.split("\t")
+        named = dict(each.split("=") for each in attributes.split(";"))
+        assert len(fields) == 8
+        fields[0] = unquote(fields[0])
+        found.append((fields, named))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gff3_reads_back(seed: int) -> None:
+    result, targets = searched(seed)
+    letters = {record.id: record.letters for record in targets}
+    text = text_of(result, form="gff3")
+    assert text.isascii()
+    assert ">" not in text
+    for (fields, named), hsp in zip(features(text), pairs(result), strict=True):
+        target, source, kind, start, end, _, strand, phase = fields
+        assert (source, kind, phase) == ("glsw", "nucleotide_match", ".")
+        assert strand == "+-"[hsp.context.strand < 0]
+        name, first, last, of_query = named["Target"].split(" ")
+        assert (unquote(name), unquote(named["Name"]), of_query) == ("read 1", "read 1", "+")
+        query = result.query.letters.upper()[int(first) - 1 : int(last)]
+        query = query if strand == "+" else reverse_complement(query)
+        aligned, at_query, at_target, equal, columns = (
+            letters[target][int(start) - 1 : int(end)], 0, 0, 0, 0,
+        )  # fmt: skip
+        for letter, size in re.findall(r"([MID])([0-9]+)(?: |$)", named["Gap"]):
+            count = int(size)
+            if letter == "M":
+                ours, theirs = query[at_query:][:count], aligned[at_target:][:count]
+                equal += sum(map(str.__eq__, ours, theirs))
+            at_query += count * (letter != "D")
+            at_target += count * (letter != "I")
+            columns += count
+        assert (at_query, at_target) == (len(query), len(aligned))
+        assert float(named["score"]) == hsp.score
+        assert float(named["identity"]) == pytest.approx(equal / columns, abs=1e-4)
+
+
+def test_gff3_of_proteins_and_of_a_translated_query() -> None:
+    hsp, _, target = of_blast(BLASTX, BLASTX_LINE)
+    name = "d;1=&,%\u03b1"
+    result = result_of(Record(name, "", "A" * 168), Hit(1, target, (hsp,)))
+    ((fields, named),) = features(text_of(result, form="gff3"))
+    assert fields[2:5] + fields[6:] == ["translated_nucleotide_match", "5", "57", "-", "."]
+    assert named["Target"] == "d%3B1%3D%26%2C%25%CE%B1 5 160 +"
+    assert named["Gap"] == "M18 D2 M20 I1 M13"
+    found = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"])
+    ((fields, named),) = features(text_of(found, form="gff3"))
+    assert (fields[2], fields[5]) == ("protein_match", f"{found[0].evalue:.3g}")
+    assert (named["bits"], named["Gap"]) == (f"{found[0].bits:.1f}", "M2 I1 M2")
 
 
 def test_paf_of_a_translated_query() -> None:

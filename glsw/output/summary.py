@@ -24,6 +24,17 @@ SCHEMA = Path(__file__).with_name("summary_schema.json")
 VERSION = 1
 """The version of the schema, a member of each summary."""
 
+_MULTIQC = "_mqc.json"
+_COLUMNS: Mapping[str, Mapping[str, object]] = {
+    "queries": {"title": "Queries", "description": "sequences searched", "format": "{:,.0f}"},
+    "hits": {"title": "Hits", "description": "hits listed", "format": "{:,.0f}"},
+    "alignments": {"title": "Alignments", "description": "of these hits", "format": "{:,.0f}"},
+    "seconds": {"title": "Time", "description": "wall time of the run", "suffix": " s"},
+    "gcups": {"title": "GCUPS", "description": "billions of cells per second", "hidden": True},
+    "engine": {"title": "Engine", "description": "what computed", "hidden": True},
+    "device": {"title": "Device", "description": "where it ran"},
+}
+"""The columns of general statistics in MultiQC."""
 _PACKAGES = "numpy", "biopython", "moderngl", "pyopal", "parasail"
 
 
@@ -35,7 +46,8 @@ class RunSummary:
     Parameters
     ----------
     path : path
-        The file.
+        The file. If its name ends in ``_mqc.json``, it is written for MultiQC, as custom content:
+        a row of the run's totals for its general statistics.
     members : mapping
         Members at the beginning, such as ``command`` and ``database``.
     began : float, optional
@@ -70,6 +82,7 @@ class RunSummary:
         resumed: int = 0,
     ) -> None:
         self._file = ResultFile(path)
+        self._for_multiqc = Path(path).name.endswith(_MULTIQC)
         self._began = time.time() if began is None else began
         self._members, self._resumed = members, resumed
         self._rows = self._hits = self._alignments = self._cells = self._memory = 0
@@ -87,7 +100,8 @@ class RunSummary:
             **self._members,
         }
         self._file.__enter__()
-        self._file.stream.write(f'{json.dumps(head, indent=2)[:-2]},\n  "queries": [')
+        if not self._for_multiqc:
+            self._file.stream.write(f'{json.dumps(head, indent=2)[:-2]},\n  "queries": [')
         return self
 
     def counted(self, results: Iterable[SearchResult]) -> Iterator[SearchResult]:
@@ -113,8 +127,9 @@ class RunSummary:
 
     def add(self, query: str, *, hits: int, **values: object) -> None:
         """Add a line about a query."""
-        line = json.dumps({"id": query, "hits": hits, **values}, allow_nan=False)
-        self._file.stream.write(f"{',' * bool(self._rows)}\n    {line}")
+        if not self._for_multiqc:
+            line = json.dumps({"id": query, "hits": hits, **values}, allow_nan=False)
+            self._file.stream.write(f"{',' * bool(self._rows)}\n    {line}")
         self._rows += 1
         self._hits += hits
 
@@ -136,15 +151,39 @@ class RunSummary:
         traceback: TracebackType | None,
     ) -> None:
         try:
-            if error is None:
+            if error is None and self._for_multiqc:
+                self._file.stream.write(f"{json.dumps(self._multiqc(), indent=2)}\n")
+            elif error is None:
                 self._file.stream.write(f"\n  ],{json.dumps(self._end(), indent=2)[1:]}\n")
         finally:
             self._file.__exit__(kind, error, traceback)
             if error is not None:
                 self._file.part.unlink(missing_ok=True)
 
+    def _multiqc(self) -> dict[str, object]:
+        """Return the totals as MultiQC's custom content, of a sample named as the query file."""
+        query = self._members.get("query")
+        path = str(query["path"]) if isinstance(query, Mapping) else "glsw"
+        sample = Path("stdin" if path == "-" else path).name.partition(".")[0]
+        end = self._end()
+        values = {**self._totals(), "engine": end["engine"], "device": ", ".join(self._ran_on)}
+        return {
+            "id": "glsw",
+            "plot_type": "generalstats",
+            "headers": {name: {"namespace": "glsw", **each} for name, each in _COLUMNS.items()},
+            "data": {sample: {name: values[name] for name in _COLUMNS}},
+        }
+
     def _end(self) -> dict[str, object]:
-        totals = {
+        return {
+            "engine": joined(self._engines),
+            "ran_on": list(self._ran_on),
+            "devices": [device_members(each) for each in self.devices],
+            "totals": self._totals(),
+        }
+
+    def _totals(self) -> dict[str, object]:
+        return {
             "queries": self._rows,
             "resumed_queries": self._resumed,
             "hits": self._hits,
@@ -154,12 +193,6 @@ class RunSummary:
             "seconds": round(time.time() - self._began, 6),
             "gcups": round(self._cells / self._seconds / 1e9, 6) if self._seconds else 0,
             "device_memory": self._memory,
-        }
-        return {
-            "engine": joined(self._engines),
-            "ran_on": list(self._ran_on),
-            "devices": [device_members(each) for each in self.devices],
-            "totals": totals,
         }
 
 

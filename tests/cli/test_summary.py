@@ -35,6 +35,19 @@ def read(folder: Path, name: str = "run.json") -> dict[str, Any]:
     return document
 
 
+def test_summary_for_multiqc(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    assert run(f"{SEARCH} --min-score 8 --summary run.json").status == 0
+    totals = read(files)["totals"]
+    assert run(f"{SEARCH} --min-score 8 --summary run_mqc.json").status == 0
+    document = json.loads((files / "run_mqc.json").read_text(encoding="utf-8"))
+    assert (document["id"], document["plot_type"]) == ("glsw", "generalstats")
+    ((sample, values),) = document["data"].items()
+    assert (sample, values["engine"], values["device"]) == ("queries", "reference", "CPU")
+    assert {*values} == {*document["headers"]}
+    for name in ("queries", "hits", "alignments"):
+        assert values[name] == totals[name] > 0
+
+
 def test_search(run: Callable[..., SimpleNamespace], files: Path) -> None:
     done = run(f"{SEARCH} --min-score 8 --max-hsps 2 --summary run.json")
     assert done.status == 0

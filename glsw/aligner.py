@@ -450,7 +450,7 @@ class Aligner(PoolUser):
     ) -> Iterator[Alignment]:
         """Return all local alignments of two sequences that share no aligned pair of residues.
 
-        The sequences are aligned as they are given: of DNA only this strand (`search` has both).
+        The sequences are aligned as given: for DNA only this strand (`search` uses both).
 
         The first is that of `align`, the second the best of those that share no aligned pair with
         the first, the third the best of those that share none with these two, and so on (Waterman

@@ -347,9 +347,7 @@ def test_the_rule_tells_real_sequences(data: Path) -> None:
 
 def test_strands_that_are_not_compared() -> None:
     for verb in (glsw.score, glsw.align, glsw.alignments, glsw.score_pairs, glsw.align_pairs):
-        with pytest.warns(
-            KindWarning, match=r"only the strands as given are compared, glsw\.search"
-        ):
+        with pytest.warns(KindWarning, match=r"only the given strands are compared, glsw\.search"):
             verb(DNA, [DNA] if "pairs" in verb.__name__ else DNA, engine="reference")
     with pytest.warns(KindWarning) as caught:
         glsw.search(DNA, [DNA], engine="reference")

@@ -41,15 +41,15 @@ _COMMANDS = {
     "align": ("glsw.cli.align", "align two sequences"),
     "neighbors": (
         "glsw.cli.neighbors",
-        "list the pairs of sequences within a cutoff, of all pairs",
+        "compare all pairs of sequences and list those within a cutoff",
     ),
-    "makedb": ("glsw.cli.makedb", "index sequences, for searches that start at once"),
+    "makedb": ("glsw.cli.makedb", "index sequences, so that searches start at once"),
     "verify": (
         "glsw.cli.verify",
-        "read a whole database of makedb and compare it with its checksums",
+        "check a whole database against its checksums",
     ),
     "devices": ("glsw.cli.devices", "list the OpenGL devices"),
-    "demo": ("glsw.cli.demo", "write a small database and a query, and search"),
+    "demo": ("glsw.cli.demo", "write a small database and a query, and search them"),
 }
 """The commands of the core: the module of each, and its help. Wings register more."""
 _WITHOUT_DEVICE = "makedb", "verify"
@@ -101,9 +101,9 @@ _PROGRAMS_OF_BLAST = {
 }
 
 _EPILOG = (
-    "exit status: 0 when done, 2 after an error (one line on stderr), 130 when interrupted "
-    "(FILE.part has the results so far), 141 when the reader of the output is gone, "
-    "143 when terminated, likewise"
+    "exit status: 0 on success, 2 after an error (one line on stderr), 130 if interrupted "
+    "(FILE.part contains the results so far), 141 if the reader of the output is gone, "
+    "143 if terminated (likewise)"
 )
 
 
@@ -190,7 +190,9 @@ def _parser(verbose: bool) -> _Parser:
         help="show the version and exit",
     )
     parser.add_argument(
-        "--verbose", action="store_true", help="with --version, also packages, drivers and devices"
+        "--verbose",
+        action="store_true",
+        help="with --version, also show packages, drivers and devices",
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_CommandParser)
     for name, (_, text) in _commands().items():
@@ -342,7 +344,7 @@ def _left(arguments: argparse.Namespace) -> str:
     file = getattr(arguments, "destination", None)
     if file is None or not file.left or not file.part.exists():
         return ""
-    on = ", --resume goes on with them" if "resume" in arguments else ""
+    on = ", --resume continues from them" if "resume" in arguments else ""
     return f"; {file.part} has the results so far{on}"
 
 

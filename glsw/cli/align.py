@@ -42,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_scoring(parser)
     add_rows(parser.add_argument_group("strands"), STRAND)
     add_masks(parser)
-    add_several(parser, "aligned pair of residues", None, "1, with another --mode none")
+    add_several(parser, "aligned pair of residues", None, "1; no limit with other modes")
     add_running(parser)
     output = add_output(
         parser,

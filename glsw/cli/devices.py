@@ -17,9 +17,8 @@ from glsw.words import visible
 
 _ARGUMENTS = {
     ("--test", bool): (
-        "have every engine prove itself on each device: a table of what is right, to send "
-        "with a report of a fault; and measure the device beside the processor, so that searches "
-        "use the faster one"
+        "test every engine on each device and print a table to include in bug reports; also "
+        "compare the speeds of device and CPU, so that searches use the faster one"
     ),
     ("--device", None, None, "N"): "number of the device or part of its name (all)",
     ("--format", ("text", "json"), "text"): "text or JSON (text)",

@@ -18,23 +18,22 @@ _OPTIONS: Rows = {
     ("out", None, None, "OUT"): "the database to write",
     ("--alphabet", alphabet, None, "NAME"): (
         "protein, dna (for --dna, --match and --mismatch), or the name of a matrix with other "
-        "letters, such as GONNET1992 (dna if the letters of all files look like it, else protein)"
+        "letters, such as GONNET1992 (dna if all files look like DNA, otherwise protein)"
     ),
     **UNKNOWN,
     ("--lower-case-mask", bool): (
-        "store lower-case letters as X or N, so that they score nothing, for searches with "
-        "--lower-case-mask"
+        "store lower-case letters as X or N, for searches with --lower-case-mask"
     ),
-    ("--seg", bool): "store segments of low complexity of proteins, found by SEG, as X",
+    ("--seg", bool): "mask low-complexity segments of proteins with SEG: store them as X",
     ("--second-track", name, None, "FILE"): (
-        "a second letter for each position, such as its structure: records of the same names "
-        "and lengths in the same order as in the one FILE"
+        "a second letter for each position, such as its structural state: records with the same "
+        "names and lengths in the same order as in FILE, of which there is one"
     ),
     ("--second-matrix", name, None, "FILE"): (
         f"a matrix with the letters of the second track, {MATRIX} (the 20 letters of the "
         "structure alphabet 3Di, and X)"
     ),
-    ("--force", bool): "overwrite OUT even if it is no database",
+    ("--force", bool): "overwrite OUT even if it is not a database",
     **PROGRESS,
 }
 

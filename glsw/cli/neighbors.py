@@ -30,15 +30,15 @@ _ARGUMENTS = {
 }
 _PAIRS = {
     ("--distance", DISTANCES, DISTANCES[0]): (
-        "score; self: the lesser of the scores of both with themselves, minus their score; "
-        "identity: equal columns of the best alignment, divided by all, 0 to 1; evalue: of a "
-        "search of all columns with the row (score)"
+        "score; self: the lower of the two self-scores minus the score; identity: identical "
+        "columns of the best alignment divided by all columns, 0 to 1; evalue: E-value of a "
+        "search with the row in all columns (score)"
     ),
     ("--top", count, 0, "K"): (
-        "the K best of each row, a sequence itself not counted, 0 for all (0)"
+        "list the K best of each row, not counting the sequence itself, 0 for all (0)"
     ),
     ("--min-score", number, None, "S"): (
-        "pairs of at least this score; only these are aligned for their identities"
+        "list pairs with at least this score; with identities, only these are aligned"
     ),
     ("--both", bool): (
         "without FASTA2, list each pair in both orders (once, the better if they differ)"
@@ -62,14 +62,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="C",
         type=number,
         required=True,
-        help="the least score or identity, or the largest difference or E-value",
+        help="minimum score or identity, or maximum self difference or E-value",
     )
     add_rows(group, _PAIRS)
     group.add_argument(
         "--self",
         dest="own",
         action="store_true",
-        help="without FASTA2, list also each sequence with itself, if that passes (no)",
+        help="without FASTA2, also list each sequence with itself, if it passes (no)",
     )
     add_scoring(parser)
     add_masks(parser)

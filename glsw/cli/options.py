@@ -58,9 +58,9 @@ def add_several(
     group = parser.add_argument_group("alignments")
     rows: Rows = {
         ("--max-alignments", count, 1, "K"): (
-            f"the K best of those that share no {what}, 0 for all (1)"
+            f"report the K best alignments that share no {what}, 0 for all (1)"
         ),
-        ("--min-score", number, least, "S"): f"alignments of at least this score ({note})",
+        ("--min-score", number, least, "S"): f"report alignments with at least this score ({note})",
     }
     add_rows(group, rows)
 
@@ -83,7 +83,7 @@ def complete_format(arguments: argparse.Namespace) -> None:
 
 def threads(note: str = "") -> Rows:
     """Return the row of the number of threads."""
-    text = f"threads of the processor, for engine cpu and software OpenGL{note} (all cores)"
+    text = f"CPU threads, for engine cpu and software OpenGL{note} (all cores)"
     return {("--threads", positive, None, "N"): text}
 
 
@@ -103,8 +103,8 @@ def add_running(
     rows: Rows = {
         ("--engine", name, engine, "NAME"): engines,
         ("--device", devices_of if several else name, None, "N"): (
-            "number of the device or part of its name, see glsw devices; auto for the GPU of this "
-            f"process by its number on the host, as Slurm, MPI or Dask give it{several}"
+            "number of the device or part of its name, see glsw devices; auto: the GPU whose index "
+            f"is the local rank of this process (Slurm, MPI, Dask){several}"
         ),
         ("--memory", size, None, "SIZE"): (
             "limit of device memory for parts of a database and for tables, such as 512M or 2G"

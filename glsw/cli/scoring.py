@@ -30,30 +30,29 @@ DNA_GAPS = 5, 2
 _SCORING = {
     ("--mode", MODES, "local"): (
         "local: the alignment begins and ends anywhere; global: it contains all letters of "
-        "both sequences; semiglobal: likewise, but gaps at both ends of both are free (local)"
+        "both sequences; semiglobal: the same, with free end gaps in both (local)"
     ),
     ("--ties", TIES, TIES[0]): (
-        "which of equally good alignments: the one that ends last, or any (conventional)"
+        "among equally good alignments, choose the one that ends last, or any (conventional)"
     ),
 }
 _MASKING = {
     ("--lower-case-mask", bool): "mask lower-case letters",
     ("--mask-low-complexity", bool): (
-        "mask regions of low complexity in queries: DUST for DNA, tantan for proteins"
+        "mask low-complexity regions in queries: DUST for DNA, tantan for proteins"
     ),
     ("--seg", ("yes", *MASKED), "no"): (
-        "mask segments of low complexity of proteins, found by SEG: of queries (yes or query, "
-        "as in blastp), of targets, or of both (no)"
+        "mask low-complexity segments of proteins with SEG: in queries (yes or query, as in "
+        "blastp), in targets, or in both (no)"
     ),
 }
 _KINDS = {
     ("--dna", bool): (
-        "score DNA or RNA as in blastn, ambiguous letters included (--match 2 --mismatch -3); "
-        f"the default if of the first {LETTERS_TO_TELL:,} letters of each file at least "
-        f"{PERCENT_COMMON} %% are A, C, G, T, U or N, and {PERCENT_NUCLEOTIDES} %% nucleotides of "
-        "IUPAC's code"
+        "score DNA or RNA as in blastn, including ambiguity codes (--match 2 --mismatch -3); the "
+        f"default if at least {PERCENT_COMMON} %% of the first {LETTERS_TO_TELL:,} letters of "
+        f"each file are A, C, G, T, U or N, and {PERCENT_NUCLEOTIDES} %% are IUPAC nucleotide codes"
     ),
-    ("--protein", bool): "score proteins, whatever the letters",
+    ("--protein", bool): "score as protein, whatever the letters",
 }
 
 
@@ -61,8 +60,8 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     """Add a matrix, or match and mismatch, gap costs and ties."""
     group = parser.add_argument_group(
         "scoring",
-        "Gap costs are in BLAST's words: the first residue of a gap costs gapopen + gapextend, "
-        "each further one gapextend; at 11/1 that is 12 for the first residue.",
+        "Gap costs follow BLAST's convention: the first residue of a gap costs gapopen + "
+        "gapextend, each further one gapextend; at 11/1 the first residue costs 12.",
     )
     add_costs(group)
     add_rows(group, _SCORING)
@@ -95,7 +94,7 @@ def add_costs(
             "VTML80, PFASUM60, PAM50 and others"
         ),
         ("--match", number, None, "S"): (
-            f"DNA or RNA instead of a matrix: score of equal letters, with --mismatch{match}"
+            f"score of equal letters, instead of a matrix, for DNA or RNA; with --mismatch{match}"
         ),
         ("--mismatch", not_positive, None, "S"): (
             f"score of different letters, such as -3{mismatch}"

@@ -46,32 +46,32 @@ _HITS = {
     ("--top", count, None, "N"): (
         f"list the N best hits, 0 for all ({DEFAULT_TOP}, but all if --evalue is given)"
     ),
-    ("--min-score", number, _DEFAULTS["min_score"], "S"): "hits of at least this score (1)",
+    ("--min-score", number, _DEFAULTS["min_score"], "S"): "list hits with at least this score (1)",
     ("--evalue", evalue, None, "E"): (
-        f"list hits with at most this E-value, inf for any ({DEFAULT_EVALUE:g}; where there "
-        "are no E-values, --top alone limits the list)"
+        f"list hits with at most this E-value, inf for no limit ({DEFAULT_EVALUE:g}; where there "
+        "are no E-values, only --top limits the list)"
     ),
     ("--max-hsps", count, _DEFAULTS["max_hsps"], "K"): (
-        "the K best alignments per hit that share no aligned pair of residues, 0 for all; 2 "
-        "or more for MAPQ of sam and paf (1)"
+        "report the K best alignments per hit that share no aligned pair of residues, 0 for "
+        "all; MAPQ in sam and paf needs at least 2 (1)"
     ),
     ("--statistics", METHODS, _DEFAULTS["statistics"]): (
-        "the method of E-values: published constants, a fit to all scores of a query, or "
-        "constants if the scoring has some, else a fit (auto)"
+        "method for E-values: published constants, a fit to all scores of a query, or constants "
+        "if available for the scoring, otherwise a fit (auto)"
     ),
     ("--order", ORDERS, _DEFAULTS["order"]): (
-        "sort hits by score, or by E-value, then score, as in BLAST; equal hits are in the "
-        "order of the database (score)"
+        "sort hits by score, or by E-value, then score, as in BLAST; ties are in database "
+        "order (score)"
     ),
 }
 _OUTPUT: Rows = {
     ("--alignments", count, None, "N"): (
-        "show alignments of the N best hits, 0 for all: below the list of table (none unless "
-        f"given), in pairwise ({ALIGNMENTS})"
+        "show the alignments of the N best hits, 0 for all: in table (default none) and in "
+        f"pairwise (default {ALIGNMENTS})"
     ),
     ("--resume", bool): (
-        "go on with the results that the same search left in FILE.part when it was "
-        "interrupted or killed; otherwise begin anew"
+        "continue the same search from FILE.part if it was interrupted or killed; otherwise "
+        "start from the beginning"
     ),
     ("--link", name, None, "PATTERN"): (
         "with --format html, link targets to addresses such as "
@@ -82,31 +82,30 @@ _OUTPUT: Rows = {
 }
 _TWO_TRACKS = {
     ("--second-track", name, None, "FILE"): (
-        "the second letters of the queries, of the same names and lengths in the same order: "
-        f"{FILES}"
+        f"second letters of the queries, with the same names and lengths in the same order: {FILES}"
     ),
     ("--second-matrix", name, None, "FILE"): (
-        f"the scores of second letters, with --second-track: {MATRIX}"
+        f"scores of second letters, with --second-track: {MATRIX}"
     ),
     ("--weight", cost, None, "W"): (
-        "what the scores of second letters are multiplied by; each is rounded then (1)"
+        "factor for the scores of second letters, which are then rounded (1)"
     ),
 }
 _STRANDS_AND_FRAMES: Rows = {
     **STRAND,
     ("--translated", bool): (
-        "search proteins with a DNA query, translated in three frames of each strand"
+        "search proteins with a DNA query translated in three frames of each strand, as blastx"
     ),
     ("--genetic-code", count, None, "N"): (
-        "NCBI's number of the code to translate by, with --translated (1)"
+        "NCBI number of the genetic code of the queries, with --translated (1)"
     ),
     ("--translated-target", bool): (
-        "search DNA with a protein, as tblastn: the targets are translated in three frames of "
-        "each strand; with --translated the query is too, as in tblastx"
+        "search DNA with a protein, as tblastn: translate the targets in three frames of each "
+        "strand; with --translated, the query too, as tblastx"
     ),
     ("--target-strand", STRANDS): "strands of the targets, with --translated-target (both)",
     ("--target-genetic-code", count, None, "N"): (
-        "NCBI's number of the code to translate the targets by, with --translated-target (1)"
+        "NCBI number of the genetic code of the targets, with --translated-target (1)"
     ),
 }
 
@@ -124,9 +123,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_running(parser, several="; numbers such as 0,1 or all to use several GPUs")
     output = add_output(
         parser,
-        {"table on a terminal, else pairwise": None},
-        "pairwise: ranked list and alignments; table: the list only; tsv: one line per alignment; "
-        "blast-tab, blast-tab-comments: BLAST's formats 6 and 7, with columns if named, such as "
+        {"table on a terminal, otherwise pairwise": None},
+        "pairwise: ranked list and alignments; table: only the list; tsv: one line per alignment; "
+        "blast-tab, blast-tab-comments: BLAST's formats 6 and 7, optionally with columns, such as "
         "'blast-tab std qlen'; sam; paf; gff3; jsonl; html: one page for a browser",
         partial(format_in, formats=FORMATS),
     )
@@ -139,8 +138,9 @@ def _add_tracks(parser: argparse.ArgumentParser) -> None:
     """Add the options of sequences with two letters per position."""
     group = parser.add_argument_group(
         "two tracks",
-        "QUERY and DB, of makedb --second-track, have a second letter at each position, such as "
-        "its structure; the scores of both are added. Letters and identities are of the first.",
+        "QUERY and DB (from makedb --second-track) have a second letter at each position, such as "
+        "its structural state; both scores are added. Reported letters and identities are those "
+        "of the first track.",
     )
     add_rows(group, _TWO_TRACKS)
 

@@ -20,8 +20,8 @@ from glsw.sequences.database import Database
 
 SUMMARY: Rows = {
     ("--summary", None, None, "FILE.json"): (
-        "write versions, database, devices, cells, seconds and hits per query to this file "
-        "when the results are written"
+        "write versions, database, devices, cells, seconds and hits per query to this file once "
+        "the results are complete"
     ),
 }
 

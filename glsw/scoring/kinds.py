@@ -160,17 +160,13 @@ def chosen(
     for name in verdict.short:
         warn(
             f"{name} has fewer than {FEWEST_LETTERS} letters, too few to tell nucleic acid from "
-            "protein, so it is scored as protein like the other: give a scoring to say so"
+            "protein, so it is scored as protein like the other: pass a scoring to silence this"
         )
     if verdict.nucleic:
         warn(
             f"{_look(kinds)} nucleic acid, so the scoring is glsw.Scoring.nucleotide(), as on the "
-            "command line: give a scoring to say so, or glsw.Scoring.blast() for proteins"
-            + (
-                "; only the strands as given are compared, glsw.search has both"
-                if one_strand
-                else ""
-            )
+            "command line: pass it to silence this, or glsw.Scoring.blast() for proteins"
+            + ("; only the given strands are compared, glsw.search uses both" if one_strand else "")
         )
     scoring = Scoring.nucleotide() if verdict.nucleic else Scoring.blast()
     return {**options, "scoring": made(scoring)}, sources

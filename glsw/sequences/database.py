@@ -475,8 +475,8 @@ def _alphabet_of(
 
     if kind.nucleic:
         warn(
-            f"{paths[0]} looks like nucleic acid, so the database has the alphabet glsw.DNA: give "
-            "it to say so, or glsw.PROTEIN for proteins"
+            f"{paths[0]} looks like nucleic acid, so the database has the alphabet glsw.DNA: pass "
+            "it to silence this, or glsw.PROTEIN for proteins"
         )
     return DNA if kind.nucleic else PROTEIN, alike()
 

@@ -1172,9 +1172,9 @@ def test_help_and_version(words: str, capsys: pytest.CaptureFixture[str]) -> Non
     if words == "--version":
         assert out == f"glsw {glsw.__version__}"
     else:
-        assert "exit status: 0 when done" in out
+        assert "exit status: 0 on success" in out
     if words.startswith("search"):
-        assert "at 11/1 that is 12 for the first residue" in out
+        assert "at 11/1 the first residue costs 12" in out
 
 
 def test_it_runs_as_a_module() -> None:
@@ -1211,7 +1211,7 @@ def test_interrupt_keeps_finished_queries(files: Path) -> None:
         out, err = started.communicate()
     assert (started.returncode, out) == (130, b"")
     assert err.decode() == (
-        "glsw: interrupted; out.part has the results so far, --resume goes on with them\n"
+        "glsw: interrupted; out.part has the results so far, --resume continues from them\n"
     )
     assert not (files / "out").exists()
     assert [row["query"] for row in rows(written.read_text())] == ["short"]

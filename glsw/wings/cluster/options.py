@@ -19,8 +19,8 @@ from glsw.sequences.database_file import is_database
 
 _ADD = {
     ("--cluster", None, None, "ADDRESS"): (
-        "have the workers of a cluster compute, each with the device of its own: tcp://HOST:"
-        "PORT or the scheduler file of Dask; local:N, N workers on this host; mpi, under mpiexec"
+        "compute on the workers of a cluster, each with its own device: tcp://HOST:PORT or a Dask "
+        "scheduler file; local:N, N workers on this host; mpi, under mpiexec"
     ),
 }
 

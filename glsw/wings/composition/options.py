@@ -9,9 +9,9 @@ from glsw.options import COMPOSITIONS
 
 _ADD = {
     ("--composition", COMPOSITIONS, 0): (
-        "score proteins with matrices for their compositions, as blastp's -comp_based_stats: "
-        "1 scaled, 2 conditionally adjusted (blastp's default), 0 not; profiles, also in rounds, "
-        "are scaled by both (0)"
+        "adjust scores to the compositions of the proteins, as blastp's -comp_based_stats: 0 no, "
+        "1 scaled matrices, 2 conditionally adjusted matrices (blastp's default); with 1 and 2 "
+        "profiles, including those of --iterations, are scaled (0)"
     ),
 }
 

@@ -3,6 +3,6 @@
 COMMANDS = {
     "dotplot": (
         "glsw.wings.dotplot.command",
-        "draw the best local score through each part of the table of two genomes",
+        "draw an exact dot plot: the best local score through each part of the table",
     ),
 }

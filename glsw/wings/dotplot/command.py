@@ -34,26 +34,27 @@ def _cap(text: str) -> Cap:
 
 _OUTPUT = {
     ("--max-alignments", count, 1, "K"): (
-        "draw the K best alignments over the map, which takes about as long each, 0 for none (1)"
+        "draw the K best alignments over the map, 0 for none; each takes about as long as the "
+        "map (1)"
     ),
 }
 _SEQUENCES = {
-    ("query", None, None, "QUERY"): f"sequences, of the rows: {FILES}",
+    ("query", None, None, "QUERY"): f"sequences of the rows: {FILES}",
 }
 _TILES = {
-    ("--tiles", count, TILES, "N"): f"tiles along the longer side, about ({TILES})",
-    ("--side", count, None, "N"): "residues of the side of a tile, about, instead",
+    ("--tiles", count, TILES, "N"): f"approximate number of tiles along the longer side ({TILES})",
+    ("--side", count, None, "N"): "approximate side of a tile in residues, instead of --tiles",
 }
 _MAP = {
     ("--value", VALUES, VALUES[0]): (
-        "the best score of a local alignment that passes through a tile, or that ends there, "
-        f"which takes half the time ({VALUES[0]})"
+        "show the best score of a local alignment that passes through a tile, or that ends "
+        f"there, which takes half the time ({VALUES[0]})"
     ),
     ("--cap", _cap, "auto", "S"): (
-        "count higher scores as this one, none for no limit (auto: 40 matches of DNA or 6 "
-        "times the best score of the matrix, or what a gap of half a tile costs)"
+        "upper limit of scores, none for no limit (auto: 40 nucleotide matches or 6 times the "
+        "best score of the matrix, or the cost of a gap of half a tile if that is more)"
     ),
-    ("--strand", STRANDS): "of the target (both of DNA or RNA)",
+    ("--strand", STRANDS): "strands of the target (both for DNA or RNA)",
 }
 
 
@@ -80,15 +81,15 @@ def add_sequences(parser: argparse.ArgumentParser) -> None:
         "target",
         metavar="TARGET",
         nargs="?",
-        help="sequences, of the columns (those of the query)",
+        help="sequences of the columns (the query itself)",
     )
     group = parser.add_argument_group(
         "scoring",
-        "Gap costs are in BLAST's words: the first residue of a gap costs gapopen + gapextend.",
+        "Gap costs follow BLAST's convention: the first residue costs gapopen + gapextend.",
     )
     add_costs(group)
     add_masks(parser)
-    add_running(parser, engines="of the alignments that are drawn (auto)")
+    add_running(parser, engines="engine for the alignments that are drawn (auto)")
 
 
 def add_tiles(group: argparse._ArgumentGroup) -> None:

@@ -28,7 +28,7 @@ _CONSENSUS = re.compile(r"^ [ \t*:.]*$", re.MULTILINE)
 """A line of Clustal that is not needed, and may be missing; Biopython wants all of them or none."""
 _MOST_OF_A_REASON = 200
 FORMATS = (
-    "what glsw has written, PSI-BLAST's ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment "
+    "a file written by glsw, PSI-BLAST's ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment "
     "(Stockholm, Clustal, FASTA with gaps)"
 )
 
@@ -64,7 +64,7 @@ def read_profile(path: Path, scoring: Scoring | None, gaps: Gaps = "fixed") -> P
             except ValueError as error:
                 raise ValueError(f"{path}: no alignment of format {kind}: {error}") from None
             return rows
-    raise ValueError(f"{path}: not a profile; a file may be {FORMATS}")
+    raise ValueError(f"{path}: not a profile, which is {FORMATS}")
 
 
 def _of_biopython(content: str, path: str, kind: str, skipped: int) -> Any:

@@ -40,27 +40,27 @@ DECIDES = "profile", "iterations", "inclusion", "positional_gaps", "sums"
 
 _PROFILES = {
     ("--profile", bool): (
-        f"QUERY is the file of a profile, whose scores depend on the position: {FORMATS}; "
-        "--matrix, --gapopen and --gapextend if the file names none, or instead of its own"
+        f"QUERY is a profile, with its own scores at each position: {FORMATS}; --matrix, "
+        "--gapopen and --gapextend supplement or override the file"
     ),
     ("--iterations", count, None, "N"): (
-        "search up to N times: each round with a profile of the query and the significant "
-        "hits of the round before, until nothing is new; the results are those of the last round"
+        "search up to N times, each round with a profile of the query and the significant hits "
+        "of the previous round, until no new hits are found; report the last round"
     ),
     ("--inclusion", number, None, "E"): (
-        f"with --iterations, hits of at most this E-value are significant ({INCLUSION:g}, "
+        f"with --iterations, hits with at most this E-value are significant ({INCLUSION:g}, "
         f"with --sums {SUMS_INCLUSION:g})"
     ),
     ("--profiles", name, None, "DIR"): (
-        "with --iterations, write the profile that each round makes to a file in this folder"
+        "with --iterations, write the profile built in each round to a file in this folder"
     ),
     ("--positional-gaps", bool): (
         "gap costs by position: with --iterations from the gaps of the members, with "
         "--profile from those of an alignment or the transitions of a HMMER3 model"
     ),
     ("--sums", bool): (
-        "with --iterations, E-values of the sum over all alignments of a hit, corrected for "
-        "biased compositions: finds more distant relatives (proteins); hits are ordered by them"
+        "with --iterations, compute E-values from the sum over all alignments of a hit, corrected "
+        "for biased composition, and sort by them: more sensitive for distant relatives (proteins)"
     ),
 }
 

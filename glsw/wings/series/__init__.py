@@ -4,6 +4,6 @@ NEEDS = ("three",)
 COMMANDS = {
     "motifs": (
         "glsw.wings.series.command",
-        "rank similar segments across the channels of a recording",
+        "rank similar segments in different channels of a recording",
     ),
 }

@@ -49,33 +49,33 @@ _OUTPUT = {
 }
 _RECORDING = {
     ("--channels", None, None, "WHICH"): (
-        "names, numbers, ranges such as 3-9 and patterns such as '*hbo', commas between them"
+        "names, numbers, ranges such as 3-9 and patterns such as '*hbo', separated by commas"
     ),
 }
 _SAMPLES = {
     ("--missing", ("error", "skip"), _DEFAULTS["missing"]): (
-        "samples that are nan: an error, or left out of the means of segments (error)"
+        "treat missing samples (nan) as an error, or omit them from segment means (error)"
     ),
     ("--rate", number, None, "HZ"): "samples per second, for CSV without a time column",
     ("--block", count, None, "N"): "which time series of a SNIRF file (the first)",
     ("--time-unit", tuple(readers.TIME_UNITS)): (
-        "the unit of the times of a SNIRF file (the one that it names, or s if it names none)"
+        "time unit of a SNIRF file (the one given in the file, otherwise s)"
     ),
 }
 _WORDS: Rows = {
     ("--of", (3, 2), _DEFAULTS["of"]): "compare all triples or all pairs (3)",
     ("--segments", count, None, "N"): (
-        f"letters of a word ({SEGMENTS}, or the samples if they are fewer)"
+        f"letters per word ({SEGMENTS}, or the number of samples if lower)"
     ),
     ("--letters", count, _DEFAULTS["letters"], "N"): (
-        f"letters of the alphabet, 2 to 26 ({LETTERS}); with few of them random series "
-        "are similar everywhere"
+        f"size of the alphabet, 2 to 26 ({LETTERS}); with few letters random series are similar "
+        "everywhere"
     ),
     ("--scoring", RULES, _DEFAULTS["rule"]): (
-        "identity: letters are equal or not; mindist: by the distance of letters (identity)"
+        "identity: letters are equal or not; mindist: by the distance between letters (identity)"
     ),
     ("--match", number, _DEFAULTS["match"], "S"): "score of equal letters (1)",
-    ("--mismatch", not_positive, None, "S"): "score of other letters, with identity (-1)",
+    ("--mismatch", not_positive, None, "S"): "score of different letters, with identity (-1)",
     (
         "--gapopen",
         cost,
@@ -83,8 +83,13 @@ _WORDS: Rows = {
         "COST",
     ): "cost of opening a gap (0)",
     ("--gapextend", cost, _DEFAULTS["gap_extend"], "COST"): "cost of each letter of a gap (1)",
-    ("--top", count, _DEFAULTS["top"], "N"): "the N best, 0 for all (10)",
-    ("--min-score", number, _DEFAULTS["min_score"], "S"): "of at least this score (1)",
+    ("--top", count, _DEFAULTS["top"], "N"): "report the N best motifs, 0 for all (10)",
+    (
+        "--min-score",
+        number,
+        _DEFAULTS["min_score"],
+        "S",
+    ): "report motifs with at least this score (1)",
 }
 
 
@@ -97,8 +102,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         parser,
         several="; for triples also numbers such as 0,1 or all to use several GPUs",
         engine=None,
-        engines=f"of triples {', '.join(ENGINES3)} ({ENGINES_USED[3]}), "
-        f"of pairs {', '.join(ENGINES)} ({ENGINES_USED[2]})",
+        engines=f"for triples {', '.join(ENGINES3)} ({ENGINES_USED[3]}), "
+        f"for pairs {', '.join(ENGINES)} ({ENGINES_USED[2]})",
     )
     output = add_output(parser, MOTIF_FORMATS, "table; tsv: one line of columns per motif")
     add_rows(output, _OUTPUT)
@@ -242,11 +247,9 @@ def _check_figure(arguments: argparse.Namespace) -> None:
 def _add_reading(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("recording")
     add_rows(group, _RECORDING)
+    group.add_argument("--from", dest="start", metavar="S", type=number, help="start time in s")
     group.add_argument(
-        "--from", dest="start", metavar="S", type=number, help="from this time on, in s"
-    )
-    group.add_argument(
-        "--to", dest="end", metavar="S", type=number, help="up to before this time, in s"
+        "--to", dest="end", metavar="S", type=number, help="end time in s, exclusive"
     )
     add_rows(group, _SAMPLES)
 
@@ -254,7 +257,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 def _add_words(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "words",
-        "Each channel becomes a word of letters (SAX); words are compared three or two at a time. "
-        "Gap costs are in BLAST's words: the first letter of a gap costs gapopen + gapextend.",
+        "Each channel is encoded as a word (SAX); words are compared three or two at a time. Gap "
+        "costs follow BLAST's convention: the first letter of a gap costs gapopen + gapextend.",
     )
     add_rows(group, _WORDS)

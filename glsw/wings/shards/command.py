@@ -20,24 +20,24 @@ from glsw.wings.shards import options as shards
 from glsw.wings.shards.verbs import description, merge
 
 _ARGUMENTS = {
-    ("folder", None, None, "DIR"): "the folder of glsw search --shard",
+    ("folder", None, None, "DIR"): "the --output folder of glsw search --shard",
 }
 _FILES = {
-    ("--query", None, None, "FILE"): "where the queries are now",
-    ("--target", None, None, "DB"): "where the database is now",
+    ("--query", None, None, "FILE"): "the query file, if it has moved",
+    ("--target", None, None, "DB"): "the database, if it has moved",
 }
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
     add_rows(parser, _ARGUMENTS)
-    files = parser.add_argument_group("files", "Their contents have to be the same.")
+    files = parser.add_argument_group("files", "Their contents must be unchanged.")
     add_rows(files, _FILES)
     add_running(parser)
     output = add_output(
         parser,
-        {"that of the shards": None},
-        "as of glsw search",
+        {"the format of the shards": None},
+        "a format of glsw search",
         partial(format_in, formats=FORMATS),
     )
     add_rows(output, SUMMARY)

@@ -31,8 +31,8 @@ def _shard(text: str) -> tuple[int, int]:
 
 _ADD = {
     ("--shard", _shard, None, "K/N"): (
-        "do only part K of N, from 1 to N, and write its hits to a file in the folder "
-        "--output; glsw merge makes the results of all parts"
+        "search only part K of N, from 1 to N, and write its hits to a file in the folder "
+        "--output; glsw merge combines all parts"
     ),
 }
 

@@ -37,10 +37,10 @@ _ARGUMENTS = {
 }
 _ADD = {
     ("--polling", tuple(POLLING), "auto"): (
-        "on: all parts of a table are computed at once and wait for one another, which is "
-        "faster; if the device does not let them go on, there is a warning, and off is used; off: "
-        "parts that need one another are computed one after the other; auto: on with NVIDIA's "
-        "driver, and AMD's once it has proved itself (auto)"
+        "on: compute all parts of a table at once, waiting for one another, which is faster; if "
+        "the device does not let them proceed, a warning follows and off is used; off: compute "
+        "dependent parts one after the other; auto: on with NVIDIA's driver, and with AMD's once "
+        "it has passed its self-test (auto)"
     ),
 }
 _SCORING = {
@@ -51,7 +51,7 @@ _SCORING = {
         "with the last letter of at least one (local)"
     ),
     ("--alphabet", alphabet, None, "NAME"): (
-        "the alphabet with identity: dna, protein, or the name of a matrix with other letters (dna)"
+        "alphabet for identity: dna, protein, or the name of a matrix with other letters (dna)"
     ),
 }
 
@@ -62,17 +62,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     _add_scoring(parser)
     add_several(
         parser,
-        "column of two or three residues at one place of all sequences",
+        "column of two or three residues at the same place of all sequences",
         None,
-        "1, with another --mode none",
+        "1; no limit with other modes",
     )
     running = add_running(parser, engine="subtable", engines=f"{', '.join(ENGINES3)} (subtable)")
     add_rows(running, _ADD)
     add_output(
         parser,
         FORMATS3,
-        "text: three rows, and below them * if all letters are equal, : if any two score above 0, "
-        ". if some two do; clustal; fasta: rows with gaps; tsv: one line per alignment",
+        "text: three rows, and below them * if all letters are equal, : if all pairs score above "
+        "0, . if at least one does; clustal; fasta: rows with gaps; tsv: one line per alignment",
     )
 
 
@@ -155,11 +155,11 @@ def _scoring_of(arguments: argparse.Namespace, *sides: tuple[str, Targets]) -> t
 def _add_scoring(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "scoring",
-        "sum-of-pairs: a column scores the sum of its three pairs of letters; each of the two "
-        "pairs of a letter and a gap costs. identity: a column scores match if its "
-        "three letters are equal, else mismatch; gap costs are per column, with one gap "
-        "or two. Gap costs are in BLAST's words: the first residue of a gap costs gapopen + "
-        "gapextend, each further one gapextend.",
+        "sum-of-pairs: a column scores the sum over its three pairs; each of the two pairs of a "
+        "letter and a gap has a gap cost. identity: a column scores match if its three letters are "
+        "equal, otherwise mismatch; gap costs are per column, with one gap or two. Gap costs "
+        "follow BLAST's convention: the first residue of a gap costs gapopen + gapextend, each "
+        "further one gapextend.",
     )
     add_rows(group, _SCORING)
     add_costs(

@@ -4,6 +4,6 @@ NEEDS = ("dotplot",)
 COMMANDS = {
     "view": (
         "glsw.wings.view.command",
-        "show the same as dotplot in a window, to zoom into while it is computed",
+        "explore a dot plot in a window while it is computed",
     ),
 }

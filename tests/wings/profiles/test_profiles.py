@@ -308,7 +308,7 @@ def test_mutated_files_are_one_line_or_read(text, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("MKV\n", "not a profile; a file may be"),
+        ("MKV\n", "not a profile, which is"),
         ("glsw profile 1\nid x\n", "no line 'matrix' in it"),
         ("HMMER3/f\nALPH amino\n", "no line HMM"),
         (f"{HMM.read_text()}{HMM.read_text()}", "2 models, one expected"),

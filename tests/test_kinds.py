@@ -291,7 +291,7 @@ def test_codes_are_of_proteins() -> None:
 def test_databases_say_what_they_are(tmp_path: Path) -> None:
     for name in ("dna", "protein"):
         (tmp_path / f"{name}.fa").write_text(f">{name}\n{LETTERS[name]}\n")
-    with pytest.warns(KindWarning, match=r"dna.fa looks like nucleic acid, so .* glsw.DNA: give"):
+    with pytest.warns(KindWarning, match=r"dna.fa looks like nucleic acid, so .* glsw.DNA: pass"):
         dna = glsw.makedb(tmp_path / "dna.fa", tmp_path / "dna.db")
     protein = glsw.makedb(tmp_path / "protein.fa", tmp_path / "protein.db")
     assert (dna.alphabet, protein.alphabet) == (glsw.DNA, glsw.PROTEIN)

@@ -14,7 +14,8 @@ from glsw.engines.base import Progress
 from glsw.engines.bit_parallel import Distances
 from glsw.options import described
 from glsw.run.pool import AnyExecutor, Devices
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.alphabet import LARGEST
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.sequences.fasta import read_all
 from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
 from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single
@@ -25,7 +26,8 @@ from glsw.words import one_of, suggesting
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-EditMode: TypeAlias = Literal["global", "infix"]
+EditMode: TypeAlias = Literal["global", "infix", "prefix"]
+_Int64 = npt.NDArray[np.int64]
 OneText: TypeAlias = "Single | tuple[Hashable, ...]"
 """A sequence of any letters."""
 
@@ -86,9 +88,10 @@ def edit_distance(
         other objects, a `Record` or one of Biopython's; letters are equal or not, upper and lower
         case differ. A list is several sequences: `glsw.sequences.named.is_single` has the rule.
         A path is that of a FASTA or FASTQ file.
-    mode : {"global", "infix"}
+    mode : {"global", "infix", "prefix"}
         "global": of whole sequences. "infix": of the whole query and that part of the target which
-        is nearest to it, mode HW of edlib.
+        is nearest to it, mode HW of edlib. "prefix": likewise, of a part with which the target
+        begins, mode SHW of edlib.
     ends : bool
         Whether to return where the nearest part of the target ends.
     engine : {"auto", "bit_parallel", "host"}
@@ -113,8 +116,8 @@ def edit_distance(
     ------
     TypeError, ValueError
         If sequences are of another kind or the name of a file, their numbers differ, or they have
-        more than 255 different letters in common; for an executor with several devices or
-        with the host.
+        more than 255 different letters in common, 254 in mode "prefix"; for an executor with
+        several devices or with the host.
     DeviceError
         If the device has no compute shaders.
 
@@ -139,20 +142,23 @@ def edit_distance(
     1
     >>> glsw.edit_distance("ACGT", "TTTACTTTTTACGTTT", mode="infix", ends=True)
     Distances(distance=0, target_end=14)
+    >>> glsw.edit_distance("ACGT", "ACCGTTTACGT", mode="prefix", ends=True)
+    Distances(distance=1, target_end=5)
     """
     _check(mode, engine)
     single = [is_single(each, any_letters=True) for each in (queries, targets)]
     (left, right), count = _coded([queries, targets])
-    if single[0]:
-        batch = Batch.one_to_many(left[0], right)
-    elif len(left) != len(right):
+    if not single[0] and len(left) != len(right):
         raise ValueError(f"{len(left)} queries and {len(right)} targets: one or as many expected")
-    else:
-        batch = Batch.pairwise(left, right)
+    before = np.zeros(len(right), np.int64)
+    if mode == "prefix":
+        before += left.lengths
+        left, right, count = _anchored(left, right, before, count)
+    batch = Batch.one_to_many(left[0], right) if single[0] else Batch.pairwise(left, right)
     with distance_engine(
-        engine, code_alphabet(max(2, count)), mode == "infix", device, executor
+        engine, code_alphabet(max(2, count)), mode != "global", device, executor
     ) as chosen:
-        found = chosen.distances(batch, progress=progress)
+        found = _within(chosen.distances(batch, progress=progress), before)
     if all(single):
         found = Distances(*(int(each[0]) for each in found))
     return found if ends else found.distance
@@ -208,14 +214,51 @@ def edit_distance_matrix(
     _check(mode, engine)
     sides, count = _coded([queries] if targets is None else [queries, targets])
     left, right = sides[0], sides[-1]
+    before = np.zeros(len(right), np.int64)
+    if mode == "prefix":
+        before += left.lengths.max(initial=0)
+        left, right, count = _anchored(left, right, before, count)
     with distance_engine(
-        engine, code_alphabet(max(2, count)), mode == "infix", device, executor
+        engine, code_alphabet(max(2, count)), mode != "global", device, executor
     ) as chosen:
-        found = chosen.distances_of_each(left, right, progress=progress)
+        found = _within(chosen.distances_of_each(left, right, progress=progress), before)
     if not ends:
         distance: npt.NDArray[np.int32] = found.distance
         return distance
     return Distances(found.distance, np.ascontiguousarray(found.target_end))  # perhaps a view
+
+
+def _anchored(
+    queries: Sequences, targets: Sequences, before: _Int64, count: int
+) -> tuple[Sequences, Sequences, int]:
+    """Return sequences whose infix distances are the prefix distances of those that are given.
+
+    A query of m letters gets m letters before it that occur nowhere else, and a target at least as
+    many. A part of the target that begins among them costs at least what the prefix with its end
+    costs: take the new letters out of the alignment, and no cost arises. A part that begins behind
+    them costs m at least, and the empty prefix m. So the least distances are the same, and the
+    first ends, too. A prefix of more than 2 m letters costs more than the empty one.
+    """
+    if count == LARGEST:
+        raise ValueError(f"{count} different letters: at most {LARGEST - 1} in mode 'prefix'")
+    made = []
+    for each, new, most in (
+        (queries, queries.lengths, queries.lengths),
+        (targets, before, np.minimum(targets.lengths, 2 * before)),
+    ):
+        offsets = offsets_of(new + most)
+        codes = np.full(offsets[-1], count, np.uint8)
+        codes[ranges(offsets[:-1] + new, most)] = each.residues[ranges(each.offsets[:-1], most)]
+        made.append(Sequences(codes, offsets))
+    return made[0], made[1], count + 1
+
+
+def _within(found: Distances, before: _Int64) -> Distances:
+    """Return distances with ends in targets that had so many letters before them."""
+    if not before.any():
+        return found
+    ends = np.maximum(found.target_end - before, 0).astype(np.int32)
+    return Distances(found.distance, ends)
 
 
 def _check(mode: object, engine: object) -> None:

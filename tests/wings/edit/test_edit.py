@@ -61,6 +61,44 @@ def test_files(options, tmp_path):
     assert glsw.edit_distance("ACGT", path, **options).tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("share", [0, 0.4])
+def test_prefix_distances_and_ends_are_those_of_edlib(options, share):
+    rng = np.random.default_rng(3)
+    queries, targets = (
+        ["".join(rng.choice([*letters], n)) for n in rng.integers(1, most, 40)]
+        for letters, most in (("abc", 70), ("abcd", 200))
+    )
+    targets = [
+        query[k % 4 :] + target if rng.random() < share else target
+        for k, (query, target) in enumerate(zip(queries, targets, strict=True))
+    ]
+
+    def theirs(query, target):
+        found = edlib.align(query, target, mode="SHW")
+        return found["editDistance"], found["locations"][0][1] + 1
+
+    pairs = glsw.edit_distance(queries, targets, mode="prefix", ends=True, **options)
+    expected = np.array([theirs(*pair) for pair in zip(queries, targets, strict=True)])
+    assert np.stack(pairs, axis=1).tolist() == expected.tolist()
+    matrix = glsw.edit_distance_matrix(queries[:9], targets, mode="prefix", ends=True, **options)
+    expected = np.array([[theirs(query, target) for target in targets] for query in queries[:9]])
+    assert np.stack(matrix, axis=2).tolist() == expected.tolist()
+    one = glsw.edit_distance(queries[3], targets, mode="prefix", **options)
+    assert one.tolist() == expected[3, :, 0].tolist()
+
+
+def test_prefix_of_nothing(options):
+    found = glsw.edit_distance(["", "AC", ""], ["AC", "", ""], mode="prefix", ends=True, **options)
+    assert np.array(found).tolist() == [[0, 2, 0], [0, 0, 0]]
+    assert glsw.edit_distance("AC", "ACG", mode="prefix", ends=True, **options) == (0, 2)
+    square = glsw.edit_distance_matrix(["AC", "ACGT"], mode="prefix", **options)
+    assert square.tolist() == [[0, 0], [2, 0]]
+    every = np.arange(255)
+    assert glsw.edit_distance(every, every, mode="infix", **options) == 0
+    with pytest.raises(ValueError, match="255 different letters: at most 254 in mode 'prefix'"):
+        glsw.edit_distance(every, every, mode="prefix", **options)
+
+
 @pytest.mark.parametrize("mode", ["global", "infix"])
 def test_matrix(options, mode):
     rng = np.random.default_rng(1)
@@ -92,7 +130,7 @@ def test_letters_of_one_side_need_few_codes(options):
 def test_errors(options):
     with pytest.raises(ValueError, match=r"^2 queries and 3 targets: one or as many expected$"):
         glsw.edit_distance(["A", "C"], ["A", "C", "G"], **options)
-    with pytest.raises(ValueError, match=r"^mode 'local': 'global', 'infix' expected$"):
+    with pytest.raises(ValueError, match=r"^mode 'local': 'global', 'infix', 'prefix' expected$"):
         glsw.edit_distance("A", "C", mode="local", **options)
     with pytest.raises(TypeError, match=r"^targets: a sequence or several expected, got int$"):
         glsw.edit_distance("A", 5, **options)

@@ -397,8 +397,8 @@ class Auto(Engine):
                 able[Cpu.name] = TABLES
         elif self._scanner and self._takes_length(int(batch.extent[1, 1])):
             able[self._scanner.name] = self._scanner.name
-            if self._scanner is Cpu and (
-                computes_single(len(batch), batch.distinct[0]) or not self.scoring.local
+            if self._scanner is Cpu and computes_single(
+                self.scoring, len(batch), batch.distinct[0]
             ):
                 able[Cpu.name] = SINGLE_PAIRS
             if self._scanner.name == _LANES and self._has_own_queries(batch):

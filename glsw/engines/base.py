@@ -266,7 +266,8 @@ class Engine(AnyEngine):
             If a score could leave int32, or a sequence is too long for this engine and device.
         """
         self.check(batch)
-        return self.finished(batch, self.best(batch, False, progress or ignore)).score
+        best = self.best(batch, False, progress or ignore)
+        return self.finished(batch, best, cells=False).score
 
     def scores_each(
         self, batches: Iterable[Batch], *, progress: Progress | None = None
@@ -396,8 +397,11 @@ class Engine(AnyEngine):
         `Scoring.score_offset`, and cells before the first residue may be missing: see `finished`.
         """
 
-    def finished(self, batch: Batch, best: BestCells) -> BestCells:
-        """Return the best cells of `best` without the offset of global and semi-global scores."""
+    def finished(self, batch: Batch, best: BestCells, *, cells: bool = True) -> BestCells:
+        """Return the best cells of `best` without the offset of global and semi-global scores.
+
+        Without ``cells`` only the scores count.
+        """
         check_scores(self, batch, best.score)
         ends = self.scoring.end_gaps
         if ends is None or not len(batch):
@@ -407,12 +411,11 @@ class Engine(AnyEngine):
             (m == 0) | (n == 0), -(2**40), best.score - self.scoring.score_offset(m, n)
         )
         # All of the query and then all of the target opposite gaps, or the other way round.
-        cells = (
-            (inside, best.i, best.j),
-            (ends.left(m) + ends.behind(0, n), m, 0 * m),
-            (ends.above(n) + ends.behind(m, 0), 0 * n, n),
-        )
-        score, i, j = np.array(cells, np.int64).transpose(1, 0, 2)
+        gaps = ends.left(m) + ends.behind(0, n), ends.above(n) + ends.behind(m, 0)
+        if not cells:
+            return BestCells(np.maximum(inside, np.maximum(*gaps)).astype(np.int32), best.cell)
+        every = (inside, best.i, best.j), (gaps[0], m, 0 * m), (gaps[1], 0 * n, n)
+        score, i, j = np.array(every, np.int64).transpose(1, 0, 2)
         first = np.lexsort((i, -(i + j), -score), axis=0)[0], np.arange(len(batch))
         return BestCells.of(score[first], i[first], j[first])
 

@@ -59,8 +59,8 @@ class Cpu(Engine):
     overflow with 16 and 32, so that all scores are exact.
 
     A pair that shares its query with few others leaves most lanes idle; of 32 lanes one has 0.4
-    GCUPS. If parasail is installed, it scores such pairs, those of global and semi-global
-    alignments, and has the tables of conventional ends and alignments, see
+    GCUPS. If parasail is installed, it scores such pairs, semi-global ones of which only the query
+    has free ends, and has the tables of conventional ends and alignments, see
     `glsw.engines.cpu_pairs`.
 
     What the libraries cannot do is left to `rest`, or to rows of NumPy with less than 0.2 GCUPS:
@@ -100,7 +100,8 @@ class Cpu(Engine):
         super().__init__(scoring)
         check_threads(threads)
         self.threads = cores() if threads is None else threads
-        self._opal, self._able = opal.Opal(scoring), opal.takes(scoring) and scoring.local
+        self._opal = opal.Opal(scoring)
+        self._able = opal.takes(scoring) and self._opal.algorithm != ""
         single = opal.takes(scoring) and cpu_pairs.takes(scoring)
         self._single = cpu_pairs.SinglePairs(scoring) if single else None
         self._words: WeakKeyDictionary[Sequences, Words] = WeakKeyDictionary()
@@ -152,7 +153,7 @@ class Cpu(Engine):
 
     def _ended(self, some: _Begun, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
         """Wait for queries that were begun; yield the scores of a tile that is done."""
-        best = self.finished(some.batch, some.finish(progress))
+        best = self.finished(some.batch, some.finish(progress), cells=False)
         some.rows[:] = best.score.reshape(some.rows.shape)
         if some.tile is not None:
             yield some.tile
@@ -204,14 +205,15 @@ class Cpu(Engine):
         cells = batch.query_lengths * batch.target_lengths
         conventional = ties == "conventional" or not self.scoring.local
         exact = batch.masks is not None or (ends and conventional)
-        single = self._single if self._single and self._single.takes(batch) else None
+        fits = cpu_pairs.fits(self.scoring, batch)
+        single = self._single if fits else None
+        able = self._able and (fits or self.scoring.local)  # others wrap around in 32 bits
         left = cells > (self._largest_table * bool(single) if exact else _LONG)
-        able = self._able or single
-        if not able:
+        if not (able or single):
             left = cells > 0
         pairs = np.flatnonzero((cells > 0) & ~left)
-        alone = pairs[: len(pairs) * (exact or not self._able)]
-        if self._able and single and not (ends or exact) and len(batch.queries) > 1:
+        alone = pairs[: len(pairs) * (exact or not able)]
+        if able and single and not (ends or exact) and len(batch.queries) > 1:
             sharing = np.bincount(batch.query_index[pairs], minlength=len(batch.queries))
             few = sharing[batch.query_index[pairs]] < _FEW
             alone = pairs[few | self._repeated(batch, pairs)]
@@ -219,7 +221,7 @@ class Cpu(Engine):
         if single and len(alone):
             jobs += single.begin(pool, batch, alone, self.threads, ends=ends)
             pairs = np.setdiff1d(pairs, alone, assume_unique=True)
-        if self._able and len(pairs):
+        if able and len(pairs):
             whole, first = batch.targets.origin or (batch.targets, 0)
             largest = min(_PART, _MAX_PARTS_OF_WHOLE * len(batch.targets.residues))
             if not self._opal.keeps(whole) and len(whole.residues) > largest:
@@ -277,8 +279,8 @@ class Cpu(Engine):
         return self._traces(batch, int((batch.query_lengths * batch.target_lengths).max(initial=0)))
 
     def _traces(self, batch: Batch, cells: int) -> bool:
-        fits = cells <= self._largest_table
-        return fits and self._single is not None and self._single.takes(batch)
+        within = cells <= self._largest_table
+        return within and self._single is not None and cpu_pairs.fits(self.scoring, batch)
 
     @cached_property
     def _long_targets(self) -> LongTargets:
@@ -355,9 +357,10 @@ class _Begun(NamedTuple):
     tile: npt.NDArray[np.int32] | None
 
 
-def computes_single(pairs: int, queries: int) -> bool:
+def computes_single(scoring: Scoring, pairs: int, queries: int) -> bool:
     """Return whether pairs of so many queries are computed one after the other."""
-    return queries > 1 and pairs < _FEW * queries and cpu_pairs.is_installed()
+    few = queries > 1 and pairs < _FEW * queries and cpu_pairs.is_installed()
+    return few or not opal.algorithm_of(scoring)
 
 
 is_installed = opal.is_installed
@@ -365,7 +368,7 @@ is_installed = opal.is_installed
 
 def takes(scoring: Scoring) -> bool:
     """Return whether the libraries can compute a scoring."""
-    able = scoring.local or cpu_pairs.takes(scoring)
+    able = bool(opal.algorithm_of(scoring)) or cpu_pairs.takes(scoring)
     return Cpu.capabilities.takes(scoring) and opal.takes(scoring) and able
 
 

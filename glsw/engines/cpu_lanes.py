@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -48,10 +49,19 @@ class LaneJobs:
         self._cells = (batch.query_lengths * batch.target_lengths)[self._pairs]
         targets = batch.target_index[self._pairs] + np.int32(first)
         encoded = library.encoded(whole, batch.queries)
-        self._aligner, self._database = encoded.aligner, encoded.database
+        database = encoded.database
         if not np.array_equal(targets, np.arange(len(whole))):
-            self._database = library.extracted(encoded.database, targets)
+            database = library.extracted(encoded.database, targets)
         self._queries, self._ends = batch.queries, ends
+        self._align = partial(
+            encoded.aligner.align,
+            database=database,
+            algorithm=library.algorithm,
+            mode="end" if ends else "score",
+            # With "buckets" the library loses memory at each overflow.
+            overflow="simple",
+        )
+        self._offset = library.scoring.score_offset(*batch.lengths[self._pairs].T)
 
     def begin(self, pool: Executor, threads: int) -> list[Job]:
         """Begin; return the jobs, whose results are numbers of pairs and their best cells."""
@@ -76,28 +86,15 @@ class LaneJobs:
             yield job
 
     def _do(self, job: list[range]) -> tuple[npt.NDArray[np.intp], BestCells]:
-        first, last = job[0].start, job[-1].stop
-        best = np.concatenate([self._cells_of(pairs) for pairs in job])
-        return self._pairs[first:last], BestCells.of(*best.T)
+        some = slice(job[0].start, job[-1].stop)
+        found = np.concatenate([self._cells_of(pairs) for pairs in job], axis=1)
+        ends = found[1:] + 1 if self._ends else np.zeros((2, found.shape[1]), np.int32)
+        return self._pairs[some], BestCells.of(found[0] + self._offset[some], *ends)
 
     def _cells_of(self, pairs: range) -> npt.NDArray[np.int32]:
-        """Return score, i and j of pairs that have the same query, shape (pairs, 3)."""
+        """Return scores, or rows of scores and ends, of pairs that have the same query."""
         query = opal.text_of(self._queries[int(self._query[pairs.start])])
-        align = partial(
-            self._aligner.align,
-            query,
-            self._database,
-            # With "buckets" the library loses memory at each overflow.
-            overflow="simple",
-            start=pairs.start,
-            end=pairs.stop,
-        )
-        best = np.zeros((len(pairs), 3), np.int32)
-        if self._ends:
-            hits = align(mode="end")
-            best[:, 1] = [hit.query_end + 1 for hit in hits]
-            best[:, 2] = [hit.target_end + 1 for hit in hits]
-        else:
-            hits = align(mode="score")
-        best[:, 0] = [hit.score for hit in hits]
-        return best
+        hits = self._align(query, start=pairs.start, end=pairs.stop)
+        names = ("score", "query_end", "target_end") if self._ends else ("score",)
+        columns = (np.fromiter(map(attrgetter(name), hits), np.int32, len(hits)) for name in names)
+        return np.stack([*columns])

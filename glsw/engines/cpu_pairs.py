@@ -80,11 +80,6 @@ class SinglePairs:
     def _local(self) -> LocalPaths:
         return LocalPaths(self._scoring)
 
-    def takes(self, batch: Batch) -> bool:
-        """Tell whether all numbers stay far from 2**31, where the library gives up."""
-        largest = max(int(np.abs(self._scoring.matrix).max()), *self._costs)
-        return largest * (int(batch.lengths.sum(axis=1).max(initial=0)) + 2) < _LARGEST_SUM
-
     def begin(
         self, pool: Executor, batch: Batch, pairs: _Pairs, threads: int, *, ends: bool
     ) -> list[Future[tuple[_Pairs, BestCells]]]:
@@ -231,6 +226,12 @@ class _Texts:
 
 
 is_installed = cache(parasail_calls.is_installed)
+
+
+def fits(scoring: Scoring, batch: Batch) -> bool:
+    """Tell whether all numbers stay far from 2**31, where the library gives up."""
+    largest = max(int(np.abs(scoring.matrix).max()), *scoring.deletion)
+    return largest * (int(batch.lengths.sum(axis=1).max(initial=0)) + 2) < _LARGEST_SUM
 
 
 def takes(scoring: Scoring) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,8 @@ class Encoded(NamedTuple):
 class Opal:
     """Opal through pyopal, for one scoring.
 
+    Its ``algorithm`` is the library's name of the mode, "" if that does not have it.
+
     For each column of a target it gathers the scores of all letters of its alphabet, so this has
     the letters that occur, and no others: DNA has 4 or 5 of 16.
 
@@ -55,7 +58,9 @@ class Opal:
         except ImportError as error:
             raise DeviceError("engine 'cpu' needs pyopal: pip install 'glsw[cpu]'") from error
         self.version = pyopal.__version__
-        self._scoring = scoring
+        self.scoring, self.algorithm = scoring, algorithm_of(scoring)
+        if not scoring.local and self.algorithm and not _is_exact(self.algorithm):
+            self.algorithm = ""
         self._aligners: dict[str, pyopal.Aligner] = {}
         self._encoded: Encoded | None = None
         self._chosen: tuple[pyopal.Database, Index, pyopal.Database] | None = None
@@ -96,9 +101,9 @@ class Opal:
 
             codes = [LETTERS.index(letter) for letter in letters]
             # It keeps scores as float32, which is exact for all that a `Scoring` may have.
-            scores = self._scoring.matrix[np.ix_(codes, codes)].astype(float).tolist()
+            scores = self.scoring.matrix[np.ix_(codes, codes)].astype(float).tolist()
             matrix = ScoringMatrix(scores, alphabet=letters)
-            costs = {"gap_open": self._scoring.gap_open, "gap_extend": self._scoring.gap_extend}
+            costs = {"gap_open": self.scoring.gap_open, "gap_extend": self.scoring.gap_extend}
             self._aligners[letters] = pyopal.Aligner(matrix, **costs)
         return self._aligners[letters]
 
@@ -106,6 +111,47 @@ class Opal:
 def takes(scoring: Scoring) -> bool:
     """Return whether the library can have the letters of a scoring."""
     return len(scoring.alphabet) <= len(LETTERS) and not scoring.wide_queries
+
+
+def algorithm_of(scoring: Scoring) -> str:
+    """Return what the library calls the mode of a scoring, "" if it has no such mode.
+
+    >>> algorithm_of(Scoring.blast()), algorithm_of(Scoring.blast().in_mode("semiglobal"))
+    ('sw', 'ov')
+    """
+    modes = {
+        "sw": scoring.in_mode("local"),
+        "nw": scoring.in_mode("global"),
+        "hw": scoring.in_mode("semiglobal", free="target"),
+        "ov": scoring.in_mode("semiglobal"),
+    }
+    return next((name for name, each in modes.items() if each.end_gaps == scoring.end_gaps), "")
+
+
+@cache
+def _is_exact(algorithm: str) -> bool:
+    """Make the library exact for all gap costs in a mode that is not local; tell whether it is.
+
+    What it has for minus infinity is the least number of a type plus the cost to extend a gap, of
+    the first call in the process. So the first calls are these: with no cost in 8 and 16 bits,
+    which saturate, and with a large one in 32 bits, which would wrap around. Another caller may
+    have been earlier; then scores of a gap against a pair of -2**7, -2**15 and -5 show it.
+    """
+    import pyopal
+    from scoring_matrices.lib import ScoringMatrix
+
+    def score(pair: int, gap_open: int, gap_extend: int) -> int:
+        matrix = ScoringMatrix([[float(pair)]], alphabet="A")
+        align: Any = pyopal.Aligner(matrix, gap_open=gap_open, gap_extend=gap_extend).align
+        targets = pyopal.Database(["A"], "A")
+        return int(align("A", targets, algorithm=algorithm, overflow="simple")[0].score)
+
+    large = 2**28
+    score(1000, 0, 0)
+    score(1, large, large)
+    least = int(algorithm != "nw")  # by a free gap and one that costs as much as fits
+    exact = all(score(-(2**bits), 2**bits - 1, 0) == least - 2**bits for bits in (7, 15))
+    return exact and score(-5, large, large) == -5
 
 
 def is_installed() -> bool:

@@ -480,6 +480,57 @@ def test_scores_from_end_to_end(base, mode, free, device):
     assert found[0].tolist() == matrix
 
 
+COSTS = {
+    "protein 12 1": Scoring.blast(),
+    "protein 11 11": Scoring.named("BLOSUM62", 11, 11),
+    "protein 0 0": Scoring.named("BLOSUM62", 0, 0),
+    "DNA 7 2": Scoring.nucleotide(),
+    "DNA 127 3": Scoring.match_mismatch(5, -4, 127, 3),
+    "DNA 129 129": Scoring.match_mismatch(127, -128, 129, 129),
+    "DNA 40000 1000": Scoring.match_mismatch(9000, -9000, 40_000, 1000),
+}
+
+
+@with_subtests("mode", FREE_ENDS)
+@with_subtests("costs", COSTS)
+def test_lanes_from_end_to_end_equal_parasail(costs, mode):
+    """Scores of 8, 16 and 32 bits: 1,875 pairs of each mode, of which some are related."""
+    scoring = COSTS[costs].in_mode(mode[0], free=mode[1])
+    rng, letters = np.random.default_rng(len(costs)), 20 if "protein" in costs else 4
+    queries = [rng.integers(0, letters, n, np.uint8) for n in rng.integers(0, 401, 25)]
+    targets = [rng.integers(0, letters, n, np.uint8) for n in rng.integers(0, 401, 50)]
+    targets += [cases.mutated(rng, letters, each) for each in queries]
+    tile = ScanTile(Sequences.of(queries), Sequences.of(targets))
+    in_lanes, alone = Cpu(scoring, threads=2), Cpu(scoring, threads=2)
+    assert in_lanes._able or mode == ("semiglobal", "query")
+    alone._able = False
+    (found,), (expected,) = in_lanes.scan([tile]), alone.scan([tile])
+    assert found.tolist() == expected.tolist()
+    single = Batch.one_to_many(queries[0], targets[:5])
+    assert found[0, :5].tolist() == Reference(scoring).scores(single).tolist()
+
+
+def test_another_caller_with_other_gap_costs_came_first():
+    """What Opal has for minus infinity depends on the first call of a process."""
+    code = """
+import numpy as np, pyopal
+for algorithm in ("nw", "hw", "ov"):
+    aligner = pyopal.Aligner(gap_open=100, gap_extend=100)
+    aligner.align("A", pyopal.Database(["A"]), algorithm=algorithm)
+from glsw import Scoring
+from glsw.alignment.batch import Batch
+from glsw.engines.cpu import Cpu
+from glsw.engines.reference import Reference
+batch = Batch.one_to_many(np.zeros(30, np.uint8), [np.full(n, 17, np.uint8) for n in range(40)])
+for mode in ("global", "semiglobal"):
+    scoring = Scoring.named("BLOSUM62", 11, 1).in_mode(mode)
+    engine = Cpu(scoring)
+    assert not engine._able
+    assert engine.scores(batch).tolist() == Reference(scoring).scores(batch).tolist()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_numbers_that_come_near_32_bits_are_left_to_others():
     scoring = Scoring.match_mismatch(10**6, -(10**6), 10**6, 10**6)
     words = [np.zeros(n, np.uint8) for n in (530, 531, 536, 537)]

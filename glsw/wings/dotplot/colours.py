@@ -1,4 +1,4 @@
-"""Colours of scores: the plus strand blue, the minus strand vermilion, on white."""
+"""Colours: of scores blue on the plus strand, vermilion on the minus strand; of alignments too."""
 
 from __future__ import annotations
 
@@ -15,6 +15,22 @@ COLOURS: dict[Sign, tuple[int, int, int]] = {"+": (0, 84, 168), "-": (205, 70, 0
 """Blue and vermilion, distinct for any kind of colour vision."""
 NAMES: dict[Sign, str] = {"+": "plus strand", "-": "minus strand"}
 _ABOVE_CHANCE = 1.5
+
+LINES: tuple[tuple[float, str, tuple[int, int, int]], ...] = (
+    (0.9, "at least 90 % identical", (0, 0, 0)),
+    (0.4, "40 to 90 % identical", (214, 39, 140)),
+    (0.0, "less than 40 % identical", (255, 176, 0)),
+)
+"""Kinds of alignments: the least identity, the text of the legend, and the colour."""
+
+
+def kind_of(identity: float) -> int:
+    """Return the place of the kind of an alignment in `LINES`.
+
+    >>> kind_of(1.0), kind_of(0.89), kind_of(0.25)
+    (0, 1, 2)
+    """
+    return next(k for k, (least, _, _) in enumerate(LINES) if identity >= least)
 
 
 class Scale(NamedTuple):

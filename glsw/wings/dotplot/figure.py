@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glsw.wings.dotplot.axis import Axis
-from glsw.wings.dotplot.colours import COLOURS, NAMES, Scale
+from glsw.wings.dotplot.colours import COLOURS, LINES, NAMES, Scale, kind_of
 from glsw.words import in_figure
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def draw(plot: DotPlot) -> Figure:
         if min(rows, columns) * _LONGER_INCHES >= _SHORTER_INCHES * longer
         else "auto",
     )
-    for line in plot.lines:
+    labels = dict.fromkeys(sorted(kind_of(line.identity) for line in plot.lines))
+    for line in sorted(plot.lines, key=lambda line: -line.identity):
+        kind = kind_of(line.identity)
         targets, queries = line.coordinates
         places = [
             [axis.tile(segment, x) for x in positions.tolist()]
@@ -82,7 +84,16 @@ def draw(plot: DotPlot) -> Figure:
                 (plot.query, line.query, queries),
             )
         ]
-        axes.plot(*places, color="black", linewidth=0.7, solid_capstyle="butt")
+        axes.plot(
+            *places,
+            color=np.array(LINES[kind][2]) / 255,
+            linewidth=0.7 if kind == 0 else 1.1,
+            solid_capstyle="butt",
+            label=None if kind not in labels else f"alignments {LINES[kind][1]}",
+        )
+        labels.pop(kind, None)
+    if plot.lines:
+        figure.legend(loc="outside lower center", ncols=len(LINES), fontsize=8, frameon=False)
     _label(axes, plot.target, "x")
     _label(axes, plot.query, "y")
     axes.tick_params(labelsize=8)
@@ -159,9 +170,12 @@ def _bars(figure: Figure, axes: Axes, plot: DotPlot, scale: Scale) -> None:
             bar.ax.set_title(sign, color=np.array(COLOURS[sign]) / 255, fontsize=11)
             bar.ax.set_xlabel(NAMES[sign].split()[0], fontsize=7)
         if k == 0:
-            limit = f", at most {plot.scoring.display(plot.cap)}" if plot.capped else ""
+            limit = f", capped at {plot.scoring.display(plot.cap)}" if plot.capped else ""
             what = "through" if plot.value == "through" else "that ends in"
-            bar.set_label(f"best local score {what} a tile of {plot.side}{limit}", fontsize=8)
+            tile = (
+                f"each tile of {plot.side} residues" if plot.side > 1 else "each pair of residues"
+            )
+            bar.set_label(f"best local score {what} {tile}{limit}", fontsize=8)
 
 
 def _undated(suffix: str) -> dict[str, None]:

@@ -30,6 +30,8 @@ class Line:
         The numbers of the segments on the axes.
     score : int or float
         In units of the matrix.
+    identity : float
+        Fraction of identical columns.
     coordinates : ndarray of int64, shape (2, K)
         The ends of its runs, of the target in row 0 and of the query in row 1, counted on the plus
         strand: those of the target fall on the minus strand.
@@ -39,6 +41,7 @@ class Line:
     query: int
     target: int
     score: int | float
+    identity: float
     coordinates: npt.NDArray[np.int64]
 
 
@@ -102,7 +105,7 @@ def _line(alignment: Alignment, sign: Sign, query: int, target: int, length: int
     coordinates = alignment.coordinates.astype(np.int64)
     if sign == "-":
         coordinates = np.stack([length - coordinates[0], coordinates[1]])
-    return Line(sign, query, target, alignment.score, coordinates)
+    return Line(sign, query, target, alignment.score, alignment.identity, coordinates)
 
 
 def _best_pairs(axes: tuple[Axis, Axis], maps: Maps, most: int) -> Iterator[tuple[Sign, int, int]]:

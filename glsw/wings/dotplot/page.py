@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glsw.wings.dotplot.axis import Axis
-from glsw.wings.dotplot.colours import COLOURS, NAMES, Scale
+from glsw.wings.dotplot.colours import COLOURS, LINES, NAMES, Scale, kind_of
 from glsw.wings.dotplot.lines import Line
 
 if TYPE_CHECKING:
@@ -41,12 +41,15 @@ def _data(plot: DotPlot, title: str) -> dict[str, Any]:
         "shape": [plot.query.tiles, plot.target.tiles],
         "side": plot.side,
         "cap": plot.cap,
+        "capped": plot.capped,
         "unit": plot.scoring.scale,
         "bytes": np.dtype(kind).itemsize,
         "low": scale.low,
         "high": scale.high,
         "colours": COLOURS,
         "names": NAMES,
+        "kinds": [{"text": text, "colour": colour} for _, text, colour in LINES],
+        "strands": _stranded(plot),
         "query": _segments(plot.query),
         "target": _segments(plot.target),
         "maps": {
@@ -59,13 +62,18 @@ def _data(plot: DotPlot, title: str) -> dict[str, Any]:
 
 def _description(plot: DotPlot) -> str:
     what = "that passes through" if plot.value == "through" else "that ends in"
-    limit = f" Scores above {plot.scoring.display(plot.cap)} count as that." if plot.capped else ""
+    limit = f" Scores are capped at {plot.scoring.display(plot.cap)}." if plot.capped else ""
+    tile = "Each pair of residues" if plot.side == 1 else f"Each tile of {plot.side} x {plot.side}"
     return (
-        f"A tile of {plot.side} x {plot.side} residues has the best score of a local alignment "
-        f"{what} it ({plot.scoring.name}, gaps {plot.scoring.display(plot.scoring.gap_open)} and "
-        f"{plot.scoring.display(plot.scoring.gap_extend)} for the first and each further position)."
-        f"{limit}"
+        f"{tile} shows the best score of a local alignment {what} it ({plot.scoring.name}; "
+        f"the first residue of a gap costs {plot.scoring.display(plot.scoring.gap_open)}, each "
+        f"further one {plot.scoring.display(plot.scoring.gap_extend)}).{limit}"
     )
+
+
+def _stranded(plot: DotPlot) -> bool:
+    """Return whether strands have to be told apart."""
+    return "-" in plot.maps
 
 
 def _segments(axis: Axis) -> list[dict[str, Any]]:
@@ -84,11 +92,12 @@ def _line(plot: DotPlot, line: Line) -> dict[str, Any]:
     first, last = sorted((targets[0], targets[-1]))
     texts = [
         f"{line.score}",
-        NAMES[line.sign],
+        *([NAMES[line.sign]] if _stranded(plot) else []),
         f"{plot.query.segments[line.query].name} {queries[0] + 1} - {queries[-1]}",
         f"{plot.target.segments[line.target].name} {first + 1} - {last}",
+        f"{line.identity:.1%}",
     ]
-    return {"points": points, "texts": texts}
+    return {"points": points, "texts": texts, "kind": kind_of(line.identity)}
 
 
 def _names(axis: Axis) -> str:

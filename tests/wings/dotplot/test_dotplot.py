@@ -17,7 +17,7 @@ from glsw.cli import main
 from glsw.engines.score_map import UNCAPPED
 from glsw.sequences.nucleic import reversed_strand
 from glsw.wings.dotplot.axis import Axis, Segment
-from glsw.wings.dotplot.colours import Scale
+from glsw.wings.dotplot.colours import LINES, Scale
 from glsw.wings.dotplot.figure import draw
 from glsw.wings.dotplot.plot import SUFFIXES
 
@@ -200,8 +200,30 @@ def test_the_page_has_the_map_and_needs_nothing_else(plot):
     tiles = np.frombuffer(unpacked, f"<u{data['bytes']}").reshape(data["shape"])
     np.testing.assert_array_equal(tiles, plot.minus)
     assert [line["texts"][0] for line in data["lines"]] == ["140", "120"]
-    assert data["lines"][0]["texts"][3] == "target 101 - 170"
+    assert data["lines"][0]["texts"][3:] == ["target 101 - 170", "100.0%"]
+    assert data["strands"]
     assert not re.search(r"https?://|src=|href=|@import|url\(", text)
+
+
+def test_alignments_are_coloured_by_identity():
+    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+    query = "HEAGAWGHEEMKVLAW"
+    found = glsw.dotplot([query, query.replace("A", "S")], query, max_alignments=2)
+    assert [line.identity for line in found.lines] == [1.0, 13 / 16]
+    data = page_data(found.html())
+    assert [(line["kind"], line["texts"][-1]) for line in data["lines"]] == [
+        (0, "100.0%"),
+        (1, "81.2%"),
+    ]
+    assert not data["strands"]
+    assert {len(line["texts"]) for line in data["lines"]} == {4}
+    figure = draw(found)
+    shown = {line.get_label(): line.get_color() for line in figure.axes[0].lines}
+    for _, text, colour in LINES[:2]:
+        np.testing.assert_allclose(255 * shown[f"alignments {text}"], colour)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        f"alignments {text}" for _, text, _ in LINES[:2]
+    ]
 
 
 def test_hostile_names_are_text():

@@ -14,7 +14,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test core fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
+.PHONY: help demo check test core clients fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
 
 # What breaks most often: a minute or two with lint and types.
 CHECKED := tests/sequences tests/scoring tests/output \
@@ -48,6 +48,13 @@ core: $(VENV)/installed-dev ## the tests of the core, in a copy where all wings 
 	$(BIN)/python tests/closing.py build/core
 	cd build/core && PYTHONPATH=$(CURDIR)/build/core LP_NUM_THREADS=0 $(CURDIR)/$(BIN)/python -m pytest \
 	-q -n $(WORKERS) --dist worksteal
+
+# Needs the network: the programs are installed into an environment of their own.
+clients: ## the programs of docs/CLIENTS.md with glsw in place of their aligners
+	@tools/ensure-venv.sh $(PYTHON) .venv-clients
+	.venv-clients/bin/python -m pip install --quiet --editable '.[clients]'
+	@tools/ensure-gl.sh .venv-clients/bin/glsw devices
+	LP_NUM_THREADS=0 .venv-clients/bin/python -m pytest -q -m clients tests/clients
 
 fuzz: $(VENV)/installed-dev ## random work for engines and commands: make fuzz SECONDS=600 DEVICE=0
 	PYTHONPATH=tests $(BIN)/python tests/faults/fuzz.py --seconds $(SECONDS) $(if $(DEVICE),--device $(DEVICE))
@@ -100,7 +107,7 @@ dist: pages ## build the archives, check them, install each into an empty enviro
 	$(BIN)/python packaging/bioconda.py dist/*.tar.gz build/bioconda
 
 clean: ## remove everything that make and the tools made
-	rm -rf $(VENV) .vendors dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-clients .vendors dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find glsw tests bench demo -name __pycache__ -type d -exec rm -rf {} +
 
 $(BIN)/python:

@@ -26,7 +26,7 @@ from glsw.engines import ENGINES
 from glsw.output.blast import bits_text, evalue_text
 from glsw.statistics import Fitted, Method, ScoreHistogram, for_search, histogram_for
 from glsw.statistics.ungapped_constants import ROBINSON
-from glsw.wings.profiles.iteration import INCLUSION, inclusion_of, rounds
+from glsw.wings.profiles.iteration import INCLUSION, inclusion_of, rounds, together
 
 Files: TypeAlias = tuple[Path, list[Record], list[Record]]
 """A folder with queries and a database of BLAST's, and their records."""
@@ -360,14 +360,15 @@ def _rounds(
     found: list[dict[str, list[tuple[str, float]]]] = [{} for _ in range(_ROUNDS)]
     with Aligner(device=device, unknown="X", seg=words.pop("seg")) as aligner:
         targets = aligner.database(database)
-        for query in map(aligner.one, queries):
-            hits: list[tuple[str, float]] = []
-            limits = _ROUNDS, inclusion_of(None, "sums" in words)
-            some = rounds(aligner, query, targets, *limits, **words)
-            for each, kept in zip_longest(some, found):
-                if each:
-                    hits = [(hit.target.id, float(hit.evalue or 0)) for hit in each.result]
-                kept[query.id] = hits
+        records = list(map(aligner.one, queries))
+        limits = _ROUNDS, inclusion_of(None, "sums" in words)
+        for some in together(aligner, records):
+            hits: dict[int, list[tuple[str, float]]] = {}
+            every = rounds(aligner, records[some], targets, *limits, **words)
+            for made, kept in zip_longest(every, found):
+                for k, each in (made or {}).items():
+                    hits[k] = [(hit.target.id, float(hit.evalue or 0)) for hit in each.result]
+                kept.update((records[some][k].id, last) for k, last in hits.items())
     return found
 
 

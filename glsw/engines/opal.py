@@ -119,8 +119,9 @@ def algorithm_of(scoring: Scoring) -> str:
     >>> algorithm_of(Scoring.blast()), algorithm_of(Scoring.blast().in_mode("semiglobal"))
     ('sw', 'ov')
     """
+    if scoring.local:  # gap costs by position have no other mode
+        return "sw"
     modes = {
-        "sw": scoring.in_mode("local"),
         "nw": scoring.in_mode("global"),
         "hw": scoring.in_mode("semiglobal", free="target"),
         "ov": scoring.in_mode("semiglobal"),

@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.hits import Hits, SearchResult
+from glsw.alignment.paths import DIAGONAL
+from glsw.cores import cores
 from glsw.sequences.database import Database
-from glsw.statistics.base import Floats, Statistics, in_bits
+from glsw.sequences.encoded import offsets_of
+from glsw.statistics.base import Floats, Statistics, Unavailable, in_bits
 from glsw.wings.profiles.background import Background
 from glsw.wings.profiles.profile import Profile
 
@@ -186,8 +191,10 @@ class ForwardStatistics(Statistics):
         return found
 
 
-def with_forward_scores(result: SearchResult, profile: Profile, database: Database) -> SearchResult:
-    """Return a result with bit scores and E-values of Forward scores.
+def with_forward_scores(
+    results: Sequence[SearchResult], profiles: Sequence[Profile], database: Database
+) -> list[SearchResult]:
+    """Return results with bit scores and E-values of Forward scores.
 
     A distant relative often has many alignments that are nearly as good as the best one, an
     unrelated sequence has few: see `ForwardScores`. If the best alignment has 200
@@ -205,9 +212,9 @@ def with_forward_scores(result: SearchResult, profile: Profile, database: Databa
 
     Parameters
     ----------
-    result : SearchResult
-        Of a search with ``profile``, with E-values.
-    profile : Profile
+    results : sequence of SearchResult
+        Of a search with each of ``profiles``, with E-values.
+    profiles : sequence of Profile
         Of amino acids.
     database : Database
         That was searched.
@@ -217,27 +224,53 @@ def with_forward_scores(result: SearchResult, profile: Profile, database: Databa
     ValueError
         If the letters are no amino acids.
     """
+    from concurrent.futures import ThreadPoolExecutor  # only for sums
+
+    targets = [_targets(result, database) for result in results]
+    each = partial(_with_forward_scores, sequences=len(database))
+    with ThreadPoolExecutor(cores(), "glsw-forward") as threads:
+        return list(threads.map(each, results, profiles, targets))
+
+
+def _targets(result: SearchResult, database: Database) -> list[_Codes]:
+    """Return the codes of the target of each hit."""
+    listed = result.listed
+    if not len(listed):
+        return []
+    numbers = listed.table.target[np.array(listed.bounds[:-1], np.int64)]
+    return [database.codes(place) for place in database.rank[numbers].tolist()]
+
+
+def _with_forward_scores(
+    result: SearchResult, profile: Profile, targets: Sequence[_Codes], sequences: int
+) -> SearchResult:
+    """Return the result of one query, see `with_forward_scores`."""
+    if isinstance(result.statistics, Unavailable):
+        return result
     listed, sums, background = result.listed, ForwardScores(profile), Background(profile.scoring)
-    statistics = ForwardStatistics(sums.k, len(database))
+    statistics = ForwardStatistics(sums.k, sequences)
     if not len(listed):
         return replace(result, statistics=statistics)
-    table, first = listed.table, np.array(listed.bounds[:-1], np.int64)
-    targets = [database.codes(int(database.rank[each])) for each in table.target[first].tolist()]
+    table = listed.table.select(listed.rows)  # not those of other queries
+    bounds = np.array(listed.bounds, np.int64) - listed.bounds[0]
+    first = bounds[:-1]
     scores = (background.lambda_ * table.units[first]).astype(np.float64)
     some = np.flatnonzero(scores < _MAX_NATS_TO_SUM)
     scores[some] = sums.scores([targets[k] for k in some.tolist()])
     of_code = np.full(len(profile.scoring.alphabet), -1)
     of_code[background.codes] = np.arange(len(background.codes))
-    odds = sums.odds[:, background.codes]
-    for k, row in enumerate(first.tolist()):
-        at, residues = table.runs[row : row + 1].pairs()
-        scores[k] -= _bias_correction(odds[at], of_code[targets[k][residues]])
+    odds, runs = sums.odds[:, background.codes], table.runs[first]
+    at, residues = runs.pairs()
+    pairs = offsets_of(runs.total((runs.moves == DIAGONAL) * runs.lengths)).tolist()
+    for k, (start, stop) in enumerate(pairwise(pairs)):
+        letters = of_code[targets[k][residues[start:stop]]]
+        scores[k] -= _bias_correction(odds[at[start:stop]], letters)
     lengths = np.array([len(each) for each in targets])
     bits, evalues = table.bits.copy(), table.evalues.copy()
     bits[first] = statistics.bits(scores, lengths)
     evalues[first] = statistics.evalue(scores, len(profile), lengths)
     changed = replace(table, bits=bits, evalues=evalues)
-    return replace(result, hits=Hits(listed.bounds, changed), statistics=statistics)
+    return replace(result, hits=Hits(bounds.tolist(), changed), statistics=statistics)
 
 
 def _bias_correction(odds: npt.NDArray[np.float64], letters: npt.NDArray[np.int64]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,15 @@ from glsw.alignment.hits import Hits, SearchResult, joined
 from glsw.alignment.paths import Runs
 from glsw.options import AlignerSearchOptions, HitOptions, SearchOptions, apart, listing
 from glsw.scoring.kinds import chosen
-from glsw.scoring.positional import PositionalQuery, PositionalScoring
+from glsw.scoring.positional import MAX_POSITIONS, PositionalQuery, PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import DEFAULT_TOP, evalue_of
 from glsw.sequences.database import Database
+from glsw.sequences.encoded import offsets_of
 from glsw.sequences.lines import located
 from glsw.sequences.named import Many, One
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
+from glsw.sequences.tiles import cut
 from glsw.wings.profiles.alignment import (
     GAP,
     OUTSIDE,
@@ -207,13 +209,13 @@ def iterate(
     with aligner, located(query, database):
         record = aligner.one(first)
         targets = aligner.database(database)
-        every = rounds(aligner, record, targets, *limits, gaps=gaps, sums=sums, **of_search)
-        return list(every)
+        every = rounds(aligner, [record], targets, *limits, gaps=gaps, sums=sums, **of_search)
+        return [each[0] for each in every]
 
 
 def rounds(
     aligner: Aligner,
-    query: Record,
+    queries: Sequence[Record],
     database: Database,
     iterations: int,
     inclusion: float,
@@ -221,8 +223,12 @@ def rounds(
     gaps: Gaps = "fixed",
     sums: bool = False,
     **options: Any,
-) -> Iterator[Round]:
-    """Yield the rounds of `iterate`, each when it is computed."""
+) -> Iterator[dict[int, Round]]:
+    """Yield the rounds of `iterate`, each when it is computed, by the numbers of their queries.
+
+    One search has all queries for which something was new in the round before. Together they have
+    at most `MAX_POSITIONS` positions, see `together`.
+    """
     scoring = aligner.scoring
     _check(iterations, inclusion, scoring.local, options)
     check_one_track(scoring, "an iterated search")
@@ -233,27 +239,40 @@ def rounds(
     top, given = options.pop("top", "auto"), options.pop("evalue", "auto")
     top = (DEFAULT_TOP if given == "auto" else None) if top == "auto" else top
     evalue = evalue_of(given) or _MAX_EVALUE
-    searched: Record | Profile = query
-    profile = _profile(aligner, query)
+    searched: Sequence[Record] | list[Profile] = queries
+    profiles = [_profile(aligner, query) for query in queries]
     check_gaps(gaps)
     widest = max(evalue, inclusion, MAX_CANDIDATE_EVALUE if sums else 0)
-    members = Members(profile, gaps)
-    seen: set[int] = set()
+    members = [Members(profile, gaps) for profile in profiles]
+    seen: list[set[int]] = [set() for _ in queries]
+    going = list(range(len(queries)))
     for number in range(1, iterations + 1):
-        result: SearchResult = aligner.search(
-            searched, database, top=None, evalue=widest, **options
-        )
+        results = list(aligner.search(searched, database, top=None, evalue=widest, **options))
         if sums:
-            result = with_forward_scores(result, profile, database)
-        found, names, alignments = _members(result, inclusion, database)
-        new = tuple(name for target, name in zip(found, names, strict=True) if target not in seen)
-        seen.update(found)
-        built = members.profile(alignments) or profile
-        result = _shown(result, query, evalue, top, sums)
-        yield Round(number, profile, result, names, new, built)
-        if not new:
+            results = with_forward_scores(results, profiles, database)
+        made = {}
+        for k, profile, result in zip(going, profiles, results, strict=True):
+            found, names, alignments = _members(result, inclusion, database)
+            new = tuple(
+                name for target, name in zip(found, names, strict=True) if target not in seen[k]
+            )
+            seen[k].update(found)
+            built = members[k].profile(alignments) or profile
+            shown = _shown(result, queries[k], evalue, top, sums)
+            made[k] = Round(number, profile, shown, names, new, built)
+        yield made
+        going = [k for k in going if made[k].new]
+        if not going:
             return
-        searched = profile = built
+        searched = profiles = [made[k].built for k in going]
+
+
+def together(aligner: Aligner, queries: Sequence[Record]) -> Iterator[slice]:
+    """Yield slices of queries whose profiles have at most `MAX_POSITIONS` positions, or of one."""
+    alphabet = aligner.scoring.alphabet
+    strands = 2 if alphabet.nucleotides else 1  # a profile of DNA has both
+    positions = [strands * (len(each.letters) // alphabet.width) for each in queries]
+    yield from cut([offsets_of(positions)], [MAX_POSITIONS])
 
 
 def _check(iterations: int, inclusion: float, local: bool, options: Mapping[str, Any]) -> None:
@@ -334,7 +353,8 @@ def _shown(
             listed = Hits(listed.bounds[: len(within) + 1], listed.table)
         else:
             listed = listed.select(within)
-    return replace(result, query=query, hits=listed, evalue=evalue, more=more)
+    limit = evalue if result.statistics and result.statistics.available else None
+    return replace(result, query=query, hits=listed, evalue=limit, more=more)
 
 
 def inclusion_of(given: float | None, sums: bool) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from glsw.wings.profiles.iteration import (
     Round,
     inclusion_of,
     rounds,
+    together,
     with_work_of,
 )
 from glsw.wings.profiles.profile import Profile
@@ -109,41 +111,59 @@ def iterated(
     Its cells, seconds and engines are those of all rounds. The total of the bar has all rounds of a
     query until its last one is done.
     """
-    queries, database = given.queries, aligner.database(given.targets)
-    gaps = _gaps(arguments)
+    queries, database = given.queries[arguments.skip :], aligner.database(given.targets)
     inclusion = inclusion_of(arguments.inclusion, arguments.sums)
     folder = arguments.profiles and Path(arguments.profiles)
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-    for k, query in enumerate(queries[arguments.skip :], start=arguments.skip + 1):
-        last: Round | None = None
-        result: SearchResult | None = None
-        counts = []
+    counts: Counter[int] = Counter()
+    converged = 0
+    for some in together(aligner, queries):
+        last: dict[int, Round] = {}
+        results: dict[int, SearchResult] = {}
+        numbers = range(len(queries))[some]
+        found = rounds(
+            *(aligner, queries[some], database, arguments.iterations, inclusion),
+            gaps=_gaps(arguments),
+            sums=arguments.sums,
+            **options,
+        )
         try:
-            for last in rounds(
-                *(aligner, query, database, arguments.iterations, inclusion),
-                gaps=gaps,
-                sums=arguments.sums,
-                **options,
-            ):
-                result = with_work_of(last.result, result) if result else last.result
-                counts.append(str(len(last.members)))
-                if folder:
-                    named = re.sub(r"[^\w.-]", "_", query.id)[:100]
-                    last.built.write(folder / f"{k}_{named}_round{last.number}.profile")
-        except MaskedError as error:
+            for made in found:
+                for k, each in made.items():
+                    last[k] = each
+                    results[k] = (
+                        with_work_of(each.result, results[k]) if k in results else each.result
+                    )
+                    counts[each.number] += len(each.members)
+                    if folder:
+                        named = re.sub(r"[^\w.-]", "_", queries[numbers[k]].id)[:100]
+                        number = arguments.skip + numbers[k] + 1
+                        each.built.write(folder / f"{number}_{named}_round{each.number}.profile")
+        except MaskedError as error:  # of a query by itself
             if len(queries) == 1:
                 raise
             caller.warn(f"{error}; it has no hits", RuntimeWarning)
-            bar.expect(-given.cells[k - 1])
-            yield _without_hits(aligner, query, database)
-            continue
-        assert last is not None
-        assert result is not None
-        bar.expect(result.cells - given.cells[k - 1])
-        end = "nothing new" if last.converged else "the last round allowed"
-        say(f"query {query.id}: members by round: {', '.join(counts)}; {end}")
-        yield result
+            results[0] = _without_hits(aligner, queries[numbers[0]], database)
+            converged += 1
+        converged += sum(each.converged for each in last.values())
+        for k, number in enumerate(numbers):
+            bar.expect(results[k].cells - given.cells[arguments.skip + number])
+            yield results[k]
+    _say(queries, counts, converged)
+
+
+def _say(queries: Records, counts: Mapping[int, int], converged: int) -> None:
+    """Print how the rounds of all queries went."""
+    members = ", ".join(map(str, counts.values())) or "0"
+    if len(queries) == 1:
+        end = "nothing new" if converged else "the last round allowed"
+        say(f"query {queries[0].id}: members by round: {members}; {end}")
+        return
+    ends = f"nothing new for {converged}"
+    if rest := len(queries) - converged:
+        ends += f", the last round allowed for {rest}"
+    say(f"{len(queries)} queries: members by round: {members}; {ends}")
 
 
 def read_profile(arguments: argparse.Namespace) -> tuple[Scoring, Records]:

@@ -15,9 +15,11 @@ import glsw
 from glsw import Profile, Record
 from glsw.alignment.paths import Runs
 from glsw.cli import main
+from glsw.scoring.positional import MAX_POSITIONS
 from glsw.sequences.alphabet import PROTEIN
 from glsw.statistics.ungapped_constants import background
-from glsw.wings.profiles.iteration import Members, Round, with_work_of
+from glsw.wings.profiles import iteration
+from glsw.wings.profiles.iteration import Members, Round, rounds, together, with_work_of
 
 QUERY = Record("q", "made up", some(1, 120))
 
@@ -184,9 +186,9 @@ def test_nothing_significant_ends_it() -> None:
 
 def test_a_profile_as_query(found: list[Round]) -> None:
     profile = found[0].built
-    rounds = glsw.iterate(profile, family(), iterations=2, top=None)
-    assert str(rounds[0].result) == str(found[1].result)
-    assert np.array_equal(rounds[0].profile.scores, profile.scores)
+    again = glsw.iterate(profile, family(), iterations=2, top=None)
+    assert str(again[0].result) == str(found[1].result)
+    assert np.array_equal(again[0].profile.scores, profile.scores)
 
 
 def test_errors() -> None:
@@ -210,9 +212,10 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     words = ["search", f"{tmp_path}/q", f"{tmp_path}/db", "--iterations", "3", "--format", "tsv"]
     assert main([*words, "--profiles", f"{tmp_path}/made", "--top", "0"]) == 0
     printed = capsys.readouterr()
-    assert "query q: members by round: " in printed.err
-    assert "query none: members by round: 0; nothing new" in printed.err
     expected = glsw.iterate(QUERY, Path(tmp_path, "db"), iterations=3, top=None)
+    counts = ", ".join(str(len(each.members)) for each in expected)
+    ends = "nothing new for 1, the last round allowed for 1"
+    assert f"glsw: 2 queries: members by round: {counts}; {ends}\n" in printed.err
     names = [line.split("\t")[3] for line in printed.out.splitlines() if line.startswith("q\t")]
     assert names == [hit.target.id for hit in expected[-1].result]
     profile = Profile.read(tmp_path / "made" / "1_q_round2.profile")
@@ -225,12 +228,67 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     run = json.loads((tmp_path / "run.json").read_text())
     assert [each["cells"] for each in run["queries"]] == cells
     assert run["totals"]["cells"] == sum(cells)
+    (tmp_path / "one").write_text(f">none\n{some(5000, 40)}\n")
+    assert main(["search", f"{tmp_path}/one", *words[2:]]) == 0
+    assert "query none: members by round: 0; nothing new" in capsys.readouterr().err
     translated = "--translated", "--translated-target"
     for wrong in ("--shard 1/2", *translated, "--iterations 0", "--mode global"):
         assert main([*words, *wrong.split()]) == 2
         assert capsys.readouterr().err.splitlines()[-1].startswith("glsw: ")
     assert main([*words[:3], "--inclusion", "1"]) == 2
     assert "--inclusion is for --iterations" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sums", [False, True])
+def test_queries_of_one_search_have_the_rounds_that_they_have_alone(sums: bool) -> None:
+    """Some end before others; one has no relatives, one is masked as a whole."""
+    others = Record("none", "", some(5000, 40)), Record("late", "", family()[-1].letters)
+    queries = [QUERY, others[0], Record("masked", "", "mkvlaw" * 4), others[1]]
+    aligner = glsw.Aligner(engine="cpu", lower_case_mask=True)
+    database = aligner.database(family())
+    with pytest.warns(RuntimeWarning, match="query masked: .*it has no hits"):
+        found = list(rounds(aligner, queries, database, 4, 1e-3, sums=sums))
+    assert found[0].keys() == {0, 1, 2, 3}
+    assert found[-1].keys() < {0, 3}.union(found[0])
+    assert found[0][2].converged
+    assert not len(found[0][2].result)
+    for k in (0, 1, 3):
+        alone = [each[0] for each in rounds(aligner, [queries[k]], database, 4, 1e-3, sums=sums)]
+        of_all = [each[k] for each in found if k in each]
+        assert len(of_all) == len(alone)
+        for one, other in zip(of_all, alone, strict=True):
+            assert (one.members, one.new) == (other.members, other.new)
+            assert list(one.result.rows()) == list(other.result.rows())
+            assert one.built.to_text() == other.built.to_text()
+
+
+def test_parts_of_the_queries_give_the_same_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "q").write_text(f">q\n{QUERY.letters}\n>masked\nmkvlaw\n>none\n{some(5000, 40)}\n")
+    (tmp_path / "db").write_text("".join(f">{each.id}\n{each.letters}\n" for each in family()))
+    words = ["search", f"{tmp_path}/q", f"{tmp_path}/db", "--iterations", "2", "--engine", "cpu"]
+    words += ["--lower-case-mask", "--format", "blast-tab-comments", "--profiles"]
+    found = []
+    for most in (MAX_POSITIONS, 1):
+        monkeypatch.setattr(iteration, "MAX_POSITIONS", most)
+        assert main([*words, f"{tmp_path}/{most}"]) == 0
+        printed = capsys.readouterr()
+        said = [line for line in printed.err.splitlines() if " cells in " not in line]
+        made = {each.name: each.read_text() for each in (tmp_path / str(most)).glob("[13]*")}
+        found.append((printed.out, made, sorted(said)))
+    for one, other in zip(*found, strict=True):
+        assert one == other
+    assert "query masked" in "".join(found[0][2])
+
+
+def test_profiles_of_one_search_have_the_positions_that_it_can_have() -> None:
+    lengths = 20_000, 10_000, 2_768, 32_767, 40_000, 5
+    queries = [Record("", "", length * "A") for length in lengths]
+    parts = [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 5), slice(5, 6)]
+    assert list(together(glsw.Aligner(engine="cpu"), queries)) == parts
+    of_dna = glsw.Aligner(glsw.Scoring.nucleotide(), engine="cpu")
+    assert list(together(of_dna, queries[1:3] * 2)) == [slice(0, 2), slice(2, 4)]
 
 
 def test_engines_of_all_rounds_are_named() -> None:

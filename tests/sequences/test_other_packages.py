@@ -1,12 +1,15 @@
-"""Sequences and alignments of biotite and of scikit-bio."""
+"""Sequences and alignments of biotite and of scikit-bio, distances of scirpy."""
 
 import sys
+from typing import Any
 
 import biotite.sequence as biotite
+import doc_examples
 import numpy as np
 import pytest
 import skbio
 from biotite.sequence import align as biotite_align
+from program import ROOT
 
 import glsw
 from glsw import Record, Scoring
@@ -98,3 +101,33 @@ def test_a_package_that_is_not_there(
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ModuleNotFoundError, match=f"{method} needs {name}"):
         getattr(aligner.align(QUERY, TARGET), method)()
+
+
+@pytest.fixture
+def adapted() -> Any:
+    """The class of docs/NEIGHBORS.md; scirpy brings too much to be a dependency of the tests."""
+    pytest.importorskip("scirpy", reason="scirpy is not installed: pip install scirpy")
+    blocks = doc_examples.blocks(ROOT / "docs" / "NEIGHBORS.md")
+    (code,) = (each.code for each in blocks if "class Exact" in each.code)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    return names["Exact"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("options", [{}, {"subst_mat": "pam120", "gap_open": 12, "gap_extend": 1}])
+def test_alignment_distances_of_scirpy(adapted: Any, options: dict[str, Any]) -> None:
+    from scirpy.ir_dist.metrics import AlignmentDistanceCalculator
+
+    random = np.random.default_rng(4)
+    letters = list("ACDEFGHIKLMNPQRSTVWY")
+    drawn = {"".join(random.choice(letters[:5], n)) for n in random.integers(1, 20, 150)}
+    some, others = np.array(sorted(drawn))[:100], np.array(sorted(drawn))[80:]
+    for cutoff in (0, 10, 40):
+        own = AlignmentDistanceCalculator(cutoff, n_jobs=1, **options)
+        new = adapted(cutoff, n_jobs=1, **options)
+        for pair in ((some,), (some, others)):
+            expected, found = own.calc_dist_mat(*pair), new.calc_dist_mat(*pair)
+            assert expected.nnz > 0
+            assert found.dtype == expected.dtype
+            assert (found != expected).nnz == 0

@@ -272,7 +272,7 @@ class Lanes(ComputeEngine):
             done = self.round_of(query, rows, targets, progress)
             for _ in done.slices:
                 self.do_meanwhile()
-            scores = self.no_scores(1, len(chosen))
+            scores = self.no_scores(query.lengths, batch.target_lengths[chosen])
             self.finish(done, self.scores_of(done.jobs), scores)
             found.score[chosen] = scores[0]
         found.score[:] += self._offset(batch)
@@ -284,9 +284,16 @@ class Lanes(ComputeEngine):
         lengths = batch.query_lengths, batch.target_lengths
         return self.scoring.score_offset(*lengths).astype(np.int32)
 
-    def no_scores(self, queries: int, targets: int) -> Scores:
-        """Return scores that are lower than any, shape (queries, targets)."""
-        return np.full((queries, targets), 0 if self.scoring.local else _NO_SCORE, np.int32)
+    def no_scores(self, m: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> Scores:
+        """Return scores that are lower than any of these lengths, shape (queries, targets).
+
+        Those of sequences without letters are right.
+        """
+        found = np.full((len(m), len(n)), 0 if self.scoring.local else _NO_SCORE, np.int32)
+        if ends := self.scoring.end_gaps:
+            found[m == 0] = ends.alone(0, n)
+            found[:, n == 0] = ends.alone(m, 0)[:, None]
+        return found
 
     def scores_each(
         self, batches: Iterable[Batch], *, progress: Progress | None = None

@@ -201,7 +201,7 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
 
     def room(self, queries: Sequences, part: Sequences) -> npt.NDArray[np.int32]:
         """Return room for all scores."""
-        return self._engine.no_scores(len(queries), len(part))
+        return self._engine.no_scores(queries.lengths, part.lengths)
 
     def get_ready_to_read(self, current: Round) -> None:
         """Have memory for the scores."""
@@ -221,16 +221,8 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
     ) -> None:
         """Put the scores in place."""
         self._engine.finish(done, stored, work.found)
-        if not work.last:
-            return
-        if self.halved(work):
+        if work.last and self.halved(work):
             mirror(work.found)
-        if ends := self._engine.scoring.end_gaps:
-            m, n = work.queries.lengths, work.part.lengths
-            work.found[m == 0], work.found[:, n == 0] = (
-                ends.alone(0, n),
-                ends.alone(m, 0)[:, None],
-            )
 
     def halved(self, work: Work[npt.NDArray[np.int32]]) -> bool:
         """Tell whether the queries are the targets, and the order of a pair makes no difference.

@@ -17,6 +17,9 @@ from glsw.sequences.named import sequence_types
 Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
 """A sequence as text, numbers, or objects that are equal or not."""
 
+CODES = 256
+"""The most codes: one more than an alphabet has letters."""
+
 _WILDCARD, _ONLY_IN_QUERY, _ONLY_IN_TARGET, _SHARED = range(4)
 
 
@@ -135,7 +138,7 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
     Raises
     ------
     ValueError
-        If there are more different items than codes, 255.
+        If there are more different items than codes, 256.
 
     Examples
     --------
@@ -170,8 +173,8 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
             codes_of_own[strange] = alone
             count += 1
         lengths = list(map(len, side))
-        if count > LARGEST:
-            raise ValueError(f"{len(shared)} different letters: at most {LARGEST} expected")
+        if count > CODES:
+            raise ValueError(f"{len(shared)} different letters: at most {CODES} expected")
         codes = _places(own, codes_of_own.astype(np.uint8), numbers_of_side)
         coded.append(Sequences(codes, offsets_of(lengths)))
     return coded, count

@@ -22,8 +22,9 @@ from glsw.pairs.all_pairs import cells_of, pieces_of_workers, score_matrix
 from glsw.pairs.many_pairs import computed
 from glsw.run.pool import AnyExecutor, Devices, EnginePool, Runner
 from glsw.scoring.unit_costs import is_infix, unit_costs
-from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.alphabet import LARGEST
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.items import code_alphabet
 from glsw.sequences.tiles import Tile
 
 EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
@@ -37,18 +38,24 @@ _LONG = 128  # letters: distances of fewer are computed faster than they are cop
 @contextmanager
 def distance_engine(
     engine: EditEngine,
-    alphabet: Alphabet,
+    letters: int,
     infix: bool,
     device: Devices,
     executor: AnyExecutor | None,
 ) -> Iterator[DistanceEngine]:
-    """Yield what computes edit distances for some options; its processes end with the block."""
+    """Yield what computes edit distances for some options; its processes end with the block.
+
+    ``letters`` are the different codes; a device takes as many as an alphabet has letters.
+    """
+    if engine == "auto" and letters > LARGEST and device is None and executor is None:
+        engine = "host"
     if engine == "host":
         if executor is not None:
             raise ValueError("engine 'host' takes no executor")
         yield Host(infix)
         return
-    spec = EngineSpec(BitParallel.name, unit_costs(alphabet, infix=infix))
+    scoring = unit_costs(code_alphabet(max(2, letters)), infix=infix)
+    spec = EngineSpec(BitParallel.name, scoring)
     try:
         pool = EnginePool(spec, device)
     except DeviceError as error:

@@ -14,10 +14,9 @@ from glsw.engines.base import Progress
 from glsw.engines.bit_parallel import Distances
 from glsw.options import described
 from glsw.run.pool import AnyExecutor, Devices
-from glsw.sequences.alphabet import LARGEST
 from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.sequences.fasta import read_all
-from glsw.sequences.items import Items, code_alphabet, codes_together, items_of
+from glsw.sequences.items import CODES, Items, codes_together, items_of
 from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single
 from glsw.sequences.records import Record
 from glsw.wings.edit.engines import EditEngine, distance_engine
@@ -96,7 +95,7 @@ def edit_distance(
         Whether to return where the nearest part of the target ends.
     engine : {"auto", "bit_parallel", "host"}
         "bit_parallel" needs OpenGL 4.3; "host" computes one pair after the other in Python; "auto"
-        takes the first where it can.
+        takes the first where it can: not with 256 different letters, such as all bytes.
     device : int, str, Device, or list of int or str, optional
         As for `glsw.Aligner`: ``"all"`` stands for all hardware devices, which share the work.
     progress : callable, optional
@@ -116,8 +115,8 @@ def edit_distance(
     ------
     TypeError, ValueError
         If sequences are of another kind or the name of a file, their numbers differ, or they have
-        more than 255 different letters in common, 254 in mode "prefix"; for an executor with
-        several devices or with the host.
+        more than 256 different letters in common, 255 on a device, and in mode "prefix" one less;
+        for an executor with several devices or with the host.
     DeviceError
         If the device has no compute shaders.
 
@@ -155,9 +154,7 @@ def edit_distance(
         before += left.lengths
         left, right, count = _anchored(left, right, before, count)
     batch = Batch.one_to_many(left[0], right) if single[0] else Batch.pairwise(left, right)
-    with distance_engine(
-        engine, code_alphabet(max(2, count)), mode != "global", device, executor
-    ) as chosen:
+    with distance_engine(engine, count, mode != "global", device, executor) as chosen:
         found = _within(chosen.distances(batch, progress=progress), before)
     if all(single):
         found = Distances(*(int(each[0]) for each in found))
@@ -218,9 +215,7 @@ def edit_distance_matrix(
     if mode == "prefix":
         before += left.lengths.max(initial=0)
         left, right, count = _anchored(left, right, before, count)
-    with distance_engine(
-        engine, code_alphabet(max(2, count)), mode != "global", device, executor
-    ) as chosen:
+    with distance_engine(engine, count, mode != "global", device, executor) as chosen:
         found = _within(chosen.distances_of_each(left, right, progress=progress), before)
     if not ends:
         distance: npt.NDArray[np.int32] = found.distance
@@ -239,8 +234,8 @@ def _anchored(
     them costs m at least, and the empty prefix m. So the least distances are the same, and the
     first ends, too. A prefix of more than 2 m letters costs more than the empty one.
     """
-    if count == LARGEST:
-        raise ValueError(f"{count} different letters: at most {LARGEST - 1} in mode 'prefix'")
+    if count == CODES:
+        raise ValueError(f"{count} different letters: at most {CODES - 1} in mode 'prefix'")
     made = []
     for each, new, most in (
         (queries, queries.lengths, queries.lengths),

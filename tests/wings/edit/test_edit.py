@@ -93,10 +93,20 @@ def test_prefix_of_nothing(options):
     assert glsw.edit_distance("AC", "ACG", mode="prefix", ends=True, **options) == (0, 2)
     square = glsw.edit_distance_matrix(["AC", "ACGT"], mode="prefix", **options)
     assert square.tolist() == [[0, 0], [2, 0]]
-    every = np.arange(255)
-    assert glsw.edit_distance(every, every, mode="infix", **options) == 0
-    with pytest.raises(ValueError, match="255 different letters: at most 254 in mode 'prefix'"):
+    every = np.arange(256)
+    with pytest.raises(ValueError, match="256 different letters: at most 255 in mode 'prefix'"):
         glsw.edit_distance(every, every, mode="prefix", **options)
+
+
+def test_all_bytes_are_letters():
+    every, rng = bytes(range(256)), np.random.default_rng(5)
+    texts = [every + rng.bytes(40), rng.bytes(200), every[::-1]]
+    expected = [[edlib.align(a, b)["editDistance"] for b in texts] for a in texts]
+    for engine in ("auto", "host"):
+        assert glsw.edit_distance_matrix(texts, engine=engine).tolist() == expected
+        assert glsw.edit_distance(every[9:99], every, mode="infix", ends=True) == (0, 99)
+    with pytest.raises(ValueError, match="alphabet has 256 letters: 1 to 255 are possible"):
+        glsw.edit_distance(every, every, engine="bit_parallel")
 
 
 @pytest.mark.parametrize("mode", ["global", "infix"])
@@ -123,7 +133,7 @@ def test_matrix(options, mode):
 def test_letters_of_one_side_need_few_codes(options):
     everything = "".join(map(chr, range(97, 997)))
     assert glsw.edit_distance("abcd", everything, mode="infix", **options) == 0
-    with pytest.raises(ValueError, match="900 different letters: at most 255 expected"):
+    with pytest.raises(ValueError, match="900 different letters: at most 256 expected"):
         glsw.edit_distance_matrix([everything, everything[1:]], **options)
 
 

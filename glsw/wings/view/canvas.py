@@ -48,9 +48,22 @@ class Canvas:
         upper, lower = (int(np.clip(round(y), 0, height)) for y in (y0, y1))
         self.pixels[upper:lower, left:right] = colour
 
-    def text(self, x: float, y: float, text: str, colour: Colour = BLACK, size: int = 1) -> None:
-        """Write a text whose upper left corner is at x, y."""
-        self._paint(font.mask(text, size), round(x), round(y), colour)
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        colour: Colour = BLACK,
+        size: int = 1,
+        *,
+        upwards: bool = False,
+    ) -> None:
+        """Write a text; the upper left corner of its capitals, turned or not, is at x, y."""
+        mask, above = font.mask(text, size), font.ABOVE * size
+        if upwards:
+            self._paint(np.rot90(mask), round(x) - above, round(y), colour)
+        else:
+            self._paint(mask, round(x), round(y) - above, colour)
 
     def centred(self, x: float, y: float, text: str, colour: Colour = BLACK, size: int = 1) -> None:
         """Write a text around a point."""
@@ -73,13 +86,19 @@ class Canvas:
                 inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
                 self.pixels[y[inside], x[inside]] = colour
 
-    def _paint(self, mask: npt.NDArray[np.bool_], x: int, y: int, colour: Colour) -> None:
+    def _paint(self, mask: npt.NDArray[np.uint8], x: int, y: int, colour: Colour) -> None:
+        """Lay a colour over pixels, as much as ``mask`` covers of each."""
         height, width = self.pixels.shape[:2]
         left, upper = max(0, -x), max(0, -y)
         part = mask[upper : max(0, height - y), left : max(0, width - x)]
         if part.size:
             x, y = x + left, y + upper
-            self.pixels[y : y + part.shape[0], x : x + part.shape[1]][part] = colour
+            below = self.pixels[y : y + part.shape[0], x : x + part.shape[1]]
+            share = part[..., None] / 255 * (colour[3] / 255)
+            under = below[..., 3:] / 255 * (1 - share)
+            total = np.maximum(share + under, 1e-9)
+            mixed = (share * np.array(colour[:3]) + under * below[..., :3]) / total
+            below[...] = np.rint(np.concatenate([mixed, 255 * (share + under)], axis=2))
 
 
 def clipped(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 
 from glsw.cli.words import add_rows
 from glsw.wings.dotplot.command import add_map, add_sequences, aligner_for, prepared_of, read_inputs
@@ -38,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_sequences(parser)
     group = add_map(parser)
     add_rows(group, _ADD)
-    parser.add_argument_group("keys", " ".join(" ".join(KEYS).split()).lower())
+    parser.add_argument_group("keys", "; ".join(re.split(" {3}", "   ".join(KEYS))))
 
 
 def run(arguments: argparse.Namespace) -> None:

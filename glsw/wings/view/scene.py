@@ -11,8 +11,10 @@ import numpy as np
 
 from glsw.sequences.named import NamedSequences
 from glsw.wings.dotplot.colours import COLOURS, NAMES
+from glsw.wings.dotplot.mapper import Sign
 from glsw.wings.view import font
 from glsw.wings.view.canvas import BLACK, WHITE, Canvas, Colour
+from glsw.wings.view.computer import Computed
 from glsw.wings.view.viewer import KEYS, MARGINS, Viewer
 from glsw.wings.view.wavefront import Wavefront
 
@@ -25,6 +27,11 @@ _FRONT: tuple[Colour, ...] = ((230, 120, 0, 235), (0, 110, 190, 215), (110, 180,
 _NUMBERS_FROM = 18.0
 """Pixels per residue from which on the wavefront shows H."""
 _PIXELS_PER_TICK = 130
+_BAR = 90
+"""Pixels of the bar of colours."""
+_WIDE = 1000
+"""Pixels of a window from which on the bar does not cover the keys."""
+_OUTSIDE = MARGINS.top + MARGINS.bottom
 
 
 class Block(NamedTuple):
@@ -108,9 +115,30 @@ def overlay(viewer: Viewer) -> Canvas:
     if viewer.viewport.letters:
         _letters(canvas, viewer)
     canvas.text(8, bottom + 8, _status(viewer), BLACK)
+    _legend(canvas, viewer)
     for k, line in enumerate(KEYS):
         canvas.text(8, bottom + 28 + 14 * k, line, _GREY)
     return canvas
+
+
+def _legend(canvas: Canvas, viewer: Viewer) -> None:
+    """Draw a bar of colours with its scores for each strand, at the lower right."""
+    found = viewer.computed
+    if found is None or viewer.width < _WIDE:
+        return
+    right, y = viewer.width - MARGINS.right, viewer.height - MARGINS.bottom + 25
+    for sign in reversed(found.maps):
+        scale, display = found.scale, viewer.computer.mapper.scoring.display
+        high = display(round(scale.high)), " or more" if scale.high >= found.cap else ""
+        texts = f"{_strand(found, sign)}score {display(round(scale.low))}", f"{high[0]}{high[1]}"
+        x = right - font.width(texts[1]) - _BAR - 6
+        canvas.text(right - font.width(texts[1]), y, texts[1], _GREY)
+        scores = np.linspace(scale.low, scale.high, _BAR)[None]
+        colours = scale.picture({sign: scores}).repeat(9, axis=0)
+        canvas.pixels[y - 1 : y + 8, max(0, x) : max(0, x) + _BAR, :3] = colours
+        canvas.pixels[y - 1 : y + 8, max(0, x) : max(0, x) + _BAR, 3] = 255
+        canvas.text(x - font.width(texts[0]) - 6, y, texts[0], _GREY)
+        y += 13
 
 
 def _paths(canvas: Canvas, viewer: Viewer) -> None:
@@ -195,9 +223,11 @@ def _border(canvas: Canvas, viewer: Viewer, vertical: bool, at: float) -> None:
 def _name(canvas: Canvas, vertical: bool, place: float, size: float, name: str) -> None:
     """Write the name of a sequence beside its positions."""
     if vertical:
-        text = name[: (MARGINS.left - 10) // font.ADVANCE]
-        if size > 3 * font.HEIGHT:
-            canvas.text(4, max(place, 0) + MARGINS.top + 10, text, _GREY)
+        low, high = max(place, 0), min(place + size, canvas.pixels.shape[0] - _OUTSIDE)
+        text = name[: int((high - low) // font.ADVANCE)]
+        if len(text) > 2 or text == name:
+            middle = (low + high - font.width(text)) / 2 + MARGINS.top
+            canvas.text(4, middle, text, _GREY, upwards=True)
     elif (fitting := int(size // font.ADVANCE)) > 2:
         canvas.text(max(place, 0) + MARGINS.left + 4, 3, name[:fitting], _GREY)
 
@@ -245,17 +275,19 @@ def _status(viewer: Viewer) -> str:
     if viewer.message:
         return viewer.message
     if wave := viewer.wavefront:
-        names = {0: "WRITES", 1: "READS", 2: "READS"}
+        names = {0: "writes", 1: "reads", 2: "reads"}
         roles = "   ".join(
-            f"{buffer}: {names[wave.k - d]} DIAGONAL {d}" for d, buffer in wave.roles.items()
+            f"{buffer}: {names[wave.k - d]} diagonal {d}" for d, buffer in wave.roles.items()
         )
-        return f"PASS {wave.k + 1} OF {wave.passes}   {roles}   BEST SCORE {wave.best}"
-    state = "   COMPUTING" if viewer.worker.busy else ""
+        return f"pass {wave.k + 1} of {wave.passes}   {roles}   best score {wave.best}"
+    state = "   computing" if viewer.worker.busy else ""
     found, place = viewer.computed, viewer.pointed()
     if found is None or place is None:
-        scores = [f"{NAMES[sign]} {score}" for sign, score, _ in (found.paths if found else ())]
-        best = f"   BEST ALIGNMENT HERE: {', '.join(scores)}" if scores else ""
-        return f"{viewer.viewport.pixels:.3g} PIXELS PER RESIDUE{best}{state}"
+        scores = [
+            f"{_strand(found, sign)}{score}" for sign, score, _ in (found.paths if found else ())
+        ]
+        best = f"   best alignment here: {', '.join(scores)}" if scores else ""
+        return f"{viewer.viewport.pixels:.3g} pixels per residue{best}{state}"
     texts = [
         _position(collection, at)
         for collection, at in zip(
@@ -267,11 +299,16 @@ def _status(viewer: Viewer) -> str:
     if tile is not None:
         for sign, tiles in found.maps.items():
             score = int(tiles[tile])
-            more = " OR MORE" if score >= found.cap else ""
+            more = " or more" if score >= found.cap else ""
             display = viewer.computer.mapper.scoring.display(score)
-            scores.append(f"{NAMES[sign]} {display}{more}")
-    side = f" (TILES OF {found.rows.side})" if scores else ""
+            scores.append(f"{_strand(found, sign) or 'score '}{display}{more}")
+    side = f" (tiles of {found.rows.side})" if scores and found.rows.side > 1 else ""
     return f"{texts[0]}   {texts[1]}   {', '.join(scores)}{side}{state}"
+
+
+def _strand(found: Computed | None, sign: Sign) -> str:
+    """Return the name of a strand before a score, nothing if there is only one."""
+    return f"{NAMES[sign]} " if found and "-" in found.maps else ""
 
 
 def tile_at(viewer: Viewer, i: int, j: int) -> tuple[int, int] | None:
@@ -313,8 +350,8 @@ def _si(position: int) -> str:
     """Return a position in thousands or millions.
 
     >>> _si(1), _si(25000), _si(1200000)
-    ('1', '25 K', '1.2 M')
+    ('1', '25 k', '1.2 M')
     """
     if position < 1000:
         return f"{position}"
-    return f"{position / 1e6:g} M" if position >= 10**6 else f"{position / 1e3:g} K"
+    return f"{position / 1e6:g} M" if position >= 10**6 else f"{position / 1e3:g} k"

@@ -9,10 +9,10 @@ from glsw.wings.view.viewport import Request, Viewport
 from glsw.wings.view.wavefront import MAX_RESIDUES, Wavefront
 
 KEYS = (
-    "WHEEL + -: ZOOM   DRAG ARROWS: MOVE   0: ALL   1: LETTERS   A: PATHS   "
-    "F M: STRANDS   S: SAVE PICTURE   Q: CLOSE",
-    "W: WAVEFRONT OF LIU ET AL. 2006   SPACE: RUN OR STOP   N P: NEXT, PREVIOUS PASS   "
-    "HOME END: FIRST, LAST",
+    "wheel, +, -: zoom   drag, arrows: move   0: all   1: letters   A: paths   "
+    "F, M: strands   S: save picture   Q: close",
+    "W: wavefront of Liu et al. 2006   space: run or stop   N, P: next, previous pass   "
+    "Home, End: first, last",
 )
 """The key bindings, as the window shows them."""
 _ZOOM = 1.5
@@ -161,7 +161,7 @@ class Viewer:
         part = self.viewport.visible()
         longest = max(part.query_end - part.query_start, part.target_end - part.target_start)
         if longest > MAX_RESIDUES:
-            self.message = f"ZOOM IN: THE WAVEFRONT IS FOR AT MOST {MAX_RESIDUES} RESIDUES"
+            self.message = f"zoom in: the wavefront is for at most {MAX_RESIDUES} residues"
             return
         codes = self.computer.codes(part)
         self.wavefront = Wavefront.of(part, *codes, self.computer.mapper.scoring)

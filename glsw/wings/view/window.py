@@ -177,7 +177,7 @@ def show(computer: Computer, width: int, height: int, title: str) -> None:
                 painter.draw(viewer)
                 if viewer.wants_picture:
                     viewer.wants_picture = False
-                    viewer.message = f"SAVED {save(painter, viewer)}"
+                    viewer.message = f"saved {save(painter, viewer)}"
                 glfw.swap_buffers(window)
                 glfw.wait_events_timeout(_SECONDS_PER_FRAME)
         finally:

@@ -133,7 +133,7 @@ tick = Viewer.tick
 def tick_and_close(viewer, now):
     tick(viewer, now)
     if viewer.computed and viewer.computed.complete and not viewer.worker.busy:
-        viewer.key("q" if viewer.message.startswith("SAVED") else "s")
+        viewer.key("q" if viewer.message.startswith("saved") else "s")
 
 
 Viewer.tick = tick_and_close

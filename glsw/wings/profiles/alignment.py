@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
-from glsw.statistics.ungapped_constants import lambda_of
 from glsw.wings.profiles.background import Background, Gaps, gaps_from_frequencies
 
 GAP, OUTSIDE, UNKNOWN = -1, -2, -3
@@ -145,20 +144,27 @@ def position_scores(
     likely = np.exp(background.lambda_ * scoring.matrix[np.ix_(background.codes, background.codes)])
     units = plain.astype(np.float64)
     enough = min(1.0, 0.5 + len(kept) / _ROWS_TO_ENOUGH)
-    for column, (reach, weights, alpha) in enumerate(_blocks(kept, background)):
-        some = kept[reach, column]
+    observed = np.zeros((kept.shape[1], len(background.codes)))
+    alpha, reached = np.zeros((2, kept.shape[1], 1))
+    for columns, reach, weights, of_block in _blocks(kept, background):
+        some = kept[reach][:, columns]
         known = some >= 0
-        total = weights[known].sum()
-        if total > 0:
-            observed = np.bincount(some[known], weights[known], len(background.codes)) / total
-            reached = float(reach.mean()) / enough
-            if of_members and known[0] and reached < 1:
-                observed *= reached
-                observed[some[0]] += 1 - reached
-            expected = observed @ likely  # g / P
-            beta = _pseudocounts(observed, alpha, background)
-            ratios = (alpha * observed / background.frequencies + beta * expected) / (alpha + beta)
-            units[column] = background.in_units(ratios)
+        at = (some + observed.shape[1] * np.arange(len(columns)))[known]
+        each = np.broadcast_to(weights[:, np.newaxis], some.shape)[known]
+        counts = np.bincount(at, each, len(columns) * observed.shape[1])
+        observed[columns] = counts.reshape(len(columns), -1)
+        alpha[columns], reached[columns] = of_block, float(reach.mean()) / enough
+    total = observed.sum(axis=1)
+    rows = np.flatnonzero(total > 0)
+    observed, alpha, reached = observed[rows] / total[rows, np.newaxis], alpha[rows], reached[rows]
+    if of_members:
+        few = np.flatnonzero((kept[0, rows] >= 0) & (reached[:, 0] < 1))
+        observed[few] *= reached[few]
+        observed[few, kept[0, rows[few]]] += 1 - reached[few, 0]
+    expected = observed @ likely  # g / P
+    beta = _pseudocounts(observed, alpha, background)
+    ratios = (alpha * observed / background.frequencies + beta * expected) / (alpha + beta)
+    units[rows] = background.in_units(ratios)
     return _rescaled(units, background)
 
 
@@ -185,18 +191,16 @@ def position_gaps(
         return None
     opened = inserted[some]
     opened[:, 1:] |= (kept[:, 1:] == GAP) & (kept[:, :-1] != GAP)
-    found = [
-        (weights @ opened[reach, column], alpha)
-        for column, (reach, weights, alpha) in enumerate(_blocks(kept, background))
-    ]
-    frequencies, rows = np.array(found, np.float64).T
+    frequencies, rows = np.zeros((2, kept.shape[1]))
+    for columns, reach, weights, alpha in _blocks(kept, background):
+        frequencies[columns], rows[columns] = weights @ opened[reach][:, columns], alpha
     return gaps_from_frequencies(frequencies, rows, background)
 
 
 def _blocks(
     kept: _Int8, background: Background
-) -> Iterator[tuple[npt.NDArray[np.bool_], _Float, float]]:
-    """Yield of each column the rows that reach it, their weights, and alpha.
+) -> Iterator[tuple[_Int64, npt.NDArray[np.bool_], _Float, float]]:
+    """Yield columns that the same rows reach, these rows, their weights, and alpha.
 
     alpha + 1 is the number of independent rows.
     """
@@ -204,15 +208,14 @@ def _blocks(
     missing = (1 - background.frequencies) ** np.arange(_MAX_OBSERVATIONS + 1)[:, np.newaxis]
     distinct = len(background.codes) - missing.sum(axis=1)
     inside = kept != OUTSIDE
-    blocks: dict[bytes, tuple[_Float, float]] = {}
-    for column in range(kept.shape[1]):
-        reach = inside[:, column]
-        key = reach.tobytes()
-        if key not in blocks:
-            weights, different = _weights(kept[reach][:, inside[reach].all(axis=0)])
-            independent = np.interp(different, distinct, np.arange(len(distinct)))
-            blocks[key] = weights, max(0.0, min(float(independent), len(weights)) - 1)
-        yield reach, *blocks[key]
+    blocks: dict[bytes, list[int]] = {}
+    for column, reach in enumerate(np.ascontiguousarray(inside.T)):
+        blocks.setdefault(reach.tobytes(), []).append(column)
+    for columns in blocks.values():
+        reach = inside[:, columns[0]]
+        weights, different = _weights(kept[reach][:, inside[reach].all(axis=0)])
+        independent = np.interp(different, distinct, np.arange(len(distinct)))
+        yield np.array(columns), reach, weights, max(0.0, min(float(independent), len(weights)) - 1)
 
 
 def letter_numbers(codes: npt.NDArray[np.uint8], background: Background) -> _Int8:
@@ -290,34 +293,33 @@ def _weights(block: _Int8) -> tuple[_Float, float]:
     return weights / weights.sum(), float(letters[columns // 2 :].mean())
 
 
-def _pseudocounts(observed: _Float, alpha: float, background: Background) -> float:
-    """Return the number of pseudocounts of a column: many if it is hardly unlike random letters.
+def _pseudocounts(observed: _Float, alpha: _Float, background: Background) -> _Float:
+    """Return the number of pseudocounts of columns: many if one is hardly unlike random letters.
 
-    ``observed`` are the frequencies of its letters in ``alpha`` independent rows.
+    ``observed`` are the frequencies of their letters, shape (m, L), in ``alpha`` independent rows,
+    shape (m, 1), which is also the shape of what is returned.
     """
     random = background.frequencies
     mixed = (alpha * observed + _BACKGROUND * random) / (alpha + _BACKGROUND)
-    entropy = max(_LEAST_ENTROPY, float(mixed @ np.log(mixed / random)))
-    part = _ENTROPY_FACTOR / entropy**_ENTROPY_POWER
-    return float(_PSEUDOCOUNTS * part / (1 - part))
+    entropy = (mixed * np.log(mixed / random)).sum(axis=1, keepdims=True)
+    part = _ENTROPY_FACTOR / np.maximum(_LEAST_ENTROPY, entropy) ** _ENTROPY_POWER
+    found: _Float = _PSEUDOCOUNTS * part / (1 - part)
+    return found
 
 
 def _rescaled(units: _Float, background: Background) -> npt.NDArray[np.int32]:
     """Return scores as integers whose lambda without gaps is that of the matrix."""
     chances = np.tile(background.frequencies / len(units), len(units))
-
-    def lambda_at(factor: float) -> float | None:
-        scores, at = np.unique(np.rint(factor * units).astype(np.int64), return_inverse=True)
-        probabilities = np.bincount(at.ravel(), chances).astype(np.float64)
-        if scores[-1] <= 0 or scores @ probabilities >= 0:
-            return None
-        return lambda_of(scores, probabilities)
-
     low, high = 1 / _MOST_FACTOR, _MOST_FACTOR
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        found = lambda_at(middle)
-        if found is None:  # no statistics exist
+        scores = np.rint(middle * units).astype(np.int64).ravel()
+        least = int(scores.min())
+        probabilities = np.bincount(scores - least, chances)
+        scores = least + np.arange(len(probabilities))
+        if scores[-1] <= 0 or scores @ probabilities >= 0:  # no statistics exist
             return np.rint(units).astype(np.int32)
-        low, high = (middle, high) if found > background.lambda_ else (low, middle)
+        # Lambda solves sum p(s) exp(lambda s) = 1, and below it the sum is less.
+        more = probabilities @ np.expm1(background.lambda_ * scores) < 0
+        low, high = (middle, high) if more else (low, middle)
     return np.rint((low + high) / 2 * units).astype(np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from glsw.aligner import Aligner
 from glsw.alignment.hits import Hits, SearchResult, joined
-from glsw.alignment.paths import Runs
+from glsw.alignment.paths import DIAGONAL, Runs
 from glsw.options import AlignerSearchOptions, HitOptions, SearchOptions, apart, listing
 from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import MAX_POSITIONS, PositionalQuery, PositionalScoring
@@ -66,46 +66,59 @@ class Members:
     def __init__(self, query: Profile, gaps: Gaps = "fixed") -> None:
         self._query, self._gaps = query, gaps
         self._background = Background(query.scoring)
-        self._parts: dict[int, tuple[int, int]] = {}
+        self._parts: dict[int, list[int]] = {}
 
-    def profile(self, members: Iterable[tuple[int, Runs, npt.NDArray[np.uint8]]]) -> Profile | None:
+    def profile(
+        self, numbers: Sequence[int], runs: Runs, targets: Sequence[npt.NDArray[np.uint8]]
+    ) -> Profile | None:
         """Return the profile of the query and these members, None if there are none.
 
         Parameters
         ----------
-        members : iterable of (int, Runs, ndarray of uint8)
-            The number of a sequence, the columns of its alignment with the query, and the codes of
-            the whole sequence. The best come first.
+        numbers : sequence of int
+            Of the sequences, the best come first.
+        runs : Runs
+            The columns of their alignments with the query.
+        targets : sequence of ndarray of uint8
+            The codes of the whole sequences.
         """
+        if not numbers:
+            return None
         alphabet, letters = self._query.scoring.alphabet, self._query.letters
         own = letter_numbers(alphabet.encode(letters, unknown=alphabet.wildcard), self._background)
-        rows, insertions = [own], [np.zeros(len(own), bool)]
-        for number, runs, codes in members:
-            bounds = int(runs.start[0, 1]), int(runs.end[0, 1])
-            start, stop = self._parts.setdefault(number, bounds)
-            at, residues = runs.pairs()
-            if not len(at):
-                continue
-            row = np.full(len(own), OUTSIDE, np.int8)
-            row[at[0] : at[-1] + 1] = GAP
-            row[at] = letter_numbers(codes[residues], self._background)
-            within = (residues >= start) & (residues < stop)
-            if not within.any():
-                continue
-            row[: at[within][0]] = row[at[within][-1] + 1 :] = OUTSIDE
-            rows.append(row)
-            inserted = np.zeros(len(own), bool)
-            inserted[at[:-1]] = np.diff(residues) > 1
-            insertions.append(inserted & (row != OUTSIDE))
-        if len(rows) == 1:
+        bounds = zip(numbers, runs.start[:, 1].tolist(), runs.end[:, 1].tolist(), strict=True)
+        start, stop = np.array([self._parts.setdefault(k, part) for k, *part in bounds]).T
+        at, residues = runs.pairs()
+        member = np.repeat(
+            np.arange(len(runs)), runs.total((runs.moves == DIAGONAL) * runs.lengths)
+        )
+        gap_behind = (np.diff(residues, append=0) > 1) & (np.diff(member, append=-1) == 0)
+        rows = np.full((1 + len(runs), len(own)), OUTSIDE, np.int8)
+        inserted = np.zeros(rows.shape, bool)
+        rows[0] = own
+        within = (residues >= start[member]) & (residues < stop[member])
+        at, residues, member, gap_behind = (
+            each[within] for each in (at, residues, member, gap_behind)
+        )
+        some, first, count = np.unique(member, return_index=True, return_counts=True)
+        if not len(some):
             return None
-        scores = position_scores(np.stack(rows), self._background, letters, of_members=True)
+        columns = np.arange(len(own))
+        inside = (columns >= at[first][:, None]) & (columns <= at[first + count - 1][:, None])
+        rows[1 + some] = np.where(inside, np.int8(GAP), np.int8(OUTSIDE))
+        codes = np.concatenate(targets)
+        letters_at = offsets_of([len(each) for each in targets])[member] + residues
+        rows[1 + member, at] = letter_numbers(codes[letters_at], self._background)
+        inserted[1 + member, at] = gap_behind
+        used = np.append(0, 1 + some)
+        rows, inserted = rows[used], inserted[used]
+        scores = position_scores(rows, self._background, letters, of_members=True)
         query = self._query
         complete = self._background.complete(scores, letters)
         made = Profile(complete, letters, query.scoring, query.id, query.description)
         if self._gaps == "fixed":
             return made
-        return made.with_gaps(position_gaps(np.stack(rows), np.stack(insertions), self._background))
+        return made.with_gaps(position_gaps(rows, inserted, self._background))
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,12 +265,12 @@ def rounds(
             results = with_forward_scores(results, profiles, database)
         made = {}
         for k, profile, result in zip(going, profiles, results, strict=True):
-            found, names, alignments = _members(result, inclusion, database)
+            found, names, runs, codes = _members(result, inclusion, database)
             new = tuple(
                 name for target, name in zip(found, names, strict=True) if target not in seen[k]
             )
             seen[k].update(found)
-            built = members[k].profile(alignments) or profile
+            built = members[k].profile(found, runs, codes) or profile
             shown = _shown(result, queries[k], evalue, top, sums)
             made[k] = Round(number, profile, shown, names, new, built)
         yield made
@@ -320,20 +333,17 @@ def _profile(aligner: Aligner, query: Record) -> Profile:
 
 def _members(
     result: SearchResult, inclusion: float, database: Database
-) -> tuple[list[int], tuple[str, ...], Iterator[tuple[int, Any, Any]]]:
-    """Return numbers, names and best alignments of the targets of a result within an E-value."""
+) -> tuple[list[int], tuple[str, ...], Runs, list[npt.NDArray[np.uint8]]]:
+    """Return the targets of a result within an E-value: numbers, names, best alignments, codes."""
     listed = result.listed
     if not len(listed):
-        return [], (), iter(())
+        return [], (), Runs.nothing(0), []
     table, first = listed.table, np.array(listed.bounds[:-1], np.int64)
     rows = first[table.evalues[first] <= inclusion]
     numbers = table.target[rows].tolist()
     names = tuple(table.targets[number].given.id for number in numbers)
-    alignments = (
-        (number, table.runs[row : row + 1], database.codes(int(database.rank[number])))
-        for number, row in zip(numbers, rows.tolist(), strict=True)
-    )
-    return numbers, names, alignments
+    codes = [database.codes(place) for place in database.rank[numbers].tolist()]
+    return numbers, names, table.runs[rows], codes
 
 
 def _shown(

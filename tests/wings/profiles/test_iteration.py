@@ -96,19 +96,19 @@ def test_only_what_was_first_aligned_counts() -> None:
     short = np.array([[20, 50], [10, 40]])
     long = np.array([[5, 35, 37, 60], [0, 30, 30, 53]])
     members = Members(query)
-    members.profile([(7, Runs.of_coordinates([short]), target)])
-    again = members.profile([(7, Runs.of_coordinates([long]), target)])
+    members.profile([7], Runs.of_coordinates([short]), [target])
+    again = members.profile([7], Runs.of_coordinates([long]), [target])
     # residues 20 to 49 of the target, which the longer alignment has in two parts
     cut = np.array([[20, 35, 37, 50], [15, 30, 30, 43]])
-    expected = Members(query).profile([(7, Runs.of_coordinates([cut]), target)])
+    expected = Members(query).profile([7], Runs.of_coordinates([cut]), [target])
     assert again is not None
     assert expected is not None
     assert again.to_text() == expected.to_text()
-    whole = Members(query).profile([(7, Runs.of_coordinates([long]), target)])
+    whole = Members(query).profile([7], Runs.of_coordinates([long]), [target])
     assert whole is not None
     assert whole.to_text() != again.to_text()
     assert (
-        members.profile([(7, Runs.of_coordinates([np.array([[60, 70], [0, 10]])]), target)]) is None
+        members.profile([7], Runs.of_coordinates([np.array([[60, 70], [0, 10]])]), [target]) is None
     )
 
 

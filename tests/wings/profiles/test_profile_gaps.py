@@ -317,7 +317,7 @@ def test_members_give_the_costs_of_their_alignment() -> None:
     target = PROTEIN.encode(far[:8] + "WW" + far[8:20] + far[24:])
     coordinates = np.array([[0, 8, 10, 22, 22, 28], [0, 8, 8, 20, 24, 30]])
     members = Members(query, "positional").profile(
-        [(1, Runs.of_coordinates([coordinates]), target)]
+        [1], Runs.of_coordinates([coordinates]), [target]
     )
     assert members is not None
     rows = [

@@ -54,7 +54,8 @@ clients: ## the programs of docs/CLIENTS.md with glsw in place of their aligners
 	@tools/ensure-venv.sh $(PYTHON) .venv-clients
 	.venv-clients/bin/python -m pip install --quiet --editable '.[clients]'
 	@tools/ensure-gl.sh .venv-clients/bin/glsw devices
-	LP_NUM_THREADS=0 .venv-clients/bin/python -m pytest -q -m clients tests/clients
+	LP_NUM_THREADS=0 .venv-clients/bin/python -m pytest -q -m 'clients or not slow' \
+	tests/clients tests/sequences/test_other_packages.py
 
 fuzz: $(VENV)/installed-dev ## random work for engines and commands: make fuzz SECONDS=600 DEVICE=0
 	PYTHONPATH=tests $(BIN)/python tests/faults/fuzz.py --seconds $(SECONDS) $(if $(DEVICE),--device $(DEVICE))

@@ -48,6 +48,9 @@ class _Package(ModuleType):
         if name not in _HOME or not isinstance(value, ModuleType):
             super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:  # cloudpickle knows no subclasses of modules
+        return importlib.import_module, (self.__name__,)
+
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:

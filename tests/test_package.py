@@ -6,6 +6,7 @@ import contextlib
 import doctest
 import importlib
 import importlib.util
+import pickle
 import re
 import shutil
 import subprocess
@@ -219,6 +220,17 @@ def test_recurrence_is_written_once() -> None:
         if spelled.search(line)
     ]
     assert strays == []
+
+
+def test_functions_that_use_the_package_are_sent_to_workers() -> None:
+    """As joblib and Dask send those of notebooks: with what their globals hold."""
+    import glsw
+
+    cloudpickle = pytest.importorskip("cloudpickle", reason="the extra dask is not installed")
+    assert pickle.loads(pickle.dumps(glsw)) is glsw
+    names = {"glsw": glsw}
+    exec("def scored(): return glsw.score('HEAE', 'HEAE', engine='reference')", names)
+    assert pickle.loads(cloudpickle.dumps(names["scored"]))() == 22
 
 
 def test_public_names() -> None:

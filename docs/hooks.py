@@ -41,7 +41,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links to the pages from above lead to them, and draw the picture of the rooms."""
+    """Let links to the pages from above lead to them, and draw the picture of the packages."""
     if PLACE in markdown:
         markdown = markdown.replace(PLACE, picture())
     markdown = re.sub(rf"\]\(\.\./({'|'.join(map(re.escape, ABOVE))})", r"](\1", markdown)

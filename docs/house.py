@@ -65,7 +65,7 @@ class Module(NamedTuple):
 
     @property
     def part(self) -> str:
-        """A room of `ENGINES`, a wing, or ``core``."""
+        """A package of `ENGINES`, a wing, or ``core``."""
         first, *rest = self.name.split("/")
         if first in ENGINES:
             return first

@@ -27,7 +27,7 @@ SHADERS = sorted(
     for path in folder.rglob("*")
     if path.is_file()
 )
-# Each room may import those before it; wings import all of these, and what they need.
+# Each package may import those before it; wings import all of these, and what they need.
 ORDER = [
     "_version",
     "caller",
@@ -167,23 +167,23 @@ IMPORTS = load("imports")
 
 @with_subtests("path", IMPORTS.modules())
 def test_imports_go_one_way(path: Path) -> None:
-    room = IMPORTS.room_of(path)
-    found = IMPORTS.imported_rooms(path) - {room}
-    if room.startswith("wings/"):
-        name = room.replace("/", ".")
+    package = IMPORTS.package_of(path)
+    found = IMPORTS.imported_packages(path) - {package}
+    if package.startswith("wings/"):
+        name = package.replace("/", ".")
         needs = getattr(importlib.import_module(f"glsw.{name}"), "NEEDS", ())
         allowed = {*ORDER, *(f"wings/{each}" for each in needs)}
     else:
-        assert room in ORDER, f"{room} has no place in the order of rooms"
-        allowed = {*ORDER[: ORDER.index(room)]}
+        assert package in ORDER, f"{package} has no place in the order of packages"
+        allowed = {*ORDER[: ORDER.index(package)]}
     assert found <= allowed
 
 
 def test_the_picture_of_the_rooms_fits_on_a_page() -> None:
     stories = IMPORTS.floors(IMPORTS.imports())
-    rooms = [room for story in stories for room in story]
+    packages = [package for story in stories for package in story]
     assert len(rooms) <= 15
-    assert all(f">{room}" in IMPORTS.picture() for room in rooms)
+    assert all(f">{package}" in IMPORTS.picture() for package in packages)
     assert IMPORTS.PLACE in IMPORTS.PAGE.read_text(encoding="utf-8")
 
 

@@ -179,10 +179,10 @@ def test_imports_go_one_way(path: Path) -> None:
     assert found <= allowed
 
 
-def test_the_picture_of_the_rooms_fits_on_a_page() -> None:
+def test_the_picture_of_the_packages_fits_on_a_page() -> None:
     stories = IMPORTS.floors(IMPORTS.imports())
     packages = [package for story in stories for package in story]
-    assert len(rooms) <= 15
+    assert len(packages) <= 15
     assert all(f">{package}" in IMPORTS.picture() for package in packages)
     assert IMPORTS.PLACE in IMPORTS.PAGE.read_text(encoding="utf-8")
 
@@ -191,9 +191,9 @@ def test_names_on_the_page_exist() -> None:
     """Names such as `search.scan.scan` are of modules below glsw."""
     page = IMPORTS.PAGE.read_text(encoding="utf-8")
     names = re.findall(r"`([a-z_0-9]+(?:\.[A-Za-z_0-9]+)+)`", page)
-    rooms = {path.stem for path in (ROOT / "glsw").iterdir()}
-    rooms -= {"__init__"}
-    of_glsw = [name.split(".") for name in names if name.split(".")[0] in rooms]
+    packages = {path.stem for path in (ROOT / "glsw").iterdir()}
+    packages -= {"__init__"}
+    of_glsw = [name.split(".") for name in names if name.split(".")[0] in packages]
     assert len(of_glsw) > 25
     for words in of_glsw:
         for k in range(len(words), 0, -1):
@@ -204,10 +204,10 @@ def test_names_on_the_page_exist() -> None:
             found = getattr(found, word)
 
 
-def test_every_room_is_on_the_page() -> None:
+def test_every_package_is_on_the_page() -> None:
     page = IMPORTS.PAGE.read_text(encoding="utf-8")
-    for room in IMPORTS.imports():
-        assert re.search(rf"`{room.rstrip('/')}/?`", page), f"{room} is not described"
+    for package in IMPORTS.imports():
+        assert re.search(rf"`{package.rstrip('/')}/?`", page), f"{package} is not described"
 
 
 def test_recurrence_is_written_once() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -118,6 +118,8 @@ class InputEncoder:
             return queries
         sides = self._checked(query=queries, target=targets)
         with self._counted(*sides) as found:
+            if pair := self._two_texts(found, *sides):
+                return Batch.one_to_many(*pair)
             first, second = (
                 self._collection(self._records(side, what), what, found).sequences
                 for side, what in zip(sides, ("query", "target"), strict=True)
@@ -125,6 +127,22 @@ class InputEncoder:
         if is_single(queries):
             return Batch.one_to_many(first, second)
         return Batch.pairwise(first, second)
+
+    def _two_texts(
+        self, found: Counter[str], query: Any, target: Any
+    ) -> tuple[Sequences, Sequences] | None:
+        """Return the codes of two texts without records; None if records have more to say."""
+        texts = query, target
+        plain = all(type(each) is str and each.isalpha() and each.isupper() for each in texts)
+        if not plain or any(self._masks_any.values()):
+            return None
+        with suppress(ValueError):  # records name it
+            first, second = (
+                self._alphabet.encode(each, unknown=self._unknown, substituted=found)
+                for each in texts
+            )
+            return Sequences.of([first]), Sequences.of([second])
+        return None
 
     def collections(
         self, queries: Many, targets: Many | None

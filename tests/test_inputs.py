@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,3 +127,25 @@ def test_the_rule(kind: str, folder: Path) -> None:
     given = (ONE | SEVERAL)[kind](folder)
     assert is_single(given) == (kind in ONE)
     assert is_single(given, any_letters=True) == (kind in ONE or kind == "tuple")
+
+
+@pytest.mark.parametrize("options", [{}, {"unknown": "X"}, {"lower_case_mask": True}])
+@pytest.mark.parametrize("text", ["MKVUAWJ", "PAW1EAE", "pawheae", "PAWXEA*", ""])
+def test_two_texts_score_as_records_do(text: str, options: dict[str, Any]) -> None:
+    """They become codes without records: the same scores, warnings and errors."""
+    aligner = glsw.Aligner(glsw.Scoring.blast(), **OPTIONS, **options)
+
+    def scored(*pair: Any) -> tuple[Any, list[str]]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                found: Any = aligner.score(*pair)
+            except ValueError as error:
+                found = str(error)
+        return found, [str(each.message) for each in caught]
+
+    for pair in ((text, TARGET), (TARGET, text)):
+        records = [
+            glsw.Record(*each) for each in zip(("query", "target"), ("", ""), pair, strict=True)
+        ]
+        assert scored(*pair) == scored(*records)

@@ -266,7 +266,7 @@ class Batch:
         if not len(self):
             return np.zeros((2, self.k), np.int64)
         columns = self.lengths.T
-        return np.array([[each.min() for each in columns], [each.max() for each in columns]])
+        return np.array([columns.min(axis=1), columns.max(axis=1)])
 
     @property
     def cells(self) -> int:

@@ -171,6 +171,11 @@ class Cpu(Engine):
         self, batch: Batch, ends: bool, progress: Progress, ties: Ties = "conventional"
     ) -> BestCells:
         """Return the best cell of each pair, by whole targets."""
+        if len(batch) == 1 and self._single and batch.masks is None and not ends:
+            cells = batch.cells
+            if 0 < cells <= _FOR_ONE_THREAD and cpu_pairs.fits(self.scoring, batch):
+                progress(cells)
+                return self._single.alone(batch)
         with self._pool(batch) as pool:
             return self._begin(pool, batch, ends, ties)(progress)
 
@@ -359,7 +364,7 @@ class _Begun(NamedTuple):
 
 def computes_single(scoring: Scoring, pairs: int, queries: int) -> bool:
     """Return whether pairs of so many queries are computed one after the other."""
-    few = queries > 1 and pairs < _FEW * queries and cpu_pairs.is_installed()
+    few = (queries > 1 or pairs == 1) and pairs < _FEW * queries and cpu_pairs.is_installed()
     return few or not opal.algorithm_of(scoring)
 
 

@@ -94,21 +94,28 @@ class SinglePairs:
 
             return self._begin(best, pool, batch, pairs, threads)
         texts = _Texts.of(batch.queries), _Texts.of(batch.targets)
-        narrow, wide = ((self._costs, matrix) for matrix in self._matrices)
 
         def scored(some: _Pairs) -> tuple[_Pairs, BestCells]:
             scores = np.empty(len(some), np.int64)
             for k, (q, t) in enumerate(batch.index[some].tolist()):
-                pair = texts[0][q], texts[1][t]
-                if min(map(len, pair)) <= self._longest_16:
-                    found = parasail_calls.best("sw_striped_16", *pair, *narrow)
-                else:
-                    found = parasail_calls.best(self._function, *pair, *wide)
-                scores[k] = found.score
+                scores[k] = self._score(texts[0][q], texts[1][t])
             scores += self._scoring.score_offset(*batch.lengths[some].T)
             return some, BestCells.of(scores, 0 * scores, 0 * scores)
 
         return self._begin(scored, pool, batch, pairs, threads)
+
+    def alone(self, batch: Batch) -> BestCells:
+        """Return the score of the only pair of a batch, computed at once."""
+        query, target = batch.pair(0)
+        score = self._score(text_of(query), text_of(target))
+        score += int(self._scoring.score_offset(len(query), len(target)))
+        return BestCells.of([score], [0], [0])
+
+    def _score(self, query: bytes, target: bytes) -> int:
+        narrow, wide = self._matrices
+        if min(len(query), len(target)) <= self._longest_16:
+            return parasail_calls.best("sw_striped_16", query, target, self._costs, narrow).score
+        return parasail_calls.best(self._function, query, target, self._costs, wide).score
 
     def paths(
         self,

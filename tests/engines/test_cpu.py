@@ -335,6 +335,20 @@ def test_single_pairs_are_computed_by_parasail(scoring, threads, monkeypatch):
     assert "parasail" in engine.where
 
 
+@pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
+@pytest.mark.parametrize("base", [Scoring.blast(), UNEVEN, STEEP])
+def test_one_small_pair_needs_no_job(base, mode, monkeypatch):
+    scoring = base.in_mode(mode)
+    rng, letters = np.random.default_rng(12), len(scoring.alphabet.letters)
+    engine, done = Cpu(scoring), []
+    monkeypatch.setattr(engine, "_begin", partial(pytest.fail, "a job"))
+    for lengths in rng.integers(1, 60, (30, 2)).tolist():
+        batch = Batch.pairwise(*([rng.integers(0, letters, n, np.uint8)] for n in lengths))
+        found = engine.scores(batch, progress=done.append)
+        assert found.tolist() == Reference(scoring).scores(batch).tolist()
+        assert done.pop() == batch.cells
+
+
 LOCAL = [name for name, case in CASES.items() if Cpu(case.scoring).traces(case.batch)]
 
 

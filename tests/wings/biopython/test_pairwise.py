@@ -601,7 +601,7 @@ def scaled(value):
         ({"substitution_matrix": np.eye(60)}, r"item 0 is out of bound \(65, should be < 60\)"),
         ({"order": "any"}, "order 'any': 'conventional' or 'biopython' expected"),
         ({"engine": "best"}, "unknown engine 'best'"),
-        ({"engine": "lanes"}, "engine 'lanes' aligns locally only"),
+        ({"engine": "scan"}, "engine 'scan' aligns locally only"),
     ],
 )
 def test_settings_that_are_refused(device, settings, message):

@@ -48,12 +48,12 @@ _MASKS = "lower_case_mask", "mask_low_complexity", "seg"
 
 
 class BestHits(NamedTuple):
-    """Pairs of sequences of which each is the best hit of the other.
+    """Pairs of sequences that are each other's best hit.
 
     Parameters
     ----------
     a, b : ndarray of int64, shape (N,)
-        Their numbers, those of ``a`` ascending.
+        Indices of the sequences, sorted by ``a``.
     value : ndarray, shape (N,)
         See `glsw.neighbors`.
     """
@@ -69,44 +69,44 @@ class Aligner(PoolUser):
     Parameters
     ----------
     scoring : Scoring, optional
-        Substitution matrix and gap costs; ``Scoring.blast()``, BLOSUM62 with BLAST's gap costs
-        11/1, unless given: then nucleic acid is an error of each method. `glsw.score` and the
-        other functions take ``Scoring.nucleotide()`` for it, see ``docs/INPUTS.md``.
+        Substitution matrix and gap costs. The default is ``Scoring.blast()``, BLOSUM62 with
+        BLAST's gap costs 11/1, with which nucleic acid is an error in each method; `glsw.score`
+        and the other functions then use ``Scoring.nucleotide()``, see ``docs/INPUTS.md``.
     mode : {"local", "global", "semiglobal"}, optional
         "local", the default: the alignment begins and ends anywhere in both sequences. "global":
-        it contains all letters of both. "semiglobal": likewise, but gaps at both ends of both
-        sequences are free. For other end gaps give a ``scoring`` that has them and no mode, see
+        it contains all letters of both. "semiglobal": the same, with free end gaps in both
+        sequences. For other end gaps pass a ``scoring`` that defines them and no mode, see
         `Scoring.in_mode`.
     engine : str
-        A name in `glsw.engines.ENGINES`; ``"auto"`` chooses for every pair. If there is no GPU,
-        and neither ``device`` nor ``memory`` is given, ``"cpu"`` computes searches and pairs,
-        where pyopal is installed.
+        A name in `glsw.engines.ENGINES`; ``"auto"`` selects an engine for every pair. Without a
+        GPU, and if neither ``device`` nor ``memory`` is given, it uses ``"cpu"`` for searches and
+        pairs if pyopal is installed.
     device : int, str, Device, or list of int or str, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
-        Searches run on all devices of a list, with one process per device; all else runs on the
-        first. ``"all"`` means all devices but software renderers, ``"auto"`` that one of these that
-        has the number of this process on its host, see `glsw.rank`.
+        Searches run on all devices of a list, with one process per device; everything else runs
+        on the first. ``"all"`` means all devices except software renderers, ``"auto"`` the one
+        whose index equals the local rank of this process, see `glsw.rank`.
     ties : {"conventional", "any"}
-        In which of several cells with the best score an alignment ends: see `Engine.ends`.
+        Tie-breaking rule for the end cell of an alignment, see `Engine.ends`.
     unknown : str, optional
-        The letter of the alphabet to take for letters outside it, which are an error otherwise.
+        Replacement for letters outside the alphabet, which are otherwise an error.
     memory : int, optional
-        The most bytes of device memory for a part of a database or a chunk of pairs, for engines
-        that keep more than borders; 1 GiB or more unless given. Larger inputs are divided.
+        Maximum bytes of device memory for a part of a database or a chunk of pairs, for engines
+        that store more than borders; 1 GiB or more unless given. Larger inputs are divided.
     lower_case_mask : bool
         Whether lower-case letters of queries and targets score like the wildcard, X or N:
         alignments show them, but never begin or end with them. A `Database` has to be masked when
-        it is made.
+        it is built.
     mask_low_complexity : bool
-        Whether regions of low complexity in queries are masked likewise, see
+        Whether low-complexity regions of queries are masked in the same way, see
         `glsw.sequences.query.low_complexity`; alignments show them in lower case.
     seg : {"no", "query", "target", "both"}
-        Which proteins have their segments of low complexity masked likewise, found by SEG with
-        blastp's parameters (`glsw.sequences.seg`); "query" is blastp's ``-seg yes``. A `Database`
-        has to be masked when it is made.
+        Which proteins have their low-complexity segments masked, by SEG with blastp's parameters
+        (`glsw.sequences.seg`); "query" is blastp's ``-seg yes``. A `Database` has to be masked
+        when it is built.
     threads : int, optional
-        Threads of engine ``"cpu"``, also where ``"auto"`` uses it; as many as this process has
-        cores, unless given.
+        Threads of engine ``"cpu"``, including when ``"auto"`` selects it; all cores of this
+        process unless given.
 
     Raises
     ------
@@ -119,15 +119,15 @@ class Aligner(PoolUser):
     Warns
     -----
     RuntimeWarning
-        By each method, once, if letters count as others, see `Alphabet.substitutes`: how many.
+        Once per method, if letters are replaced by others, see `Alphabet.substitutes`: how many.
 
     Notes
     -----
-    A ``str`` is letters and a `pathlib.Path` a file; the name of a file as ``str`` is an error.
+    A ``str`` is a sequence and a `pathlib.Path` a file; a file name as ``str`` is an error.
     Sequences may also be `Seq`, `SeqRecord`, `Record` or arrays of codes, shape (length,).
 
-    Any thread may call any method, also at the same time: threads take turns on a device. Processes
-    that are forked from one that has used OpenGL cannot use a device; start them by "spawn".
+    Any thread may call any method, even at the same time: threads take turns on a device. Processes
+    forked from one that has used OpenGL cannot use a device; start them by "spawn".
 
     The processes of several devices start with the aligner and end with `close`, or at the end of
     a ``with`` block. They import the main module again: a script that uses several devices needs
@@ -374,10 +374,10 @@ class Aligner(PoolUser):
             return score_matrix(run, *sides, out=out)
 
     def align(self, query: One | PositionalQuery, target: One) -> Alignment:
-        """Return the best alignment of two sequences, as they are given: of DNA only this strand.
+        """Return the best alignment of two sequences as given: for DNA only this strand.
 
-        Of several equally good ones it is always the same: it ends where `ties` says; on the way
-        back an aligned pair is preferred to a gap in the target, that to a gap in the query, and
+        Among equally good alignments it is always the same one: it ends where `ties` says; the
+        traceback prefers an aligned pair to a gap in the target, that to a gap in the query, and
         closing a gap to extending it.
 
         Parameters
@@ -519,7 +519,7 @@ class Aligner(PoolUser):
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
     ) -> csr_array:
-        """Return the pairs of sequences that are near enough, of all pairs, as a sparse matrix.
+        """Return all pairs of sequences within a cutoff, as a sparse matrix.
 
         Parameters, results and errors are those of `glsw.neighbors`.
 

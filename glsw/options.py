@@ -54,42 +54,42 @@ class HitOptions(TypedDict, total=False):
     Parameters
     ----------
     top : int, None or "auto"
-        The number of hits to list, the best by score or E-value; None for all. "auto" for 500,
-        but for all if ``evalue`` is given. `SearchResult.more` counts those that are not listed.
+        Maximum number of hits to list, the best by score or E-value; None for all. "auto" means
+        500, or all if ``evalue`` is given. `SearchResult.more` counts the hits not listed.
     min_score : int or float
-        The least score of a hit and of its further alignments, at least 1 in every mode.
+        Minimum score of a hit and of its further alignments, at least 1 in every mode.
     evalue : float, None or "auto"
-        The largest E-value of these: of all sequences within it, the best ``top`` are listed.
-        None for any. "auto" for 10; where there are no E-values, only ``top`` limits the list.
-        E-values are those of one strand or frame, as in BLAST.
+        Maximum E-value of hits: of all sequences within it, the best ``top`` are listed. None for
+        no limit. "auto" means 10; without E-values, only ``top`` limits the list. E-values are
+        for one strand or frame, as in BLAST.
     max_hsps : int or None
-        The most alignments per hit, None for all: the best one, then the best of those that
-        share no aligned pair of residues with the ones before, as in `alignments`, in any
+        Maximum number of alignments per hit, None for all: the best one, then the best of those
+        that share no aligned pair of residues with earlier ones, as in `alignments`, in any
         strand or frame.
     strand : {"both", "plus", "minus"}, optional
-        The strands of the query: "both" for DNA, "plus" for others unless given.
+        Strands of the query; by default "both" for DNA, "plus" otherwise.
     genetic_code : int, optional
-        NCBI's number of the genetic code to translate queries by, 1 for the standard code;
-        with a scoring of proteins.
+        NCBI number of the genetic code with which queries are translated, 1 for the standard
+        code; requires a protein scoring.
     target_strand : {"both", "plus", "minus"}, optional
-        The strands of translated targets: "both" unless given.
+        Strands of translated targets, by default "both".
     target_genetic_code : int, optional
-        As ``genetic_code``, for the targets. They are translated in memory, which takes two bytes
+        Like ``genetic_code``, for the targets. They are translated in memory, which takes two bytes
         per nucleotide. `Hit.target` is the DNA, `Hsp.target_context` the frame, and E-values are
         computed with a third of the nucleotides.
     statistics : {"auto", "karlin-altschul", "fit", "none"}
         The method of bit scores and E-values, see `glsw.statistics.for_search`.
     order : {"score", "evalue"}
-        What sorts hits: the score, as in other exact programs, or the E-value, as in BLAST; equal
-        E-values are sorted by score, equal scores are in the order of the database. The best
-        alignment of a hit is always that with the best score.
+        Sort hits by score, as other exact programs do, or by E-value, as BLAST does; equal E-values
+        are sorted by score, equal scores by database order. The best alignment of a hit is
+        always the one with the best score.
     composition : {0, 1, 2}
-        Whether scores depend on the compositions of the two proteins, for BLOSUM62: 0 no, 1
+        Adjust scores to the compositions of the two proteins, for BLOSUM62: 0 no, 1
         composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
-        matrix adjustment (Yu and Altschul 2005), blastp's default. Hits with at most 30 times
-        the E-value are scored again, exactly, each with its own matrix; their
-        scores, alignments and E-values are those, and decide which hits are kept. With profiles
-        2 is as 1: each hit has the profile scaled for the composition of its target.
+        matrix adjustment (Yu and Altschul 2005), blastp's default. Hits within 30 times the
+        E-value limit are rescored exactly, each with its own matrix; the resulting scores,
+        alignments and E-values are reported and decide which hits are kept. For profiles 2 is
+        the same as 1: the profile is scaled for the composition of each target.
     """
 
     top: Annotated[Top, "auto"]
@@ -106,7 +106,7 @@ class HitOptions(TypedDict, total=False):
 
 
 class SearchOptions(HitOptions, total=False):
-    """The options of a search: `HitOptions`, who computes, and what is left out.
+    """The options of a search: `HitOptions`, where it runs, and which queries are skipped.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ class SearchOptions(HitOptions, total=False):
         device need processes, started by "spawn"; for several devices use the ``device`` of the
         aligner instead. The workers of a Dask client are followed as they come and go.
     skip : int
-        The first queries that are read, but not searched, such as those whose results a search
-        that was interrupted has left. The results of the others are as without it.
+        Number of queries at the start that are read but not searched, such as those finished by
+        an interrupted search. The results of the others do not change.
     """
 
     progress: Annotated[Progress | None, None]

@@ -374,7 +374,7 @@ class Batch:
         return [slice(first, last) for first, last in pairwise(bounds) if first < last]
 
     def check_codes(self, alphabet: Alphabet) -> None:
-        """Raise ValueError if a sequence has a code that is none of the alphabet."""
+        """Raise ValueError if a sequence contains a code outside the alphabet."""
         for sequences in dict.fromkeys(self.sequences):
             sequences.checked(alphabet, "sequence")
 

@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Hsp:
-    """A high-scoring pair: one alignment of a hit, and how significant it is.
+    """A high-scoring pair: one alignment of a hit and its significance.
 
     Parameters
     ----------
     alignment : Alignment
-        Of the query in this context and the target in its own.
+        The alignment of the query and the target, each in its context.
     context : Context
         Strand and frame of the query.
     bits : float, optional
-        Score in bits, None if no statistics are known.
+        Bit score, None without statistics.
     evalue : float, optional
-        Number of alignments with this score or more expected by chance in this search.
+        Expected number of chance alignments in this search with at least this score.
     target_context : Context, optional
         Strand and frame of the target, if it was translated.
     """
@@ -54,7 +54,7 @@ class Hsp:
 
     @property
     def score(self) -> int | float:
-        """In units of the matrix."""
+        """The score in units of the matrix."""
         return self.alignment.score
 
     @property
@@ -73,7 +73,7 @@ class Hsp:
 
     @property
     def of_target(self) -> Context:
-        """Strand and frame of the target, also if it was not translated."""
+        """Strand and frame of the target, even if it was not translated."""
         return self.target_context or Context(len(self.alignment.target.codes))
 
     def to_biopython(self) -> Bio.Align.Alignment:
@@ -125,7 +125,7 @@ class Hit:
 
     @property
     def score(self) -> int | float:
-        """Of the best alignment, in units of the matrix."""
+        """The score of the best alignment, in units of the matrix."""
         return self.hsps[0].score
 
     @property

@@ -274,7 +274,7 @@ class Device(ThreadSafeContext):
 
     @property
     def readback(self) -> Readback:
-        """What reads buffers, with memory of its own."""
+        """The reader of buffers, which has its own memory."""
         if self._readback is None:
             from glsw.device.transfer import Readback
 

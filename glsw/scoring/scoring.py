@@ -44,16 +44,16 @@ class Scoring:
     gap_open, gap_extend : int
         Costs (positive numbers) of the first and of each further position of a gap.
     name : str
-        As results name it.
+        Name shown in results.
     scale : int
-        Integer units per unit of the matrix as published: a power of ten, 1 for a matrix of
-        integers. Results divide scores by it.
+        Integer units per unit of the published matrix: a power of ten, 1 for an integer matrix.
+        Reported scores are divided by it.
     insertion_open, insertion_extend : int, optional
-        The same costs for query letters opposite a gap in the target, where these differ from the
-        costs of target letters opposite a gap in the query.
+        Costs of insertions (query letters opposite a gap in the target), if they differ from
+        deletions.
     end_gaps : EndGaps, optional
-        The costs of gaps at the ends of the sequences, for global and semi-global alignment; None
-        for local alignment. `in_mode` sets the usual ones.
+        End gap costs for global and semi-global alignment; None for local alignment. `in_mode`
+        sets the usual ones.
 
     Examples
     --------
@@ -105,13 +105,13 @@ class Scoring:
     def named(cls, name: str = "BLOSUM62", gap_open: float = 12, gap_extend: float = 1) -> Scoring:
         """Return a scoring with a published matrix, by name in upper or lower case.
 
-        Those of Biopython, and of the package scoring_matrices if it is installed, as it is with
-        ``glsw[cpu]``: VTML80, PFASUM60, PAM50 and more.
+        All matrices of Biopython are available, and those of the package scoring_matrices if it is
+        installed, as with ``glsw[cpu]``: VTML80, PFASUM60, PAM50 and more.
 
         Raises
         ------
         ValueError
-            If there is no such matrix, naming the nearest; if a gap cost is absurd.
+            For an unknown matrix, with the nearest name; for a gap cost out of range.
 
         Examples
         --------
@@ -131,11 +131,10 @@ class Scoring:
         extension: float = 1,
         **others: NoReturn,
     ) -> Scoring:
-        """Return a scoring with a named matrix as BLAST has it, and the gap costs of BLAST.
+        """Return a scoring with a named matrix and gap costs in BLAST's convention.
 
-        X, masked letters too, scores -1 against every letter but ``*``, as in BLAST, whose gap
-        costs are those of FASTA and SWIPE too. `named` keeps the scores that the matrix
-        itself has for X.
+        X, including masked letters, scores -1 against every letter but ``*``, as in BLAST. FASTA
+        and SWIPE use the same convention for gap costs. `named` keeps the X scores of the matrix.
 
         Parameters
         ----------
@@ -180,7 +179,7 @@ class Scoring:
         Raises
         ------
         ValueError
-            If ``match`` is not positive or not more than ``mismatch``; if a gap cost is absurd.
+            If ``match`` is not positive or not more than ``mismatch``; for a gap cost out of range.
 
         Examples
         --------
@@ -201,9 +200,9 @@ class Scoring:
         extension: float = 2,
         **others: NoReturn,
     ) -> Scoring:
-        """Return the scoring of blastn for DNA, ambiguous letters included.
+        """Return the scoring of blastn for DNA, including ambiguity codes.
 
-        Letters that stand for several bases score as in blastn, see
+        Ambiguity codes score as in blastn, see
         `glsw.scoring.matrices.blastn_matrix`.
 
         Parameters

@@ -47,20 +47,20 @@ _ALL = slice(None)
 class Database:
     """Encoded sequences sorted by descending length, in memory or mapped from a file.
 
-    Made by `makedb` and `open`, or by `of`. Sequences have two numbers: the
-    original one, by which records are asked for, and the place among the sorted, by which codes
-    are. A database of a file is pickled as the path of the file, which other processes map again.
+    Created by `makedb` and `open`, or by `of`. Records are addressed by input order, codes by rank
+    in length order. A database from a file is pickled as the path of the file, which other
+    processes map again.
 
     Attributes
     ----------
     alphabet : Alphabet
         The letters of the codes.
     order : ndarray of int64, shape (N,)
-        Original numbers of the sorted sequences; equal lengths keep the original order.
+        Input positions of the sorted sequences; equal lengths keep the input order.
     rank : ndarray of int64, shape (N,)
-        Places among the sorted of the original sequences.
+        Ranks in length order of the sequences in input order.
     substituted : Counter of str
-        How often letters occur that count as others, see `Alphabet.substitutes`.
+        Counts of letters replaced by others, see `Alphabet.substitutes`.
 
     Examples
     --------

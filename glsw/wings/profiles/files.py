@@ -1,4 +1,4 @@
-"""Files of profiles: their format is found out by how they begin."""
+"""Files of profiles: their format is detected from their first lines."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ class Profile(PositionalQuery):
         *,
         gaps: Gaps = "fixed",
     ) -> Profile:
-        """Return the profile of a file; its format is found out.
+        """Return the profile of a file, whose format is detected automatically.
 
         Formats: what `write` writes; PSI-BLAST's ``-out_ascii_pssm`` and ``-out_pssm`` (ASN.1 in
         text); HMMER3's models, of which match emissions become scores and the rest is left out; an

@@ -168,7 +168,7 @@ def neighbors(
     executor: AnyExecutor | None = None,
     **options: Unpack[AlignerOptions],
 ) -> csr_array:
-    """Return the pairs of sequences that are near enough, of all pairs, as a sparse matrix.
+    """Return all pairs of sequences within a cutoff, as a sparse matrix.
 
     Without ``other`` it is the whole matrix: a pair stands in it in both orders, and each sequence
     with itself. The command ``glsw neighbors`` lists each pair once; so has

@@ -15,6 +15,7 @@ from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import HitTable
 from glsw.output.cigar import compared, reversed_cigar
 from glsw.output.format import of_rows
+from glsw.words import in_a_line
 
 HEADER = "##gff-version 3\n"
 
@@ -38,7 +39,8 @@ def write(result: SearchResult, stream: TextIO) -> None:
     """Write a feature on the target for each high-scoring pair.
 
     Its type is `nucleotide_match`, `protein_match` or, if one side was translated,
-    `translated_nucleotide_match`; its score is the E-value. `ATTRIBUTES` follow.
+    `translated_nucleotide_match`; its score is the E-value. `ATTRIBUTES` follow. A comment says how
+    many hits are not listed.
 
     Examples
     --------
@@ -49,6 +51,8 @@ def write(result: SearchResult, stream: TextIO) -> None:
 Gap=M2 I1 M2;score=16;bits=10.8;identity=0.8000
     """
     stream.write("".join(of_rows(result, _lines)))
+    if result.unlisted:
+        stream.write(f"# {in_a_line(result.query.id)}: {result.unlisted}\n")
 
 
 def _lines(table: HitTable) -> list[str]:

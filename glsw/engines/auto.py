@@ -29,7 +29,7 @@ from glsw.engines.base import (
     ignore,
 )
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
-from glsw.engines.cpu import Cpu, computes_single
+from glsw.engines.cpu import Cpu, computes_single, is_small
 from glsw.engines.proof import SIZES, ProofTask, UnprovedError, proofs_of, tasks_of, warn_of
 from glsw.engines.roster import Roster, repeated
 from glsw.engines.tiles import BoundedTile, Passing, ScanTile
@@ -334,8 +334,10 @@ class Auto(Engine):
         every = np.arange(len(batch))
         if not self._compute:
             return [(self._roster.usable(_FRAGMENT), every)]
-        if self._scanner and task == "score" and self._scans_together(batch):
-            return [(self._scanner.name, every)]
+        if self._scanner and task == "score":
+            small = self._scanner is Cpu and is_small(batch) and computes_single(self.scoring, 1, 1)
+            if small or self._scans_together(batch):
+                return [(self._scanner.name, every)]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
         for pairs in _of_similar_size(batch):
             some = _some(batch, pairs)

@@ -171,11 +171,9 @@ class Cpu(Engine):
         self, batch: Batch, ends: bool, progress: Progress, ties: Ties = "conventional"
     ) -> BestCells:
         """Return the best cell of each pair, by whole targets."""
-        if len(batch) == 1 and self._single and batch.masks is None and not ends:
-            cells = batch.cells
-            if 0 < cells <= _FOR_ONE_THREAD and cpu_pairs.fits(self.scoring, batch):
-                progress(cells)
-                return self._single.alone(batch)
+        if self._single and not ends and is_small(batch) and cpu_pairs.fits(self.scoring, batch):
+            progress(batch.cells)
+            return self._single.alone(batch)
         with self._pool(batch) as pool:
             return self._begin(pool, batch, ends, ties)(progress)
 
@@ -360,6 +358,11 @@ class _Begun(NamedTuple):
     finish: Callable[[Progress], BestCells]
     rows: npt.NDArray[np.int32]
     tile: npt.NDArray[np.int32] | None
+
+
+def is_small(batch: Batch) -> bool:
+    """Return whether a batch is one pair that takes less time than to ask who computes it best."""
+    return len(batch) == 1 and batch.masks is None and 0 < batch.cells <= _FOR_ONE_THREAD
 
 
 def computes_single(scoring: Scoring, pairs: int, queries: int) -> bool:

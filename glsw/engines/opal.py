@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.device.device import DeviceError
+from glsw.scoring.gaps import EndGaps
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -119,14 +120,14 @@ def algorithm_of(scoring: Scoring) -> str:
     >>> algorithm_of(Scoring.blast()), algorithm_of(Scoring.blast().in_mode("semiglobal"))
     ('sw', 'ov')
     """
-    if scoring.local:  # gap costs by position have no other mode
-        return "sw"
+    costs = scoring.insertion, scoring.deletion
     modes = {
-        "nw": scoring.in_mode("global"),
-        "hw": scoring.in_mode("semiglobal", free="target"),
-        "ov": scoring.in_mode("semiglobal"),
+        "sw": None,
+        "nw": EndGaps.for_mode("global", *costs),
+        "hw": EndGaps.for_mode("semiglobal", *costs, "target"),
+        "ov": EndGaps.for_mode("semiglobal", *costs),
     }
-    return next((name for name, each in modes.items() if each.end_gaps == scoring.end_gaps), "")
+    return next((name for name, ends in modes.items() if ends == scoring.end_gaps), "")
 
 
 @cache

@@ -15,7 +15,7 @@ from glsw.alignment.alignment import Alignment
 from glsw.alignment.operations import AlignedColumns, Operations
 from glsw.alignment.paths import Runs
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import ranges
+from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.named import NamedSequences
 from glsw.sequences.query import Context, Shown
 from glsw.sequences.records import EncodedRecord
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import Bio.Align
 
 ValueT = TypeVar("ValueT")
+
+_MOST_TO_JOIN = 4  # times the aligned letters: sequences of this size are joined as a whole
 
 _Int64 = npt.NDArray[np.int64]
 _Places = tuple[_Int64, _Int64]
@@ -223,10 +225,22 @@ class HitTable(AlignedColumns):
 
     def aligned_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets."""
-        pieces: list[list[npt.NDArray[np.uint8]]] = [[], []]
-        for side, record, start, end in self._parts(rows):
-            pieces[side].append(record.codes[start:end])
-        return [np.concatenate([*each, np.empty(0, np.uint8)]) for each in pieces]
+        sides = (self.queries, self.query), (self.targets, self.target)
+        return [self._aligned(rows, side, *each) for side, each in enumerate(sides)]
+
+    def _aligned(
+        self, rows: slice, side: int, shown: Shown, numbers: _Int64
+    ) -> npt.NDArray[np.uint8]:
+        """Return the codes of the aligned parts of the sequences of one side."""
+        start, stop = self.runs.start[rows, side], self.ends[rows, side]
+        some, which = np.unique(numbers[rows], return_inverse=True)
+        nothing = np.empty(0, np.uint8)
+        codes = [nothing, *(shown[k].record.codes for k in some.tolist())]
+        offsets = offsets_of([len(each) for each in codes[1:]])
+        if offsets[-1] <= _MOST_TO_JOIN * (stop - start).sum():
+            return np.concatenate(codes)[ranges(offsets[which] + start, stop - start)]
+        parts = zip(which.tolist(), start.tolist(), stop.tolist(), strict=True)
+        return np.concatenate([nothing, *(codes[1 + k][first:last] for k, first, last in parts)])
 
     def _parts(self, rows: slice) -> Iterator[tuple[int, EncodedRecord, int, int]]:
         """Yield for each row the aligned part of the query (0) and of the target (1)."""

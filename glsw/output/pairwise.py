@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterator
 from typing import TextIO
 
+import numpy as np
+
 from glsw.alignment.hits import Hsp, SearchResult
+from glsw.alignment.table import HitTable
 from glsw.alignment.text import WIDTH, in_lines
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
+from glsw.output.format import of_rows
 from glsw.sequences.records import Record
 from glsw.words import in_a_line, visible
 
@@ -115,20 +120,37 @@ def _title(record: Record) -> str:
     return in_a_line(f"{record.id} {record.description}")
 
 
-def _list(result: SearchResult) -> Iterator[str]:
-    in_bits = any(hit.bits is not None for hit in result)
-    with_evalues = any(hit.evalue is not None for hit in result)
+def _list(result: SearchResult) -> list[str]:
+    listed, lines = result.listed, of_rows(result, _lines)
+    first = np.array(listed.bounds[:-1], np.int64)
+    known = (listed.table.bits, listed.table.evalues)
+    in_bits, with_evalues = (not np.isnan(each[first]).all() for each in known)
     title = "Sequences producing significant alignments:"
-    yield f"{'':{_LISTED}}  Score{'     E' * with_evalues}"
-    yield f"{title:{_LISTED}} {'(Bits)' if in_bits else ' (Raw)'}{'  Value' * with_evalues}"
-    yield ""
-    for hit in result:
-        title = _title(hit.target)
-        if len(title) > _LISTED - 1:
-            title = title[: max(_LISTED - 4, len(hit.target.id))].rstrip() + "..."
-        score = str(hit.score) if hit.bits is None else bits_text(hit.bits)
-        evalue = "" if hit.evalue is None else evalue_text(hit.evalue)
-        yield f"{title:{_LISTED}}  {score:{_SCORE}}  {evalue}".rstrip()
+    return [
+        f"{'':{_LISTED}}  Score{'     E' * with_evalues}",
+        f"{title:{_LISTED}} {'(Bits)' if in_bits else ' (Raw)'}{'  Value' * with_evalues}",
+        "",
+        *(lines[k] for k in (first - first[0]).tolist()),
+    ]
+
+
+def _lines(table: HitTable) -> list[str]:
+    """Return the line of each row in a list of hits."""
+    titles = {k: _short_title(table.targets[k].given) for k in set(table.target.tolist())}
+    columns = (table.target, table.units, table.bits, table.evalues)
+    lines = []
+    for target, units, bits, value in zip(*(each.tolist() for each in columns), strict=True):
+        score = str(table.scoring.display(units)) if math.isnan(bits) else bits_text(bits)
+        evalue = "" if math.isnan(value) else evalue_text(value)
+        lines.append(f"{titles[target]:{_LISTED}}  {score:{_SCORE}}  {evalue}".rstrip())
+    return lines
+
+
+def _short_title(record: Record) -> str:
+    title = _title(record)
+    if len(title) <= _LISTED - 1:
+        return title
+    return title[: max(_LISTED - 4, len(record.id))].rstrip() + "..."
 
 
 def hsp_lines(hsp: Hsp) -> list[str]:

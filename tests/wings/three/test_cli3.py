@@ -476,12 +476,12 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     out = " ".join(capsys.readouterr().out.split())
     for words in (
         "gap costs are per column",
-        "score of equal letters, with --mismatch; with identity 1",
+        "for DNA or RNA; with --mismatch; with identity 1",
         "(11, with --match 5, with identity 0)",
         "(1, with --match 2, with identity 1)",
         f"{', '.join(ENGINES3)} (subtable)",
-        "--polling {auto,on,off} on: all parts of a table are computed at once",
-        "exit status: 0 when done",
+        "--polling {auto,on,off} on: compute all parts of a table at once",
+        "exit status: 0 on success",
     ):
         assert words in out
     with pytest.raises(SystemExit, match="0"):

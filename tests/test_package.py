@@ -287,7 +287,8 @@ ADDED = """
 import sys, numpy, moderngl
 before = set(sys.modules)
 import glsw
-[getattr(glsw, name) for name in glsw.__all__ if name != "PairwiseAligner"]  # it is Biopython's
+own = {"PairwiseAligner", "Recording", "motifs"}  # they are Biopython's, and of a wing
+[getattr(glsw, name) for name in glsw.__all__ if name not in own]
 print(*sys.modules.keys() - before)
 """
 

@@ -71,12 +71,20 @@ def check_highest(engine: Scored, score: int, m: int, n: int) -> None:
     check_range(engine, "a score of", score, 0, most)
 
 
-def check_found(engine: Scored, scores: npt.NDArray[np.int32], m: int, n: int) -> None:
-    """Raise `DeviceError` if sequences of up to m and n residues cannot have such scores."""
+def check_found(
+    engine: Scored, scores: npt.NDArray[np.int32], m: int, n: int, *, all_there: bool = True
+) -> None:
+    """Raise `DeviceError` if sequences of up to m and n residues cannot have such scores.
+
+    If not all of them are there, only the highest counts.
+    """
     if scores.size and not engine.scoring.local:
-        offset = int(engine.scoring.score_offset(m, n))
-        check_range(engine, "a score of", int(scores.min()), -offset, engine.scoring.bound(m, n))
-        check_range(engine, "a score of", int(scores.max()), -offset, engine.scoring.bound(m, n))
+        least, most = -int(engine.scoring.score_offset(m, n)), engine.scoring.bound(m, n)
+        if all_there:
+            check_range(engine, "a score of", int(scores.min()), least, most)
+            check_range(engine, "a score of", int(scores.max()), least, most)
+        elif scores.max() > most:
+            raise impossible(engine, f"a score of {scores.max()} where {most} is possible")
     else:
         check_highest(engine, highest(scores), m, n)
 

@@ -7,6 +7,7 @@ import pytest
 from cases import lanes_of_hardware
 
 from glsw.alignment.batch import Batch
+from glsw.engines.lanes import pipeline
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import INT32, TOO_HIGH, Geometries
 from glsw.engines.reference import Reference
@@ -47,10 +48,11 @@ def relatives(seed, count, least, most):
     return Sequences.of(found)
 
 
-def engine_of_hardware(scoring, device, number):
+def engine_of_hardware(scoring, device, number, **options):
     """Return an engine whose scans are as on hardware: in chains, all strips in a dispatch."""
-    engine = Lanes(scoring, device, number=number)
-    engine.geometries = Geometries(scoring, replace(device.info, software=False), number)
+    engine = Lanes(scoring, device, number=number, **options)
+    info = replace(device.info, software=False)
+    engine.geometries = Geometries(scoring, info, number, **options)
     return engine
 
 
@@ -72,9 +74,15 @@ def test_pairs_of_hardware(device, scoring, number):
     assert engine.scores(pairs).tolist() == Reference(scoring).scores(pairs).tolist()
 
 
-def test_queries_with_themselves(device, scoring):
+@pytest.mark.parametrize("number", ["int32", "f32"])
+def test_queries_with_themselves(device, scoring, number, monkeypatch):
+    """On hardware: work groups of targets before a query are left out."""
+    monkeypatch.setattr(Lanes, "on_software", False)
+    monkeypatch.setattr(pipeline, "_SHORT", 0)
     every = relatives(5, 40, 0, 60)
-    (found,) = Lanes(scoring, device, number="f32").scan([ScanTile(every, every)])
+    engine = engine_of_hardware(scoring, device, number, workgroup=1)
+    assert engine.hints.halves == scoring.symmetric
+    (found,) = engine.scan([ScanTile(every, every)])
     (expected,) = Reference(scoring).scan([ScanTile(every, every)])
     assert found.tolist() == expected.tolist()
 

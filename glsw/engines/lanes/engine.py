@@ -402,7 +402,7 @@ class Lanes(ComputeEngine):
         for job in jobs:  # loading a program takes milliseconds: not between two slices
             self.program("lanes.comp", **job.geometry.defines)
         slices = self.queue.slices_of(jobs, progress)
-        return Round(queries, rows, targets, jobs, slices, progress)
+        return Round(queries, rows, targets, jobs, slices, progress, needed is None)
 
     def finish(self, done: Round, stored: list[Scores], found: Scores) -> None:
         """Put the scores of a round into rows of `no_scores`, one for each of all queries.
@@ -428,7 +428,7 @@ class Lanes(ComputeEngine):
         n = max((int(share.lengths[0]) for share, _ in targets.shares), default=0)
         m = int(rows["length"].max(initial=0))
         for each in stored:
-            check_found(self, each, m, n)
+            check_found(self, each, m, n, all_there=done.whole)
         query, target = np.repeat(numbers, len(beyond)), np.tile(beyond, len(numbers))
         exact = self.exact(done.queries, targets.sequences, query, which[target], done.progress)
         found[query, target] = exact

@@ -143,6 +143,8 @@ class Round:
     slices : iterator
         Queues a slice of time at each step; the device has done all when it ends.
     progress : callable
+    whole : bool
+        Whether each query meets each target.
     """
 
     queries: Sequences
@@ -151,3 +153,4 @@ class Round:
     jobs: list[Job]
     slices: Iterator[None]
     progress: Callable[[int], None]
+    whole: bool = True

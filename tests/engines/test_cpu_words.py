@@ -28,7 +28,7 @@ def in_lanes(monkeypatch):
 
     def watched(self, pairs):
         best = cells_of(self, pairs)
-        seen.extend(best[:, 0].tolist())
+        seen.extend(best[0].tolist())
         return best
 
     monkeypatch.setattr(cpu_lanes.LaneJobs, "_cells_of", watched)

@@ -605,7 +605,10 @@ def test_help_on_evalues(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["search", "--help"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "at most this E-value, inf for any (10; where there are no E-values, --top" in text
+    assert (
+        "at most this E-value, inf for no limit (10; where there are no E-values, only --top"
+        in text
+    )
     assert "list the N best hits, 0 for all (500, but all if --evalue is given)" in text
 
 

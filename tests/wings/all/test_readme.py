@@ -73,7 +73,7 @@ def test_what_is_said_of_significance():
         int(sum(number(row, pattern) for row in mine))
         for pattern in (r"(\d+) of \d+ neighbours", r"of (\d+) neighbours")
     )
-    assert f"Of BLAST's {neighbours:,} pairs of neighbours, {turned:,} are" in text
+    assert f"Of {neighbours:,} adjacent pairs of BLAST hits, {turned:,} are" in text
     (other,) = notes["beside ssearch36"]
     low, high = number(other, r"ratio ([\d.]+)"), number(other, r"ratio [\d.]+ to ([\d.]+)")
     assert f"our fit, {other['judged']} hits" in text

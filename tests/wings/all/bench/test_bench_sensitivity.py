@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.readme import draw, shares_of
+from bench.readme import _DRAWN, draw, shares_of
 from bench.work.accuracy import CURVE, ERRORS, FIRST, Hits, _best, counted
 
 CLASSES = {
@@ -121,5 +121,5 @@ def test_curves_are_those_of_the_rows(tmp_path: Path) -> None:
     rows = [{**row, "task": task, "options": options} for task, options in (*FIRST, *CURVE[3:7])]
     shares = shares_of([*rows, {**row, "workload": "pairs", "task": "scores"}])
     assert shares == {"glsw, 2 rounds": dict.fromkeys((*FIRST, *CURVE[3:7]), 0.25)}
-    draw(shares, tmp_path / "curves.png")
+    draw(dict.fromkeys(_DRAWN, shares["glsw, 2 rounds"]), tmp_path / "curves.png")
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")

@@ -177,10 +177,12 @@ def score_matrix(
     if not np.can_cast(kind, found.dtype, "same_kind") or found.dtype.itemsize < 4:
         raise ValueError(f"out has numbers of {found.dtype}, {kind} expected")
     halves = engine.hints.halves and not run.workers
-    most = max(_MAX_SCORES, found.size if out is None and found.dtype == np.int32 else 0)
-    every = list(
-        pieces(queries, others, engine.hints.part, symmetric=symmetric, halves=halves, scores=most)
-    )
+    cut = partial(pieces, queries, others, engine.hints.part, symmetric=symmetric, halves=halves)
+    most, every = max(found.size, _MAX_SCORES), list[Tile]()
+    if out is None and found.dtype == np.int32 and not run.workers:
+        every = list(cut(scores=most))
+    if len(every) != 1:  # it is not all in one tile
+        most, every = _MAX_SCORES, list(cut(scores=_MAX_SCORES))
     if run.workers:
         every = pieces_of_workers(every, queries, others, run.workers)
     tiles = [tile for each in every for tile in tiles_of(each, most)]

@@ -10,6 +10,8 @@ from glsw.alignment.batch import Batch
 from glsw.engines.lanes import pipeline
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import INT32, TOO_HIGH, Geometries
+from glsw.engines.lanes.trial import trial_of
+from glsw.engines.proof import Proofs
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ALWAYS, BoundedTile, Passing, ScanTile
 from glsw.scoring.gaps import EndGaps, GapCost
@@ -124,6 +126,33 @@ def test_numbers_that_are_too_high(device, monkeypatch):
 
 
 def test_costs_that_floats_do_not_hold(device):
-    for scoring in (Scoring.named(gap_open=200), Scoring.named(gap_open=12)):
-        made = Geometries(scoring.in_mode("global"), device.info, "f32")
-        assert (made.number == INT32) == (scoring.gap_open == 200)
+    for opens in (0, 12, 200):
+        scoring = Scoring.named(gap_open=opens, gap_extend=min(opens, 1)).in_mode("global")
+        assert (Geometries(scoring, device.info, "f32").number == INT32) == (opens != 12)
+
+
+def test_long_targets_beside_numbers_that_are_too_high(device):
+    scoring = BLOSUM62.in_mode("global")
+    rng = np.random.default_rng(9)
+    query, long = (rng.integers(0, 20, n).astype(np.uint8) for n in (900, 2**15 + 5))
+    engine = Lanes(scoring, device, number="f32")
+    engine.rest = lambda batch, progress: Reference(scoring).best(batch, False, progress).score
+    tile = ScanTile(Sequences.of([query]), Sequences.of([query, long, query[:40]]))
+    (found,) = engine.scan([tile])
+    assert found.tolist() == next(Reference(scoring).scan([tile])).tolist()
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        Scoring.match_mismatch(2, -1, 2.5, 2.5).in_mode("global"),
+        Scoring.named("BLOSUM62", 60, 60).in_mode("semiglobal"),
+    ],
+    ids=str,
+)
+def test_trials_in_which_numbers_are_too_high(device, scoring):
+    engine = Lanes(scoring, device, number="f32")
+    made = Geometries(scoring, replace(device.info, software=False), "f32")
+    proofs = Proofs(device)
+    for geometry in {made.of_group(*each, joins=False) for each in ((60, 1), (60, 2), (900, 2))}:
+        assert trial_of(proofs, engine, geometry)

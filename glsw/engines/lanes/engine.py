@@ -414,6 +414,8 @@ class Lanes(ComputeEngine):
                 found[query, job.targets.positions] = part
         targets, rows = done.targets, done.rows[done.rows["length"] > 0]
         numbers, which, beyond = rows["query"], targets.which, targets.beyond
+        longest = max((int(share.lengths[0]) for share, _ in targets.shares), default=0)
+        size = int(rows["length"].max(initial=0)), longest
         most = max((int(each.max(initial=0)) for each in stored), default=0)
         if self.geometries.number != INT32 and most >= self.wrong_from:
             can = numbers
@@ -424,11 +426,9 @@ class Lanes(ComputeEngine):
             target = np.concatenate([np.empty(0, np.intp), *high])
             exact = self.exact(done.queries, targets.sequences, query, which[target])
             found[query, target] = exact
-            stored = [found[q] for q in numbers.tolist()]
-        n = max((int(share.lengths[0]) for share, _ in targets.shares), default=0)
-        m = int(rows["length"].max(initial=0))
+            stored = [np.delete(found[q], beyond) for q in numbers.tolist()]
         for each in stored:
-            check_found(self, each, m, n, all_there=done.whole)
+            check_found(self, each, *size, all_there=done.whole)
         query, target = np.repeat(numbers, len(beyond)), np.tile(beyond, len(numbers))
         exact = self.exact(done.queries, targets.sequences, query, which[target], done.progress)
         found[query, target] = exact

@@ -423,7 +423,7 @@ def _floats_hold(scoring: Scoring) -> bool:
     assert scoring.end_gaps
     left = scoring.end_gaps.left_insertion.open + scoring.end_gaps.left_deletion.open
     most = max(left + 4 * scoring.gap_open, scoring.maximum + 2 * scoring.gap_extend)
-    return most <= LIMIT // 4
+    return scoring.gap_open > 0 and most <= LIMIT // 4  # a row that does not fall stays at LIMIT
 
 
 def _cost(geometry: Geometry, m: int) -> tuple[bool, int, int, int]:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.engines.base import ignore
-from glsw.engines.lanes.geometry import INT32, LIMIT, OF_PAIRS, Geometry
+from glsw.engines.lanes.geometry import INT32, LIMIT, OF_PAIRS, TOO_HIGH, Geometry
 from glsw.engines.lanes.own_queries import OwnQueries, shares_of
 from glsw.engines.lanes.rows import group_of
 from glsw.engines.proof import Proofs, best_of_prefixes, work_for
@@ -114,7 +114,10 @@ def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
 def _same(
     found: npt.NDArray[np.integer], expected: npt.NDArray[np.integer], geometry: Geometry
 ) -> bool:
-    """Compare scores; floats may be wrong from `LIMIT` on."""
+    """Compare scores; floats may be wrong from `LIMIT` on, end to end where they are `TOO_HIGH`."""
+    if geometry.end_to_end:
+        there = found < TOO_HIGH
+        return bool(np.array_equal(found[there], expected[there]))
     if geometry.number != INT32:
         found, expected = np.minimum(found, LIMIT), np.minimum(expected, LIMIT)
     return bool(np.array_equal(found, expected))

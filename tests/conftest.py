@@ -33,6 +33,7 @@ from glsw.cli import main
 from glsw.device import device as device_module
 from glsw.device.current import current_device
 from glsw.device.device import Device, open_device
+from glsw.engines import opal
 
 pytest.register_assert_rewrite("cases", "cases3", "judge", "program")
 # How long an example takes says nothing: other work may run on the machine.
@@ -130,6 +131,14 @@ def pytest_runtest_teardown() -> None:
     for opened in device_module._opened.values():
         if len(opened.programs) > MOST_PROGRAMS:
             opened.programs.clear()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def first_caller_of_opal() -> None:
+    """Engine `cpu` calls Opal before tests that call it themselves, see `glsw.engines.opal`."""
+    if opal.is_installed():
+        for mode in ("nw", "hw", "ov"):
+            opal._is_exact(mode)
 
 
 @pytest.fixture(scope="session")

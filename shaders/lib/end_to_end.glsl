@@ -9,7 +9,7 @@
 // with the H of row -1. The last step may go beyond the last column of a target, where there are no
 // letters: along the diagonal a letter of the query is put behind its end there, and nothing gains.
 // So the best end of an alignment that leaves letters of the query behind is in the last column of
-// the step, or in the last row. For the scores of no letter see `stored_scores` of rows.py.
+// the step, or in the last row. For the scores of no letter see `with_none` of rows.py.
 // Needs number.glsl, chain.glsl, columns.glsl, best_scores, query_profile.glsl and
 // recurrence_column.glsl.
 uniform ivec2 left_insertion, left_deletion, right_insertion, right_deletion;  // open, extend

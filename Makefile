@@ -30,7 +30,6 @@ help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
 
 demo: $(VENV)/installed ## search a small real protein database and show the best hits
-	@tools/ensure-gl.sh $(BIN)/glsw devices
 	$(BIN)/glsw search demo/query.fasta demo/proteins.fasta --top 5 --format table
 
 check: lint typecheck ## lint, types and the quick tests, in a minute or two
@@ -116,7 +115,7 @@ $(BIN)/python:
 
 # The stamps are older than pyproject.toml when its dependencies may have changed.
 $(VENV)/installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[cpu]'
 	@touch $@
 
 $(VENV)/installed-bench: pyproject.toml | $(BIN)/python

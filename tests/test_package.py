@@ -351,3 +351,15 @@ def test_version_is_the_installed_one() -> None:
     import glsw
 
     assert glsw.__version__ == version("glsw")
+
+
+def test_the_version_to_cite_is_this_one() -> None:
+    import glsw
+
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {glsw.__version__}\n" in cited
+    (date,) = re.findall(r'^date-released: "(.*)"$', cited, re.MULTILINE)
+    assert f"\n## {glsw.__version__} - {date}\n" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    for page in ("README.md", "docs/index.md"):
+        text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+        assert re.search(rf"To cite.{{,60}}\b{re.escape(glsw.__version__)}, {date[:4]}\b", text)

@@ -179,7 +179,8 @@ def _parser(verbose: bool) -> _Parser:
     """Return the parser; the option --version prints more if it is to be ``verbose``."""
     parser = _Parser(
         prog="glsw",
-        description="Exact Smith-Waterman local alignment on any OpenGL device.",
+        description="Exact sequence alignment and database search (Smith-Waterman) on any OpenGL "
+        "device or the CPU: every score is the optimal one. To begin: glsw demo.",
         epilog=_EPILOG,
         allow_abbrev=False,
     )

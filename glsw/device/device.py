@@ -64,7 +64,16 @@ _RESETS = {
 
 
 class SoftwareRendererWarning(UserWarning):
-    """The device that was opened is a software renderer, which runs on the CPU."""
+    """No GPU is used: the OpenGL device is a software renderer, such as Mesa's llvmpipe.
+
+    Results are the same as those of a GPU. ``pip install 'glsw[cpu]'`` makes searches and the
+    comparison of pairs faster.
+    """
+
+
+def without_gpu(info: DeviceInfo) -> str:
+    """Return the text of the warning about a software renderer."""
+    return f"no GPU is used: {info.name} is a software renderer on the CPU"
 
 
 @dataclass
@@ -350,7 +359,7 @@ def open_device(
     Warns
     -----
     SoftwareRendererWarning
-        The renderer is a software one: it runs on the CPU.
+        The device is a software renderer, on the CPU.
     """
     check_fork()
     ways = routes()
@@ -367,8 +376,7 @@ def open_device(
         chosen = _choose(ways, device, require)
         _opened[chosen.info.index] = chosen
     if chosen.info.software and not quiet:
-        text = f"{chosen.info.name} is a software renderer and runs on the CPU"
-        caller.warn(text, SoftwareRendererWarning)
+        caller.warn(without_gpu(chosen.info), SoftwareRendererWarning)
     return chosen
 
 

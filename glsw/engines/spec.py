@@ -16,6 +16,7 @@ from glsw.device.device import (
     SoftwareRendererWarning,
     devices,
     open_device,
+    without_gpu,
 )
 from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES, Capabilities, Engine, cpu
@@ -52,7 +53,7 @@ def device_for(
 
 
 def _warn_of_software(device: Device, advice: str = "") -> None:
-    text = f"{device.info.name} is a software renderer and runs on the CPU{advice}"
+    text = f"{without_gpu(device.info)}{advice}"
     caller.warn(text, SoftwareRendererWarning, once=device.info.name)
 
 

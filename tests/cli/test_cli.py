@@ -1158,7 +1158,9 @@ assert main({words.split()!r}) == 0
 """
     lines = [line for line in run_under("llvmpipe", code).splitlines() if "cells" not in line]
     assert len(lines) == 1
-    assert re.fullmatch(r"glsw: llvmpipe .* is a software renderer and runs on the CPU", lines[0])
+    assert re.fullmatch(
+        r"glsw: no GPU is used: llvmpipe .* is a software renderer on the CPU", lines[0]
+    )
 
 
 # ends

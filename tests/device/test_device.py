@@ -271,7 +271,7 @@ def test_hardware_is_preferred(machine):
 
 def test_software_will_do(machine):
     made = machine(("broken", 0, False), ("llvmpipe", 450, True), ("llvmpipe 2", 450, True))
-    text = "^llvmpipe is a software renderer and runs on the CPU$"
+    text = "^no GPU is used: llvmpipe is a software renderer on the CPU$"
     with pytest.warns(SoftwareRendererWarning, match=text) as warned:
         assert open_device().info.index == 1
     assert warned[0].filename == __file__
@@ -369,7 +369,8 @@ for _ in range(2):
     open_device("llvmpipe").close()
 """
     said = run_under("llvmpipe", code)
-    assert re.search(r"^\S+ SoftwareRendererWarning: llvmpipe .* is a software renderer and", said)
+    text = "SoftwareRendererWarning: no GPU is used: llvmpipe .* is a software renderer on the CPU"
+    assert re.search(rf"^\S+ {text}", said)
     assert said.count("software renderer") == 1
 
 

@@ -13,7 +13,7 @@ from glsw.cli.options import add_running
 from glsw.cli.outputs import check_output
 from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of, seg_of
 from glsw.cli.words import add_rows, count, number
-from glsw.device.device import SoftwareRendererWarning
+from glsw.device.device import SoftwareRendererWarning, without_gpu
 from glsw.engines.score_map import VALUES
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.fasta import read_all
@@ -160,7 +160,7 @@ def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
         )
     for info in aligner.devices:
         if info.software:
-            say(f"{info.name} is a software renderer and runs on the CPU")
+            say(without_gpu(info))
     return aligner
 
 

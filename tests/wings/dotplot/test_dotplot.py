@@ -305,7 +305,7 @@ def test_the_command_writes_what_the_library_gives(plot, tmp_path, capsys):
     np.testing.assert_array_equal(np.load(output)["plus"], plot.plus)
     assert picture.stat().st_size > 1000
     said = capsys.readouterr().err
-    assert said.splitlines()[0].endswith("is a software renderer and runs on the CPU")
+    assert said.splitlines()[0].endswith("is a software renderer on the CPU")
     assert "23 x 23 tiles of 8 residues" in said
     assert "DNA scoring" in said
 

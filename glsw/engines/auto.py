@@ -88,7 +88,7 @@ class Auto(Engine):
     proves, faulty
         As of `Roster`.
     **options
-        Of the engine ``scores_by``.
+        Of the engine ``scores_by``, or else ``scanner``.
     """
 
     name = "auto"
@@ -139,6 +139,8 @@ class Auto(Engine):
             scanner = scanner or ENGINES[_LANES]
             able = self.device.info.version >= (scanner.capabilities.requires or (0, 0))
             self._scanner = scanner if able and scanner.capabilities.takes(scoring) else None
+            if options:
+                self._roster.options[scanner] = self._roster.options_of(scanner) | options
 
     @property
     def label(self) -> str:

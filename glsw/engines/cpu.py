@@ -29,8 +29,7 @@ from glsw.engines.base import (
     check_ties,
     ignore,
 )
-from glsw.engines.cpu_lanes import LANES, Job, LaneJobs
-from glsw.engines.cpu_pairs import MAX_PASSES, MAX_TABLE
+from glsw.engines.cpu_lanes import Job, LaneJobs, Limits
 from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
@@ -42,13 +41,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
 _PART = 2**26  # residues that the library takes a copy of
-_LONG = 2**32  # cells of a pair, seconds in a single lane, and until then nothing can interrupt
-_PAIRS_TOGETHER = 2**14  # of several queries, whose jobs are made at once
 _FOR_ONE_THREAD = 2**20  # cells, which take less time than to start threads
 _FEW = 12  # pairs of one query, below which lanes along the query are faster
-_FEW_TARGETS = 16 * LANES  # of a query, among which one repeated pair takes much of the time
 _LARGEST_OF_8_BITS = 2**7 - 1
-_MAX_PARTS_OF_WHOLE = 64  # for which the whole is copied: it is likely that others follow
 
 
 class Cpu(Engine):
@@ -74,6 +69,7 @@ class Cpu(Engine):
         Not used.
     threads : int, optional
         As many as this process has cores, unless given.
+    limits : Limits
 
     Raises
     ------
@@ -95,15 +91,21 @@ class Cpu(Engine):
     )
 
     def __init__(
-        self, scoring: Scoring, device: Device | None = None, *, threads: int | None = None
+        self,
+        scoring: Scoring,
+        device: Device | None = None,
+        *,
+        threads: int | None = None,
+        limits: Limits = Limits(),  # noqa: B008
     ) -> None:
         super().__init__(scoring)
+        self._limits = limits
         check_threads(threads)
         self.threads = cores() if threads is None else threads
         self._opal = opal.Opal(scoring)
         self._able = opal.takes(scoring) and self._opal.algorithm != ""
         single = opal.takes(scoring) and cpu_pairs.takes(scoring)
-        self._single = cpu_pairs.SinglePairs(scoring) if single else None
+        self._single = cpu_pairs.SinglePairs(scoring, limits) if single else None
         self._words: WeakKeyDictionary[Sequences, Words] = WeakKeyDictionary()
 
     @property
@@ -120,8 +122,8 @@ class Cpu(Engine):
             part=_PART,
             cells_at_once=2**34,
             keeps_targets=True,
-            targets_at_once=LANES * self.threads,
-            targets_together=LANES,  # of 8 bits
+            targets_at_once=self._limits.lanes * self.threads,
+            targets_together=self._limits.lanes,  # of 8 bits
             mixes_queries=False,
         )
 
@@ -137,7 +139,7 @@ class Cpu(Engine):
             for tile in tiles:
                 queries, part = tile.queries, tile.targets
                 found = np.zeros((len(queries), len(part)), np.int32)
-                some = max(1, _PAIRS_TOGETHER // max(1, len(part)))
+                some = max(1, self._limits.together // max(1, len(part)))
                 for start in range(0, max(1, len(queries)), some):
                     rows = found[start : start + some]
                     index = np.indices(rows.shape, np.int32).reshape(2, -1).T
@@ -211,7 +213,7 @@ class Cpu(Engine):
         fits = cpu_pairs.fits(self.scoring, batch)
         single = self._single if fits else None
         able = self._able and (fits or self.scoring.local)  # others wrap around in 32 bits
-        left = cells > (self._largest_table * bool(single) if exact else _LONG)
+        left = cells > (self._largest_table * bool(single) if exact else self._limits.long)
         if not (able or single):
             left = cells > 0
         pairs = np.flatnonzero((cells > 0) & ~left)
@@ -226,10 +228,11 @@ class Cpu(Engine):
             pairs = np.setdiff1d(pairs, alone, assume_unique=True)
         if able and len(pairs):
             whole, first = batch.targets.origin or (batch.targets, 0)
-            largest = min(_PART, _MAX_PARTS_OF_WHOLE * len(batch.targets.residues))
+            largest = min(_PART, self._limits.parts_of_whole * len(batch.targets.residues))
             if not self._opal.keeps(whole) and len(whole.residues) > largest:
                 whole, first = batch.targets, 0
-            jobs += LaneJobs(self._opal, whole, first, batch, pairs, ends).begin(pool, self.threads)
+            lanes = LaneJobs(self._opal, whole, first, batch, pairs, ends, self._limits)
+            jobs += lanes.begin(pool, self.threads)
 
         def finish(progress: Progress) -> BestCells:
             from concurrent.futures import as_completed
@@ -248,7 +251,7 @@ class Cpu(Engine):
         """Tell which pairs Opal would probably repeat with 16 bits, one in all lanes."""
         queries, targets = batch.queries, batch.targets
         best = int(queries.lengths.max()) * int(self.scoring.matrix.max())
-        if len(targets) >= _FEW_TARGETS or best <= _LARGEST_OF_8_BITS:
+        if len(targets) >= self._limits.few_targets or best <= _LARGEST_OF_8_BITS:
             return np.zeros(len(pairs), bool)
         words = self._words.get(targets) or self._words.setdefault(targets, Words(targets))
         return words.alike(queries)[batch.query_index[pairs], batch.target_index[pairs]]
@@ -268,7 +271,7 @@ class Cpu(Engine):
     def _paths(self, batch: Batch, progress: Progress) -> Paths | None:
         """Return the best alignments, by whole targets; None if all are too large."""
         cells = batch.query_lengths * batch.target_lengths
-        most = MAX_PASSES if self.scoring.local else MAX_TABLE
+        most = self._limits.passes if self.scoring.local else self._limits.table
         if not self._traces(batch, 1) or (len(cells) and cells.min() > most):
             return None
         assert self._single
@@ -293,14 +296,14 @@ class Cpu(Engine):
     def _cuts(self, batch: Batch, exact: bool) -> bool:
         """Tell whether windows replace targets: where no table, or nothing else, would do."""
         cells = int((batch.query_lengths * batch.target_lengths).max(initial=0))
-        most = MAX_TABLE if exact or batch.masks is not None else _LONG
+        most = self._limits.table if exact or batch.masks is not None else self._limits.long
         return cells > most and self._able and cuts(self, batch)
 
     @property
     def _largest_table(self) -> int:
         """Cells of a pair whose table is kept; 0 if a best cell may be in a gap, as with none."""
         able = self._able or not self.scoring.local
-        return MAX_TABLE if self._single and able and self.scoring.gap_open else 0
+        return self._limits.table if self._single and able and self.scoring.gap_open else 0
 
     def _put_rest(
         self,

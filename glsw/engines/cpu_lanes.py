@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from operator import attrgetter
@@ -21,9 +22,58 @@ if TYPE_CHECKING:
 
 Job: TypeAlias = "Future[tuple[npt.NDArray[np.intp], BestCells]]"
 
-LANES = 32
-"""Targets that are computed together in 8 bits, with AVX2; others have half as many."""
-_SMALLEST, _LARGEST = 2**22, 2**28  # cells of a job
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes by which engine ``cpu`` cuts work, and at which it changes what it does.
+
+    Parameters
+    ----------
+    lanes : int
+        Targets that are computed together in 8 bits, with AVX2; others have half as many.
+    job, job_of_singles, largest_job : int
+        Cells of a job, at least in lanes or of single pairs, and at most.
+    long : int
+        Cells of a pair, seconds in a single lane, and until then nothing can interrupt.
+    together : int
+        Pairs of several queries whose jobs are made at once.
+    few_targets : int
+        Of a query, among which one pair that is repeated takes much of the time.
+    parts_of_whole : int
+        Parts of sequences for which all of them are copied: it is likely that others follow.
+    table, passes : int
+        Cells of a table that is kept for an alignment, 4 bytes each, and of a pair of which such a
+        table is a part, found by passes in a second or two.
+    walked : int
+        Cells of tables, on average, which take no longer than the walk back.
+    whole_table, column_table : int
+        Cells of a local table of which all, or whole columns, are kept.
+    large_table, large_tables : int
+        Cells of a table of which so many are kept at once, so that threads do not take many GiB.
+    begins : int
+        Pairs of residues with which the best local alignments of a pair may begin.
+    forbidden, forbidden_again : int
+        Letters of the library for pairs of a mask, and for more of them on a path that has some.
+    """
+
+    lanes: int = 32
+    job: int = 2**22
+    job_of_singles: int = 2**20
+    largest_job: int = 2**28
+    long: int = 2**32
+    together: int = 2**14
+    few_targets: int = 512
+    parts_of_whole: int = 64
+    table: int = 2**24
+    passes: int = 2**30
+    walked: int = 2**16
+    whole_table: int = 2**15
+    column_table: int = 2**18
+    large_table: int = 2**22
+    large_tables: int = 8
+    begins: int = 6
+    forbidden: int = 160
+    forbidden_again: int = 16
 
 
 class LaneJobs:
@@ -42,7 +92,9 @@ class LaneJobs:
         batch: Batch,
         pairs: npt.NDArray[np.intp],
         ends: bool,
+        limits: Limits,
     ) -> None:
+        self._limits = limits
         order = np.lexsort((-batch.target_lengths[pairs], batch.query_index[pairs]))
         self._pairs = pairs[order]
         self._query = batch.query_index[self._pairs]
@@ -69,15 +121,18 @@ class LaneJobs:
 
     def _jobs(self, threads: int) -> Iterator[list[range]]:
         before = np.append(0, np.cumsum(self._cells))
-        size = min(max(int(before[-1]) // (4 * threads), _SMALLEST), _LARGEST)
+        size = min(
+            max(int(before[-1]) // (4 * threads), self._limits.job), self._limits.largest_job
+        )
+        lanes = self._limits.lanes
         groups = np.flatnonzero(np.diff(self._query, prepend=-1, append=-1)).tolist()
         job: list[range] = []
         begun = 0
         for start, stop in pairwise(groups):
             while start < stop:
                 full = int(np.searchsorted(before, before[start] + size))
-                rounds = max(1, (full - start) // LANES)  # of full lanes
-                job.append(range(start, min(stop, start + rounds * LANES)))
+                rounds = max(1, (full - start) // lanes)  # of full lanes
+                job.append(range(start, min(stop, start + rounds * lanes)))
                 start = job[-1].stop
                 if before[start] - begun >= size:
                     yield job

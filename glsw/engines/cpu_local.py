@@ -19,11 +19,11 @@ H along the path that `glsw.alignment.traceback` walks from C is the same in bot
 there that is one of a best alignment in the whole table is one in the part, and the other way
 round. So the path is the same.
 
-If there are more than `_MOST_BEGINS` such B, or the table is small, all columns are kept that best
+If there are more than `Limits.begins` such B, or the table is small, all columns are kept that best
 alignments may have. The pass of 1 has the first column in which one ends, and a pass from the last
 row and column backwards the last in which one begins; none spans more than its score allows.
 
-The library has letters for `_MOST_FORBIDDEN` pairs of a mask, at equal distances on it. With these
+The library has letters for `Limits.forbidden` pairs of a mask, at equal distances on it. With these
 forbidden no score is lower than with the mask. So if the path has no pair of the mask, it is that
 of the mask too, by the same argument. If it has, some of these are forbidden too, and so on.
 """
@@ -38,6 +38,7 @@ import numpy as np
 
 from glsw.alignment.batch import Mask
 from glsw.alignment.paths import DIAGONAL, LEFT, UP
+from glsw.engines.cpu_lanes import Limits
 from glsw.engines.cpu_letters import Codes, Lettering, Places, Texts
 from glsw.engines.cpu_tables import Walked, best_cell, path_to
 from glsw.engines.parasail_calls import Best, best, table
@@ -46,12 +47,7 @@ from glsw.scoring.scoring import Scoring
 LARGEST_16 = 2**14
 """Above all scores in 16 bits, and twice the costs."""
 _LARGEST_LONG = 2**29  # of scores that say lengths too
-_SMALLEST_TABLE, _SMALL_TABLE = 2**15, 2**18  # cells of which all, or whole columns, are kept
 _USUAL_COLUMNS = 4  # that best alignments may have, for each row
-LARGE_TABLE, LARGE_AT_ONCE = 2**22, 8  # so that many threads do not take many GiB
-_MOST_BEGINS = 6  # of best alignments
-_MOST_FORBIDDEN = 160
-_MOST_AGAIN = 16  # of a path that has pairs of the mask
 
 
 class _Region(NamedTuple):
@@ -68,13 +64,14 @@ class LocalPaths:
     ----------
     scoring : Scoring
         A local one without positions; opening a gap costs something.
+    limits : Limits, optional
     """
 
-    def __init__(self, scoring: Scoring) -> None:
-        self._scoring = scoring
+    def __init__(self, scoring: Scoring, limits: Limits | None = None) -> None:
+        self._scoring, self._limits = scoring, limits or Limits()
         self._costs = scoring.gap_open, scoring.gap_extend
         self._lettering = Lettering(scoring)
-        self._room = threading.Semaphore(LARGE_AT_ONCE)
+        self._room = threading.Semaphore(self._limits.large_tables)
         # The library's striped functions are wrong where opening costs no more than extending.
         self._striped = scoring.gap_open > scoring.gap_extend
         self._method = "sw_striped" if self._striped else "sw_scan"
@@ -102,7 +99,7 @@ class LocalPaths:
         if mask is None or not len(mask.columns):
             return self._best(query, target, np.empty((2, 0), np.int64), most)
         places = np.stack([mask.rows, mask.columns.astype(np.int64)])
-        forbidden = _spread(places, _MOST_FORBIDDEN)
+        forbidden = _spread(places, self._limits.forbidden)
         while self._lettering.can_forbid(forbidden):
             found = self._best(query, target, forbidden, most)
             if found is None or forbidden.shape == places.shape:
@@ -110,7 +107,8 @@ class LocalPaths:
             used = _common(places, _aligned(found))
             if not used.shape[1]:
                 return found
-            forbidden = np.concatenate([forbidden, _spread(used, _MOST_AGAIN)], axis=1)
+            again = _spread(used, self._limits.forbidden_again)
+            forbidden = np.concatenate([forbidden, again], axis=1)
         return None
 
     def _best(
@@ -118,11 +116,12 @@ class LocalPaths:
     ) -> Walked | None:
         """Return the best alignment without pairs that are forbidden, see `best`."""
         texts, region = self._lettering.texts(query, target, forbidden), None
-        if len(query) * min(len(target), _USUAL_COLUMNS * len(query)) > _SMALL_TABLE:
+        usual = len(query) * min(len(target), _USUAL_COLUMNS * len(query))
+        if usual > self._limits.column_table:
             region = self._region(query, target, forbidden, texts)
         if region is None:
             first, stop = 0, len(target)
-            if len(query) * len(target) > _SMALLEST_TABLE:
+            if len(query) * len(target) > self._limits.whole_table:
                 first, stop = self._columns(query, texts)
             if len(query) * (min(stop, len(target)) - first) > most:
                 return None
@@ -143,7 +142,7 @@ class LocalPaths:
             return (0, 0, 0), np.empty(0, np.uint32)
         of_pair = query, target, self._costs, matrices.matrix()
         with (
-            self._room if m * n > LARGE_TABLE else nullcontext(),
+            self._room if m * n > self._limits.large_table else nullcontext(),
             table("sw_table_scan_32", *of_pair) as (score, cells),
         ):
             if not score:
@@ -182,7 +181,7 @@ class LocalPaths:
             following = texts.target[column : column + span]
             rest = texts._replace(query=texts.query[row:], target=following)
             end = self._longest(rest, score)
-            if len(begins) == _MOST_BEGINS or last.score != score or end is None:
+            if len(begins) == self._limits.begins or last.score != score or end is None:
                 return None
             begins.append((row, column))
             ends.append((row + end[0], column + end[1]))

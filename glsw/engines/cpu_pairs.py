@@ -16,21 +16,16 @@ from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
 from glsw.engines import parasail_calls
+from glsw.engines.cpu_lanes import Limits
 from glsw.engines.cpu_letters import Codes, Lettering, Matrices, text_of
-from glsw.engines.cpu_local import LARGE_AT_ONCE, LARGE_TABLE, LARGEST_16, LocalPaths
+from glsw.engines.cpu_local import LARGEST_16, LocalPaths
 from glsw.engines.cpu_tables import Borders, Walked, path_to
 from glsw.engines.reference import best_cell
 from glsw.scoring.gaps import EndGaps
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, distinct
 
-MAX_TABLE = 2**24
-"""Cells of a table that is kept for an alignment, 4 bytes each."""
-MAX_PASSES = 2**30
-"""Cells of a pair of which such a table is a part, found by passes, a second or two."""
 _LARGEST_SUM = 2**30
-_SMALL_TABLE = 2**16  # cells, on average, which take no longer than the walk back
-_SMALLEST, _LARGEST = 2**20, 2**28  # cells of a job
 
 _Pairs: TypeAlias = npt.NDArray[np.intp]
 _FoundT = TypeVar("_FoundT")
@@ -53,15 +48,16 @@ class SinglePairs:
     Parameters
     ----------
     scoring : Scoring
+    limits : Limits
     """
 
-    def __init__(self, scoring: Scoring) -> None:
-        self._scoring = scoring
+    def __init__(self, scoring: Scoring, limits: Limits) -> None:
+        self._scoring, self._limits = scoring, limits
         self._costs = scoring.gap_open, scoring.gap_extend
         striped = scoring.local and scoring.gap_open > scoring.gap_extend
         self._function = "sw_striped_32" if striped else function_of(scoring)
         self._longest_16 = longest_in_16_bits(scoring)
-        self._room = threading.Semaphore(LARGE_AT_ONCE)
+        self._room = threading.Semaphore(limits.large_tables)
 
     @property
     def version(self) -> str:
@@ -78,7 +74,7 @@ class SinglePairs:
 
     @cached_property
     def _local(self) -> LocalPaths:
-        return LocalPaths(self._scoring)
+        return LocalPaths(self._scoring, self._limits)
 
     def begin(
         self, pool: Executor, batch: Batch, pairs: _Pairs, threads: int, *, ends: bool
@@ -131,7 +127,7 @@ class SinglePairs:
             return [self._path(batch, p) for p in some.tolist()]
 
         cells = batch.query_lengths * batch.target_lengths
-        if int(cells[pairs].sum()) < _SMALL_TABLE * len(pairs):
+        if int(cells[pairs].sum()) < self._limits.walked * len(pairs):
             threads = 1  # they would wait for each other's Python
         walked: list[Walked] = []
         for job in self._begin(walk, pool, batch, pairs, threads):
@@ -154,7 +150,9 @@ class SinglePairs:
             return []
         cells = np.cumsum((batch.query_lengths * batch.target_lengths)[pairs])
         jobs = 8 * threads if threads > 1 else 1
-        size = min(max(int(cells[-1]) // jobs, _SMALLEST), _LARGEST)
+        size = min(
+            max(int(cells[-1]) // jobs, self._limits.job_of_singles), self._limits.largest_job
+        )
         bounds = distinct(np.searchsorted(cells, np.arange(size, cells[-1], size)))
         _ = self._local if self._scoring.local else self._matrices  # before there are threads
         return [pool.submit(do, some) for some in np.split(pairs, bounds)]
@@ -163,10 +161,10 @@ class SinglePairs:
         """Return the best alignment of a pair; by rows of NumPy if it or its mask is too large."""
         (query, target), mask = batch.pair(p), batch.mask(p)
         cells, ends = len(query) * len(target), self._scoring.end_gaps
-        if ends and cells <= MAX_TABLE:
+        if ends and cells <= self._limits.table:
             return self._from_end_to_end(query, target, ends)
-        if not ends and cells <= MAX_PASSES:
-            found = self._local.best(query, target, mask, most=MAX_TABLE)
+        if not ends and cells <= self._limits.passes:
+            found = self._local.best(query, target, mask, most=self._limits.table)
             if found is not None:
                 return found
         score, i, j = (best_cell if ends else best_end)(query, target, self._scoring, mask)
@@ -182,7 +180,7 @@ class SinglePairs:
         pair = text_of(query), text_of(target)
         name = self._function.replace("_scan_", "_table_scan_")
         with (
-            self._room if len(query) * len(target) > LARGE_TABLE else nullcontext(),
+            self._room if len(query) * len(target) > self._limits.large_table else nullcontext(),
             parasail_calls.table(name, *pair, self._costs, self._plain.matrix()) as (_, table),
         ):
             score, *end = borders.end(table, ends)

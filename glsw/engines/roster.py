@@ -77,10 +77,14 @@ class Roster:
             made.proofs = proofs_of(self._device)
         return made
 
+    def options_of(self, kind: type[Engine]) -> dict[str, Any]:
+        """Return the options of an engine, those of a variant not counted."""
+        return self.options.get(kind, self.memory if kind.capabilities.memory else {})
+
     def _like(self, kind: type[Engine]) -> Engine:
         """Return an engine in the variant that is right on this device, as far as that is known."""
-        options = self.options.get(kind, self.memory if kind.capabilities.memory else {})
-        return kind(self._scoring, self._device, **(options | self._variant(kind).options))
+        options = self.options_of(kind) | self._variant(kind).options
+        return kind(self._scoring, self._device, **options)
 
     def _variant(self, kind: type[Engine]) -> Variant:
         return kind.variants_on(self._device.info)[self._turns.get(kind, 0)]

@@ -26,6 +26,7 @@ from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal
 from glsw.engines.auto import Auto
 from glsw.engines.base import ignore
 from glsw.engines.cpu import Cpu
+from glsw.engines.cpu_lanes import Limits
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
 from glsw.pairs.align_pairs import aligned
@@ -36,14 +37,7 @@ from glsw.sequences.encoded import Sequences
 
 NAMES = ("BLOSUM62 12 1", "DNA 4 4", "limit 900 1", "asymmetric 7 2", "two letters 0 0")
 A = np.zeros(1000, np.uint8)
-
-
-@pytest.fixture
-def small_jobs(monkeypatch):
-    """Jobs of a few pairs, ranges of two."""
-    monkeypatch.setattr(cpu_lanes, "LANES", 2)
-    monkeypatch.setattr(cpu_lanes, "_SMALLEST", 500)
-    monkeypatch.setattr(cpu_lanes, "_LARGEST", 500)
+SMALL_JOBS = Limits(lanes=2, job=500, largest_job=500)
 
 
 def blosum62_of_parasail(query, targets, gaps):
@@ -51,19 +45,17 @@ def blosum62_of_parasail(query, targets, gaps):
     return [parasail.sw_scan_32(query, t, *gaps, parasail.blosum62).score for t in targets]
 
 
-@pytest.mark.usefixtures("small_jobs")
 @with_subtests("threads", [1, 2, 7])
 @with_subtests("name", NAMES)
 def test_jobs_and_threads_do_not_matter(name, threads):
-    judge(Cpu(CASES[name].scoring, threads=threads), CASES[name])
+    judge(Cpu(CASES[name].scoring, threads=threads, limits=SMALL_JOBS), CASES[name])
 
 
-@pytest.mark.usefixtures("small_jobs")
 def test_every_pair_is_in_one_job():
     batch = cases.shared(3)
     engine = Cpu(CASES["DNA 10 1"].scoring)
     chosen = np.flatnonzero(batch.query_lengths * batch.target_lengths)
-    search = cpu_lanes.LaneJobs(engine._opal, batch.targets, 0, batch, chosen, False)
+    search = cpu_lanes.LaneJobs(engine._opal, batch.targets, 0, batch, chosen, False, SMALL_JOBS)
     jobs = list(search._jobs(threads=2))
     assert len(jobs) > 5
     assert max(len(job) for job in jobs) > 1
@@ -132,18 +124,16 @@ def test_decimal_matrix():
     judge(Cpu(scoring), cases.Case("decimal", scoring, Batch.one_to_many(query, targets)))
 
 
-def test_long_pairs_go_to_the_host(monkeypatch):
+def test_long_pairs_go_to_the_host():
     case = CASES["BLOSUM62 12 1"]
-    monkeypatch.setattr(module, "_LONG", 300)
     finished = []
-    engine = Cpu(case.scoring)
+    engine = Cpu(case.scoring, limits=Limits(long=300))
     scores = engine.scores(case.batch, progress=finished.append)
     assert scores.tolist() == case.expected.score.tolist()
     assert sum(finished) == case.batch.cells
     assert max(finished) > 300
 
 
-@pytest.mark.usefixtures("small_jobs")
 def test_interruption_leaves_the_other_jobs(monkeypatch):
     done, interrupted = [], threading.Event()
     cells_of, cancel = cpu_lanes.LaneJobs._cells_of, Future.cancel
@@ -161,7 +151,7 @@ def test_interruption_leaves_the_other_jobs(monkeypatch):
         raise KeyboardInterrupt
 
     targets = Sequences.of([A[:300]] * 2000)
-    engine = Cpu(CASES["DNA 4 4"].scoring, threads=2)
+    engine = Cpu(CASES["DNA 4 4"].scoring, threads=2, limits=SMALL_JOBS)
     with pytest.raises(KeyboardInterrupt):
         engine.scores(Batch.one_to_many(A[:300], targets), progress=interrupt)
     assert len(done) < 500
@@ -287,10 +277,9 @@ def test_auto_is_cpu_without_opengl(monkeypatch):
         Aligner()
 
 
-def test_rest_computes_what_the_library_does_not(monkeypatch):
+def test_rest_computes_what_the_library_does_not():
     case = CASES["DNA 10 1"]
-    monkeypatch.setattr(module, "_LONG", 100)
-    engine = Cpu(case.scoring)
+    engine = Cpu(case.scoring, limits=Limits(long=100))
     left = []
 
     def rest(batch, progress):
@@ -355,7 +344,6 @@ LOCAL = [name for name, case in CASES.items() if Cpu(case.scoring).traces(case.b
 FREE_ENDS = [("global", "both"), *(("semiglobal", free) for free in ("both", "query", "target"))]
 
 
-@pytest.mark.usefixtures("small_jobs")
 @with_subtests("name", LOCAL)
 def test_alignments_by_tables(name):
     judge_paths(Cpu(CASES[name].scoring, threads=2), CASES[name])
@@ -394,20 +382,18 @@ def every_path(engine, batch):
     return list(zip(scores.tolist(), paths, strict=True))
 
 
-def test_pairs_with_large_tables_are_traced_back_elsewhere(monkeypatch, device):
+def test_pairs_with_large_tables_are_traced_back_elsewhere(device):
     case = CASES["BLOSUM62 12 1"]
-    engine = Cpu(case.scoring)
+    few = Limits(table=300, passes=600)
+    engine = Cpu(case.scoring, limits=few)
     batch = case.batch
-    expected = every_path(engine, batch)
+    expected = every_path(Cpu(case.scoring), batch)
     cells = batch.query_lengths * batch.target_lengths
-    for module_of_passes in (module, cpu_pairs):
-        monkeypatch.setattr(module_of_passes, "MAX_TABLE", 300)
-        monkeypatch.setattr(module_of_passes, "MAX_PASSES", 600)
     assert engine.paths(batch.select(np.flatnonzero(cells > 600))) is None
     assert engine.paths(batch)  # one large table among others made all of them slow
     assert ((cells > 300) & (cells <= 600)).any()
     judge(engine, case)
-    router = Auto(case.scoring, device, scanner=Cpu)
+    router = Auto(case.scoring, device, scanner=Cpu, limits=few)
     for some in (engine, router):
         found = every_path(some, batch)
         assert found == expected
@@ -426,27 +412,23 @@ def test_parts_of_large_tables_are_enough(monkeypatch):
     batch = Batch.one_to_many(query.astype(np.uint8), [each.astype(np.uint8) for each in targets])
     scoring = Scoring.blast()
     expected = every_path(Reference(scoring), batch)
-    monkeypatch.setattr(cpu_pairs, "MAX_TABLE", 50_000)
     monkeypatch.setattr(cpu_pairs, "trace", partial(pytest.fail, "NumPy"))
-    found = every_path(Cpu(scoring), batch)
+    engine = Cpu(scoring, limits=Limits(table=50_000))
+    found = every_path(engine, batch)
     assert found == expected
     paths = (np.array(path) for _, path in expected)
     nothing = Mask.nothing(len(query))
     masked = batch.masked(cases.with_path(nothing, path) for path in paths)
     monkeypatch.undo()
     expected = every_path(Reference(scoring), masked)
-    monkeypatch.setattr(cpu_pairs, "MAX_TABLE", 50_000)
-    found = every_path(Cpu(scoring), masked)
+    found = every_path(engine, masked)
     assert found == expected
 
 
 def test_few_large_tables_exist_at_once(monkeypatch):
-    monkeypatch.setattr(cpu_local, "LARGE_TABLE", 300)
-    monkeypatch.setattr(cpu_local, "LARGE_AT_ONCE", 2)
-    monkeypatch.setattr(cpu_pairs, "_SMALL_TABLE", 0)
-    monkeypatch.setattr(cpu_pairs, "_SMALLEST", 500)
     case = CASES["BLOSUM62 12 1"]
-    engine = Cpu(case.scoring, threads=5)
+    few = Limits(large_table=300, large_tables=2, walked=0, job_of_singles=500)
+    engine = Cpu(case.scoring, threads=5, limits=few)
     at_once, most, walk = [], [], cpu_local.path_to
 
     def walked(table, *args):
@@ -534,6 +516,7 @@ for algorithm in ("nw", "hw", "ov"):
 from glsw import Scoring
 from glsw.alignment.batch import Batch
 from glsw.engines.cpu import Cpu
+from glsw.engines.cpu_lanes import Limits
 from glsw.engines.reference import Reference
 batch = Batch.one_to_many(np.zeros(30, np.uint8), [np.full(n, 17, np.uint8) for n in range(40)])
 for mode in ("global", "semiglobal"):
@@ -611,7 +594,7 @@ def test_auto_has_the_cpu_score_single_pairs_where_there_is_no_gpu(device):
     )
 
 
-def test_parts_use_the_copy_of_the_whole(monkeypatch):
+def test_parts_use_the_copy_of_the_whole():
     scoring, random = Scoring.named("BLOSUM62", 11, 1), np.random.default_rng(7)
     engine = Cpu(scoring)
     lengths = np.sort(random.integers(0, 60, 300))[::-1]
@@ -625,15 +608,14 @@ def test_parts_use_the_copy_of_the_whole(monkeypatch):
         assert found[0].tolist() == expected[part].tolist()
         assert engine._opal.keeps(whole)
     other = Sequences(codes, whole.offsets)
-    monkeypatch.setattr(module, "_MAX_PARTS_OF_WHOLE", 2)
+    engine = Cpu(scoring, limits=Limits(parts_of_whole=2))
     (found,) = engine.scan([ScanTile(queries, other.part(slice(250, 300)))])
     assert found[0].tolist() == expected[250:].tolist()
     assert len(engine._opal._encoded.targets) == 50
 
 
 @pytest.mark.parametrize("together", [1, 7, 10**6])
-def test_queries_with_few_targets_are_computed_together(together, monkeypatch):
-    monkeypatch.setattr(module, "_PAIRS_TOGETHER", together)
+def test_queries_with_few_targets_are_computed_together(together):
     scoring = Scoring.blast()
     rng = np.random.default_rng(11)
     queries, targets = (
@@ -642,7 +624,8 @@ def test_queries_with_few_targets_are_computed_together(together, monkeypatch):
     )
     progress: list[int] = []
     tiles = [ScanTile(queries, targets), ScanTile(queries.part(slice(1, 3)), targets)]
-    found = list(Cpu(scoring, threads=2).scan(tiles, progress=progress.append))
+    engine = Cpu(scoring, threads=2, limits=Limits(together=together))
+    found = list(engine.scan(tiles, progress=progress.append))
     expected = list(Reference(scoring).scan(tiles))
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(mine, theirs)

@@ -1,5 +1,7 @@
 """Local alignments by passes of parasail: the small table, and masks, as by the reference."""
 
+from dataclasses import replace
+
 import cases
 import numpy as np
 import pytest
@@ -10,19 +12,16 @@ from glsw.alignment.batch import Mask
 from glsw.alignment.paths import coordinates
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
-from glsw.engines import cpu, cpu_local, windows
+from glsw.engines import cpu_local, windows
 from glsw.engines.auto import Auto
 from glsw.engines.cpu import Cpu
+from glsw.engines.cpu_lanes import Limits
 from glsw.engines.cpu_local import LocalPaths
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import Record
 
-
-@pytest.fixture(autouse=True)
-def small_tables(monkeypatch):
-    """No table is so small that it is kept as a whole at once."""
-    monkeypatch.setattr(cpu_local, "_SMALL_TABLE", 0)
+PASSES = Limits(column_table=0)  # no table is so small that it is kept as a whole at once
 
 
 def related(rng, letters, longest):
@@ -78,18 +77,19 @@ def test_further_alignments_are_those_of_numpy(scoring, seed, begins, forbidden,
     rng = np.random.default_rng(seed)
     letters = len(scoring.alphabet) if all_letters else 3
     query, target = related(rng, letters, int(rng.choice([12, 60, 150])))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(cpu_local, "_MOST_BEGINS", begins)
-        patched.setattr(cpu_local, "_SMALL_TABLE", 0 if begins else 2**30)
-        patched.setattr(cpu_local, "_SMALLEST_TABLE", 0)
-        patched.setattr(cpu_local, "_MOST_FORBIDDEN", forbidden)
-        patched.setattr(cpu_local, "_MOST_AGAIN", 1 + forbidden // 4)
-        paths, mask = LocalPaths(scoring), Mask.nothing(len(query))
-        for _ in range(3):
-            score, found = judged(paths, scoring, query, target, mask)
-            if not score:
-                break
-            mask = cases.with_path(mask, found)
+    limits = Limits(
+        begins=begins,
+        column_table=0 if begins else 2**30,
+        whole_table=0,
+        forbidden=forbidden,
+        forbidden_again=1 + forbidden // 4,
+    )
+    paths, mask = LocalPaths(scoring, limits), Mask.nothing(len(query))
+    for _ in range(3):
+        score, found = judged(paths, scoring, query, target, mask)
+        if not score:
+            break
+        mask = cases.with_path(mask, found)
 
 
 def test_the_table_has_what_lies_between_begin_and_end(monkeypatch):
@@ -106,7 +106,7 @@ def test_the_table_has_what_lies_between_begin_and_end(monkeypatch):
         return table(name, query, target, *rest)
 
     monkeypatch.setattr(cpu_local, "table", counted)
-    paths = LocalPaths(scoring)
+    paths = LocalPaths(scoring, PASSES)
     score, found = judged(paths, scoring, query, target)
     assert score == 120
     assert found.tolist() == [[860, 920], [100, 160]]
@@ -114,23 +114,20 @@ def test_the_table_has_what_lies_between_begin_and_end(monkeypatch):
     del tables[:]
     judged(paths, scoring, query, target[:800])
     assert tables == [60 * 60]
-    monkeypatch.setattr(cpu_local, "_MOST_BEGINS", 1)
     del tables[:]
-    judged(paths, scoring, query, target)
+    judged(LocalPaths(scoring, replace(PASSES, begins=1)), scoring, query, target)
     assert tables == [len(query) * len(target)]
 
 
-def test_a_mask_with_too_many_pairs_goes_to_numpy(monkeypatch):
+def test_a_mask_with_too_many_pairs_goes_to_numpy():
     """The library has 254 letters, and each pair that a path could use would need one."""
-    monkeypatch.setattr(cpu_local, "_MOST_FORBIDDEN", 2)
+    limits = replace(PASSES, forbidden=2, forbidden_again=400)
     scoring = Scoring.match_mismatch(2, -3, 5, 2)
     same = np.random.default_rng(3).integers(0, 4, 400).astype(np.uint8)
     every = np.arange(400)
     mask = Mask.of(every, every, 400)
-    paths = LocalPaths(scoring)
-    monkeypatch.setattr(cpu_local, "_MOST_AGAIN", 400)
-    assert paths.best(same, same, mask) is None
-    engine = Cpu(scoring, threads=1)
+    assert LocalPaths(scoring, limits).best(same, same, mask) is None
+    engine = Cpu(scoring, threads=1, limits=limits)
     batch = cases.Batch.pairwise([same], [same]).masked([mask])
     expected = Reference(scoring).ends(batch)
     found = engine.paths(batch)
@@ -149,7 +146,10 @@ def test_masks_of_long_targets_are_computed_in_windows(device):
     for at in (500, 70_000, 70_200, 199_900):
         target[at : at + 90] = np.where(rng.random(90) < 0.1, 0, query)
     batch = cases.Batch.pairwise([query], [target])
-    for engine in (Cpu(scoring), Auto(scoring, device, scanner=Cpu)):
+    for engine in (
+        Cpu(scoring, limits=PASSES),
+        Auto(scoring, device, scanner=Cpu, limits=PASSES),
+    ):
         masks = [Mask.nothing(90)]
         for _ in range(4):
             some = batch.masked(masks)
@@ -175,8 +175,8 @@ def test_windows_of_a_search_are_not_scanned_again(monkeypatch):
         mask = mask.with_runs(trace(query, target, scoring, i, j, mask=mask)[0])
     scan, scanned = windows._scan_cut, []
     monkeypatch.setattr(windows, "_scan_cut", lambda *args: scanned.append(0) or scan(*args))
-    monkeypatch.setattr(cpu, "MAX_TABLE", 2**20)
     aligner = Aligner(scoring, engine="cpu")
+    aligner.engine = aligner._pool.engine = Cpu(scoring, limits=replace(PASSES, table=2**20))
     texts = (scoring.alphabet.decode(codes) for codes in (query, target))
     (hit,) = aligner.search(*(Record("one", "", text) for text in texts), max_hsps=5, strand="plus")
     ends = [each.alignment.coordinates[::-1, -1].tolist() for each in hit.hsps]

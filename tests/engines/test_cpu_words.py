@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import glsw.engines.cpu as module
 from glsw.engines import cpu_lanes
 from glsw.engines.cpu import Cpu
+from glsw.engines.cpu_lanes import Limits
 from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
@@ -35,14 +35,15 @@ def in_lanes(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("repeated", [0, 16 * cpu_lanes.LANES])
-def test_pairs_that_would_be_repeated_are_scored_alone(repeated, in_lanes, monkeypatch):
-    monkeypatch.setattr(module, "_FEW_TARGETS", repeated)
+@pytest.mark.parametrize("repeated", [0, Limits().few_targets])
+def test_pairs_that_would_be_repeated_are_scored_alone(repeated, in_lanes):
     targets = random_sequences(4, [300] * 40)
     parts = [targets[3][10:130].copy(), targets[9][50:170].copy(), targets[9][250:290].copy()]
     parts[1][::20] = 14  # N
     queries = Sequences.of([*parts, *random_sequences(4, [120, 50], seed=2)])
-    found = Cpu(DNA, threads=2).scan([ScanTile(queries, targets)])
+    found = Cpu(DNA, threads=2, limits=Limits(few_targets=repeated)).scan(
+        [ScanTile(queries, targets)]
+    )
     expected = Reference(DNA).scan([ScanTile(queries, targets)])
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(mine, theirs)

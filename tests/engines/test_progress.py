@@ -7,7 +7,7 @@ import pytest
 from cases import CHUNKED, OPTIONS, hinting, lanes_of_hardware
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.engines import ENGINES, bit_parallel, cpu, engine_of
+from glsw.engines import ENGINES, bit_parallel, cpu_lanes, engine_of
 from glsw.engines.lanes import (
     engine as lanes_engine,
     slices as lanes_slices,
@@ -30,7 +30,10 @@ SCORINGS = (
     Scoring.match_mismatch(2, -3, 5, 2),
     Scoring.match_mismatch(127, -100, 120, 20),  # beyond 16 bits
 )
-WINDOWS = replace(bit_parallel.SOFTWARE, window=64, lengths=1)
+LIMITS = {
+    "cpu": cpu_lanes.Limits(table=5000, long=10_000),
+    "bit_parallel": replace(bit_parallel.SOFTWARE, window=64, lengths=1),
+}
 
 
 def sequences(rng, letters, count, longest):
@@ -101,8 +104,6 @@ def calls(engine, batch):
 def cut_finely(request, device, monkeypatch):
     """Cut work into many chunks, slices and windows, as on either kind of device."""
     monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 9)
-    monkeypatch.setattr(cpu, "MAX_TABLE", 5000)
-    monkeypatch.setattr(cpu, "_LONG", 10_000)
     if request.param == "hardware":
         monkeypatch.setattr(device, "info", replace(device.info, software=False))
         monkeypatch.setattr(Lanes, "hints", hinting(Lanes, targets_at_once=64))
@@ -125,8 +126,8 @@ def test_all_cells_are_reported_once(device, cut_finely, name, seed):
     for scoring in scorings:
         options = [*OPTIONS.get(name, [{}]), CHUNKED.get(name, {})]
         chosen = options[rng.integers(len(options))]
-        if name == "bit_parallel":
-            chosen = chosen | {"limits": WINDOWS}
+        if name in LIMITS:
+            chosen = chosen | {"limits": LIMITS[name]}
         engine = engine_of(kind, scoring, device, **chosen)
         if name == "lanes" and rng.random() < 0.5:
             engine = lanes_of_hardware(scoring, device, chosen)

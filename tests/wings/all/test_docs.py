@@ -19,6 +19,8 @@ from program import ROOT
 
 import glsw
 from glsw.cli import main
+from glsw.engines import ENGINES
+from glsw.engines.three import ENGINES3
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
@@ -124,6 +126,19 @@ def test_figures_are_those_of_their_script() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.main(["--check"]) == 0
+
+
+def test_each_engine_has_its_paper_and_its_shader() -> None:
+    text = (DOCS / "ENGINES.md").read_text(encoding="utf-8")
+    papers = text[text.index("## Papers") :]
+    engines = set(re.findall(r"^\| `(\w+)`", papers, re.MULTILINE))
+    assert engines == {*ENGINES, *ENGINES3} - {"auto"}
+    files = set(re.findall(r"`([\w/]+\.(?:comp|frag|glsl))`", papers))
+    assert [name for name in files if not (ROOT / "shaders" / name).exists()] == []
+    years = set(re.findall(r"\b(?:19|20)\d\d\b", papers))
+    cited = papers[papers.index("\n- ") :]
+    for year in years:
+        assert papers.count(year) > cited.count(year) > 0, f"{year}: in one of table and list"
 
 
 @pytest.mark.parametrize("path", sorted((DOCS / "notebooks").glob("*.ipynb")), ids=named)

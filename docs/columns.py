@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from glsw.alignment import columns
-from glsw.output import blast_tab, gff3, jsonl, paf, sam
+from glsw.output import blast_tab, gff3, jsonl, paf, sam, sparse
+from glsw.wings.dotplot import plot
+from glsw.wings.series import table as motifs
 from glsw.wings.three import formats as three
 
 PAGE = Path(__file__).with_name("COLUMNS.md")
@@ -27,6 +29,13 @@ Formats of other programs follow their definitions: in `blast-tab` positions are
 inclusive, the target descends on the minus strand, and identity is a percentage; SAM and GFF3
 are 1-based, PAF 0-based. Text for people (`table`, `pairwise`, `html`, `str()` of a result) is
 1-based, as in BLAST; so are `Hsp.query_place` and `Hsp.target_place`, which it shows.
+
+E-values are never cut off, except in BLAST's formats (`pairwise`, `blast-tab`,
+`blast-tab-comments`): like BLAST, these print 0.0 below 1e-180. In all others, 0 means less than
+the smallest floating-point number, about 1e-323.
+
+The keys of `--summary` are on [a page of their own](SUMMARY.md). `mtx` of `glsw neighbors` is
+Matrix Market: row and column, counted from 1, and value.
 """
 
 
@@ -35,6 +44,7 @@ def page() -> str:
     table = {name: column.about for name, column in columns.TABLE.items()}
     blast = {name: column.about for name, column in blast_tab.COLUMNS.items()}
     numbered = {str(k): text for k, text in enumerate(paf.COLUMNS, start=1)}
+    segments = {f"{name}_N": text for name, text in motifs.SEGMENT.items()}
     parts = [
         _HEAD,
         "## `tsv` of `glsw search` and `glsw align`, and `SearchResult.to_dataframe()`\n",
@@ -55,11 +65,19 @@ def page() -> str:
         "was translated, `translated_nucleotide_match`. Its score is the E-value. Attributes:\n",
         *_table("attribute", gff3.ATTRIBUTES),
         "## `blast-tab`\n",
-        "The default is `std`; other columns can be named:\n",
+        "Columns have the names of BLAST's format 6; `blast-tab-comments` has the headings that "
+        "follow. The default is `std`; other columns can be named:\n",
         f"`std`: `{' '.join(blast_tab.STANDARD)}`\n",
         *_table("column", blast),
         "## `tsv` of `glsw align3`\n",
         *_table("column", three.DESCRIPTIONS),
+        "## `tsv` of `glsw motifs`\n",
+        "For each segment, 1 to 2 or 3, `N` is its number:\n",
+        *_table("column", motifs.DESCRIPTIONS | segments),
+        "## `tsv` of `glsw neighbors`\n",
+        *_table("column", sparse.DESCRIPTIONS),
+        "## `.npz` of `glsw dotplot`\n",
+        *_table("array", plot.ARRAYS),
     ]
     return "\n".join(parts)
 

@@ -1,4 +1,4 @@
-"""The figures of ENGINES.md: the order in which each engine visits the cells, as SVG.
+"""Figures as SVG: of ENGINES.md, the order in which each engine visits the cells; of STATISTICS.md.
 
 python docs/figures.py          # writes docs/figures/*.svg
 python docs/figures.py --check  # exit status 1 if they are others
@@ -6,11 +6,15 @@ python docs/figures.py --check  # exit status 1 if they are others
 
 from __future__ import annotations
 
+import json
+import math
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "figures"
+ROWS = FOLDER.parents[1] / "bench" / "results" / "llvmpipe.ndjson"
 CELL = 26
 WHITE, PALE, MIDDLE, DARK, GREY, RED = "#fff", "#d7e6f5", "#7fb2dd", "#2464a4", "#eceff2", "#c2410c"
 INK = "#24292f"
@@ -357,6 +361,86 @@ def subtable() -> Figure:
     return figure
 
 
+def calibration() -> Figure:
+    """Draw chance hits per expected one, from the rows `calibration` of BLOSUM62."""
+    names = {"like Swiss-Prot": "lengths of Swiss-Prot", "Robinson, 1000 letters": "1,000 residues"}
+    names["Robinson, 100 letters"] = "100 residues"
+    colours = dict(zip(names, (DARK, "#009e73", RED), strict=True))
+    lines: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for row in map(json.loads, ROWS.read_text(encoding="utf-8").splitlines()):
+        if (row.get("workload"), row.get("scoring", "")[:8]) == ("calibration", "BLOSUM62"):
+            for point in row["curve"]:
+                kind, method, evalue = re.split(r", (?=karlin|fit|E-)", point["options"])
+                if float(re.findall(r"[\d.]+", point["note"])[1]) >= 5:  # expected
+                    line = lines.setdefault((kind, method), [])
+                    line.append((float(evalue.split()[1]), point["rate"]))
+    at_1 = {
+        fit: [
+            rate
+            for (_, how), line in lines.items()
+            if (how == "fit") == fit
+            for evalue, rate in line
+            if evalue >= 1
+        ]
+        for fit in (True, False)
+    }
+    off = max(abs(rate - 1) for rate in at_1[True])
+    figure = Figure(760, 400, "Observed chance hits divided by expected ones, by E-value")
+    figure.text(
+        20,
+        28,
+        f"With E-values from 1 to 10, the fit predicts the number of chance hits within "
+        f"{100 * off:.0f} %;",
+    )
+    figure.text(
+        20,
+        46,
+        f"published constants give up to {max(at_1[False]):.1f} times as many, most "
+        "for short proteins",
+    )
+    left, right, top, bottom = 60, 540, 84, 350
+
+    def place(evalue: float, rate: float) -> tuple[float, float]:
+        across = (math.log10(evalue) + 1.6) / 2.7
+        return left + across * (right - left), bottom - rate / 2.5 * (bottom - top)
+
+    for tick in (0, 0.5, 1, 1.5, 2, 2.5):
+        y = place(1, tick)[1]
+        shape = f'<line x1="{left}" x2="{right}" y1="{y:g}" y2="{y:g}" stroke="'
+        figure.parts.append(f'{shape}{INK if tick == 1 else GREY}"/>')
+        figure.text(left - 8, y + 4.5, f"{tick:g}", "end")
+    for evalue in (0.03, 0.1, 0.3, 1, 3, 10):
+        figure.text(place(evalue, 0)[0], bottom + 20, f"{evalue:g}", "middle")
+    figure.text((left + right) / 2, bottom + 40, "hits with at most this E-value", "middle")
+    figure.text(left, top - 6, "observed / expected")
+    for (kind, method), line in lines.items():
+        points = [place(*point) for point in line]
+        dashes = "" if method == "fit" else ' stroke-dasharray="6 4"'
+        shape = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        figure.parts.append(
+            f'<polyline points="{shape}" fill="none" stroke="{colours[kind]}" '
+            f'stroke-width="2.2"{dashes}/>'
+        )
+        figure.parts += [
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colours[kind]}"/>' for x, y in points
+        ]
+    for k, (kind, name) in enumerate(reversed(names.items())):
+        figure.box(right + 20, top + 10 + 24 * k, 14, 14, colours[kind])
+        figure.text(right + 42, top + 22 + 24 * k, name)
+    for k, (name, dashes) in enumerate((("published constants", "6 4"), ("fit", ""))):
+        y = top + 106 + 24 * k
+        figure.parts.append(
+            f'<line x1="{right + 14}" x2="{right + 40}" y1="{y}" y2="{y}" stroke="{INK}" '
+            f'stroke-width="2.2" stroke-dasharray="{dashes}"/>'
+        )
+        figure.text(right + 48, y + 4.5, name)
+    figure.text(right + 14, top + 180, "random proteins,")
+    figure.text(right + 14, top + 198, "BLOSUM62 11/1;")
+    figure.text(right + 14, top + 216, "points with at least")
+    figure.text(right + 14, top + 234, "5 expected hits")
+    return figure
+
+
 FIGURES = (
     dependencies,
     fragment,
@@ -368,6 +452,7 @@ FIGURES = (
     bit_parallel,
     windows,
     subtable,
+    calibration,
 )
 
 

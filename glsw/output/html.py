@@ -19,7 +19,7 @@ from typing import TextIO
 
 from glsw.alignment.hits import Hit, Hsp, SearchResult
 from glsw.alignment.text import frames_text, notes
-from glsw.output.blast import bits_text, evalue_text, is_nucleic
+from glsw.output.blast import bits_text, is_nucleic
 from glsw.output.format import Format, program
 from glsw.output.pairwise import hsp_lines
 from glsw.sequences.records import Record
@@ -53,6 +53,8 @@ _BITS = 40, 50, 80, 200
 _SHARES = 0.2, 0.4, 0.6, 0.8  # of the best score, where bits are not known
 _WIDTH, _LINE, _BAR = 1000, 10, 7
 _TICKS = 4
+
+_evalue = "{:.2g}".format  # as in `SearchResult.table`, never cut off
 
 
 def page_format(link: str = "") -> Format:
@@ -147,7 +149,7 @@ def _section(result: SearchResult, anchor: str, link: str) -> str:
         anchor=anchor,
         length=len(query),
         hits=len(hits),
-        best="" if best is None else best.score if best.evalue is None else f"{best.evalue:.3g}",
+        best="" if best is None else best.score if best.evalue is None else _evalue(best.evalue),
         name=_name_of(query),
         description=_small(query.description),
         facts=_escaped(" · ".join(facts)),
@@ -252,7 +254,7 @@ def _cells(hit: Hit, length: int, anchor: str, link: str) -> dict[str, str]:
         "target": (None, f"{name} {description}" if description else name),
         "score": (hit.score, hit.score),
         "bits": (hit.bits, "" if hit.bits is None else bits_text(hit.bits)),
-        "E-value": (hit.evalue, "" if hit.evalue is None else evalue_text(hit.evalue)),
+        "E-value": (hit.evalue, "" if hit.evalue is None else _evalue(hit.evalue)),
         "identity": (identity, f"{100 * identity:.1f} %"),
         "coverage": (covered, f"{covered:.0f} %"),
         "query range": (min(first, last), f"{first}–{last}"),
@@ -288,7 +290,7 @@ def _alignments(hit: Hit, anchor: str) -> str:
     facts.append(f"{100 * hit.alignment.identity:.1f} % identical")
     if len(hit.hsps) > 1:
         facts.append(f"{len(hit.hsps)} alignments")
-    lines = "\n".join(line for hsp in hit.hsps for line in hsp_lines(hsp))
+    lines = "\n".join(line for hsp in hit.hsps for line in hsp_lines(hsp, _evalue))
     return _filled(
         "alignments of a hit",
         anchor=anchor,
@@ -304,7 +306,7 @@ def _scores(hit: Hit) -> list[str]:
     return [
         f"score {hit.score}",
         *([] if hit.bits is None else [f"{bits_text(hit.bits)} bits"]),
-        *([] if hit.evalue is None else [f"E {evalue_text(hit.evalue)}"]),
+        *([] if hit.evalue is None else [f"E {_evalue(hit.evalue)}"]),
     ]
 
 

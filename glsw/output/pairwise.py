@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 import numpy as np
@@ -153,12 +153,12 @@ def _short_title(record: Record) -> str:
     return title[: max(_LISTED - 4, len(record.id))].rstrip() + "..."
 
 
-def hsp_lines(hsp: Hsp) -> list[str]:
+def hsp_lines(hsp: Hsp, evalue_text: Callable[[float], str] = evalue_text) -> list[str]:
     """Return the lines about a pair: scores, counts, and its rows."""
-    return [*_scores(hsp), "", *_rows(hsp)]
+    return [*_scores(hsp, evalue_text), "", *_rows(hsp)]
 
 
-def _scores(hsp: Hsp) -> Iterator[str]:
+def _scores(hsp: Hsp, evalue_text: Callable[[float], str]) -> Iterator[str]:
     found, context = hsp.alignment, hsp.context
     nucleic, columns = is_nucleic(found.scoring.alphabet), max(1, found.columns)
     score = str(hsp.score) if hsp.bits is None else f"{bits_text(hsp.bits)} bits ({hsp.score})"

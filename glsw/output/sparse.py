@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 _ENTRIES_TOGETHER = 2**16
 
+DESCRIPTIONS = {
+    "query": "name of the row",
+    "target": "name of the column",
+    "score`, `self`, `identity` or `evalue": "value of the pair, see `--distance`",
+}
+"""What the columns of the format "tsv" say; the third is named as the distance."""
+
 Lines: TypeAlias = "Callable[[csr_array, str, Sequence[str], Sequence[str]], Iterator[str]]"
 """``lines(matrix, distance, rows, columns)``: the text, of the names of rows and columns."""
 

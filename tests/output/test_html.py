@@ -16,7 +16,7 @@ from program import refused
 
 import glsw
 from glsw import Aligner, Record, SearchResult
-from glsw.output import FORMATS, format_of
+from glsw.output import FORMATS, format_of, write
 from glsw.output.html import footer, header
 from glsw.sequences.nucleic import reversed_strand
 
@@ -118,6 +118,20 @@ def test_nothing_comes_from_elsewhere() -> None:
     for tag in ("script", "style"):
         digest = hashlib.sha256("".join(found.of(tag)).encode()).digest()
         assert f"{tag}-src 'sha256-{base64.b64encode(digest).decode()}'" in policy
+
+
+def test_small_evalues_are_cut_off_by_formats_of_blast_alone() -> None:
+    """BLAST prints 0.0 below 1e-180; every other format has the number."""
+    protein = "MKVLAWGCQRHEDNFPSTYI" * 20
+    (result,) = Aligner(engine="reference").search([protein], [protein[:-60]])
+    assert result[0].evalue == pytest.approx(1.944e-287, rel=1e-3)
+    for form in FORMATS:
+        text = io.StringIO()
+        write([result], text, form)
+        cut = re.search(r"(Expect = |\s)0\.0(,|\s)", text.getvalue())
+        number = re.search(r"\b(2|1\.9\d*)e-287\b", text.getvalue())
+        blast = form in ("pairwise", "blast-tab", "blast-tab-comments")
+        assert (bool(cut), bool(number)) == (blast, not blast), form
 
 
 def test_table_has_what_the_result_has() -> None:

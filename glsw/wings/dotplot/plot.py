@@ -30,6 +30,18 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf", ".html", ".npz")
 TILES = 600
 """Tiles along the longer side, about, unless a number is asked for."""
+ARRAYS = {
+    "plus": "scores of the plus strand, int32, (tiles of the queries, tiles of the targets), "
+    "in integer units; with `--strand minus` missing",
+    "minus": "the same of the minus strand of the targets, if searched",
+    "query_names": "names of the queries, along the rows",
+    "query_ranges": "the residues of each query that are shown, int64, (queries, 2), half-open",
+    "target_names": "names of the targets, along the columns",
+    "target_ranges": "the same as `query_ranges`, (targets, 2)",
+    "side": "residues along the side of a tile",
+    "cap": "the upper limit of scores, in integer units",
+}
+"""The arrays of a file ``.npz``."""
 
 
 class TileScores(NamedTuple):

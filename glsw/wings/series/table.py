@@ -12,6 +12,23 @@ from glsw.words import in_a_line, visible
 
 _WORDS = {2: "pairs", 3: "triples"}
 
+DESCRIPTIONS = {
+    "rank": "rank of the motif, 1 for the best",
+    "score": "score of the alignment",
+    "columns": "columns of the alignment, gaps included",
+    "equal": "columns with equal letters",
+}
+"""What the first columns of the format "tsv" say."""
+SEGMENT = {
+    "channel": "name of the channel",
+    "start": "start of the segment in s",
+    "end": "end of the segment in s, exclusive",
+    "first_letter": "first aligned letter of the channel's word, counted from 1",
+    "last_letter": "last aligned letter, inclusive",
+    "row": "aligned letters, `-` for a gap",
+}
+"""What the columns about each segment say; their names end with the number of the segment."""
+
 
 class MotifFormat(NamedTuple):
     """A format of motifs.
@@ -102,9 +119,8 @@ def _length(comparison: Comparison) -> float:
 
 
 def _tsv_header(comparison: Comparison) -> str:
-    names = ("channel", "start", "end", "first_letter", "last_letter", "row")
-    columns = [f"{name}_{k + 1}" for k in range(comparison.of) for name in names]
-    return "\t".join(["rank", "score", "columns", "equal", *columns]) + "\n"
+    columns = [f"{name}_{k + 1}" for k in range(comparison.of) for name in SEGMENT]
+    return "\t".join([*DESCRIPTIONS, *columns]) + "\n"
 
 
 def _tsv_line(comparison: Comparison, motif: Motif) -> str:
@@ -126,9 +142,4 @@ MOTIF_FORMATS = {
     "table": MotifFormat(_table_header, _table_line),
     "tsv": MotifFormat(_tsv_header, _tsv_line),
 }
-"""A table below a description of the comparison, and one line of columns per motif.
-
-Starts and ends are in s, half-open; letters count from 1 and include the last one. ``columns`` is
-the length of the alignment in letters, gaps included, ``equal`` the number of columns of equal
-letters, and ``row`` the letters of a segment with ``-`` for gaps.
-"""
+"""A table below a description of the comparison, and one line of columns per motif."""

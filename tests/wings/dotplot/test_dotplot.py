@@ -19,7 +19,7 @@ from glsw.sequences.nucleic import reversed_strand
 from glsw.wings.dotplot.axis import Axis, Segment
 from glsw.wings.dotplot.colours import LINES, Scale
 from glsw.wings.dotplot.figure import draw
-from glsw.wings.dotplot.plot import SUFFIXES
+from glsw.wings.dotplot.plot import ARRAYS, SUFFIXES
 
 SCORING = glsw.Scoring.nucleotide()
 RNG = np.random.default_rng(11)
@@ -253,6 +253,7 @@ def test_files_of_all_kinds(plot, tmp_path):
     assert (tmp_path / "plot.png").read_bytes()[:4] == b"\x89PNG"
     assert b"<svg" in (tmp_path / "plot.svg").read_bytes()
     arrays = np.load(tmp_path / "plot.npz")
+    assert [*arrays] == [*ARRAYS]
     np.testing.assert_array_equal(arrays["minus"], plot.minus)
     assert arrays["query_ranges"].tolist() == [[0, len(QUERY)]]
     assert arrays["target_names"].tolist() == ["target"]

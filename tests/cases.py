@@ -15,9 +15,8 @@ import numpy as np
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Ends, Runs
 from glsw.alignment.traceback import trace
+from glsw.device.device import Device
 from glsw.engines import ENGINES, engine_of
-from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import Geometries
 from glsw.engines.lanes.rows import only
 from glsw.engines.reference import Reference, alike, rows
 from glsw.scoring.gaps import EndGaps, GapCost, PositionalGaps
@@ -208,15 +207,13 @@ def lanes_options(rng):
     return {"workgroup": workgroup, **options}
 
 
-def lanes_of_hardware(scoring, device, options):
-    """Return engine `lanes` that computes pairs as on hardware: each with its own query."""
-    router = build((Lanes.name, options), scoring, device)
-    engine = router.engine(Lanes)
-    engine._own_queries = True
-    of_geometry = {key: value for key, value in options.items() if key not in ("number", "memory")}
-    info = dataclasses.replace(device.info, software=False)
-    engine.geometries = Geometries(scoring, info, options.get("number", "auto"), **of_geometry)
-    return router
+def standing_in(device, **traits):
+    """Return a device as one that has other traits, by default as hardware; all else they share."""
+    info = dataclasses.replace(device.info, **{"software": False} | traits)
+    kind = type("StandIn", (Device,), {"info": property(lambda device: info)})
+    made = object.__new__(kind)
+    made.__dict__ = device.__dict__
+    return made
 
 
 def groups_in(tables):

@@ -1,10 +1,8 @@
 """Score matrices: every sequence against every sequence."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from cases import GENERAL
+from cases import GENERAL, standing_in
 
 import glsw
 from glsw.engines import ENGINES, Lanes, Reference, auto, engine_of
@@ -14,7 +12,6 @@ from glsw.engines.lanes import (
     pipeline as lanes_pipeline,
     targets as lanes_targets,
 )
-from glsw.engines.lanes.geometry import Geometries
 from glsw.pairs import all_pairs
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
@@ -105,7 +102,6 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     device, monkeypatch, number, options, case
 ):
     """On hardware: the pairs of longer targets are computed with these as queries."""
-    monkeypatch.setattr(Lanes, "on_software", False)
     monkeypatch.setattr(lanes_pipeline, "_SHORT", 0)
     if case == "long":
         monkeypatch.setattr(lanes_targets, "_MIN_LONG_TARGET", 30)
@@ -116,12 +112,10 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
         limited_floats(monkeypatch)
     if case == "tiles":
         monkeypatch.setattr(all_pairs, "_MAX_SCORES", 90)
-    engine = engine_of(Lanes, BLOSUM62, device, number=number, **options)
+    hardware = standing_in(device, subgroup_size=32 if case == "long" else 0)
+    engine = engine_of(Lanes, BLOSUM62, hardware, number=number, subgroups=False, **options)
     lanes = engine.engine(Lanes)  # type: ignore[attr-defined]
-    info = replace(device.info, software=False, subgroup_size=32 if case == "long" else 0)
     assert lanes.hints.halves
-    monkeypatch.setattr(lanes.device, "info", info)  # long targets are set apart
-    lanes.geometries = Geometries(BLOSUM62, replace(info, subgroup_size=0), number, **options)
     own, reported, computed = sequences(LENGTHS), [], []
     expected = score_matrix(Runner(Reference(BLOSUM62)), own, own)
     slices_of = lanes.queue.slices_of

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import standing_in
 
 from glsw.engines import Auto, Lanes, Reference
 from glsw.engines.base import Engine
@@ -70,8 +71,7 @@ def nothing_downloaded(monkeypatch):
 @pytest.mark.parametrize("number", ["int32", "f32"])
 @pytest.mark.parametrize("software", [True, False])
 def test_as_on_the_host(device, monkeypatch, nothing_downloaded, number, software):
-    monkeypatch.setattr(Lanes, "on_software", property(lambda self: software))
-    check(Lanes(BLOSUM62, device, number=number), tiles())
+    check(Lanes(BLOSUM62, standing_in(device, software=software), number=number), tiles())
 
 
 def test_auto(device, nothing_downloaded):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import lanes_of_hardware
+from cases import standing_in
 
 from glsw.alignment.batch import Batch
 from glsw.engines.lanes import pipeline
@@ -50,21 +50,13 @@ def relatives(seed, count, least, most):
     return Sequences.of(found)
 
 
-def engine_of_hardware(scoring, device, number, **options):
-    """Return an engine whose scans are as on hardware: in chains, all strips in a dispatch."""
-    engine = Lanes(scoring, device, number=number, **options)
-    info = replace(device.info, software=False)
-    engine.geometries = Geometries(scoring, info, number, **options)
-    return engine
-
-
 @pytest.mark.parametrize("number", ["int32", "f32"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_scans_of_hardware(device, scoring, shape, number):
     queries, targets, *lengths = SHAPES[shape]
     tile = ScanTile(relatives(1, queries, *lengths), relatives(2, targets, *lengths))
     (expected,) = Reference(scoring).scan([tile])
-    (found,) = engine_of_hardware(scoring, device, number).scan([tile])
+    (found,) = Lanes(scoring, standing_in(device), number=number).scan([tile])
     assert found.tolist() == expected.tolist()
 
 
@@ -72,17 +64,16 @@ def test_scans_of_hardware(device, scoring, shape, number):
 def test_pairs_of_hardware(device, scoring, number):
     queries, targets = relatives(3, 20, 0, 150), relatives(4, 20, 0, 150)
     pairs = Batch.indexed(queries, targets, *np.indices((20, 20), np.int32).reshape(2, -1))
-    engine = lanes_of_hardware(scoring, device, {"number": number}).engine(Lanes)
+    engine = Lanes(scoring, standing_in(device), number=number)
     assert engine.scores(pairs).tolist() == Reference(scoring).scores(pairs).tolist()
 
 
 @pytest.mark.parametrize("number", ["int32", "f32"])
 def test_queries_with_themselves(device, scoring, number, monkeypatch):
     """On hardware: work groups of targets before a query are left out."""
-    monkeypatch.setattr(Lanes, "on_software", False)
     monkeypatch.setattr(pipeline, "_SHORT", 0)
     every = relatives(5, 40, 0, 60)
-    engine = engine_of_hardware(scoring, device, number, workgroup=1)
+    engine = Lanes(scoring, standing_in(device), number=number, workgroup=1)
     assert engine.hints.halves == scoring.symmetric
     (found,) = engine.scan([ScanTile(every, every)])
     (expected,) = Reference(scoring).scan([ScanTile(every, every)])
@@ -152,7 +143,7 @@ def test_long_targets_beside_numbers_that_are_too_high(device):
 )
 def test_trials_in_which_numbers_are_too_high(device, scoring):
     engine = Lanes(scoring, device, number="f32")
-    made = Geometries(scoring, replace(device.info, software=False), "f32")
+    made = Geometries(scoring, standing_in(device).info, "f32")
     proofs = Proofs(device)
     for geometry in {made.of_group(*each, joins=False) for each in ((60, 1), (60, 2), (900, 2))}:
         assert trial_of(proofs, engine, geometry)

@@ -1,7 +1,6 @@
 """What is particular to engine ``fragment``: textures, numbers of 16 bits, passes."""
 
 import ctypes
-import dataclasses
 import types
 
 import cases
@@ -196,13 +195,12 @@ def test_a_device_that_draws_no_tile(device, draws):
 
 
 @pytest.mark.parametrize("field", ["name", "vendor"])
-def test_no_more_than_512_bits_on_devices_of_apple(device, monkeypatch, calls, field):
-    info = dataclasses.replace(device.info, **{field: "Apple M1"})
-    monkeypatch.setattr(device, "info", info)
+def test_no_more_than_512_bits_on_devices_of_apple(device, calls, field):
+    apple = cases.standing_in(device, software=device.info.software, **{field: "Apple M1"})
     made = calls(device.ctx, "framebuffer")
     for name, tile in (("BLOSUM62 12 1", 4), ("BLOSUM62 8 8", 8)):
         case = CASES[name]
-        engine = Fragment(case.scoring, device)
+        engine = Fragment(case.scoring, apple)
         judge(engine, case)
         assert engine.tile.columns == tile
     assert max(bits(arguments[0]) for arguments, _ in made) == 512

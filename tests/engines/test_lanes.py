@@ -6,7 +6,7 @@ from itertools import product
 import moderngl
 import numpy as np
 import pytest
-from cases import CASES, groups_in, lanes_of_hardware, lanes_options
+from cases import CASES, groups_in, lanes_options, standing_in
 
 from glsw.alignment.batch import Batch
 from glsw.engines import auto, engine_of
@@ -69,7 +69,7 @@ def test_trials_of_what_hardware_computes(device, number):
     """A trial has joined queries where its geometry has; else every device would be at fault."""
     scoring = Scoring.nucleotide()
     engine = Lanes(scoring, device, number=number)
-    made = Geometries(scoring, replace(device.info, software=False), number)
+    made = Geometries(scoring, standing_in(device).info, number)
     given = product((60, 3000), range(1, 2 + made.pairs_queries), (False, True), (False, True))
     geometries = {made.of_group(*shape, joins=joins) for *shape, joins in given}
     assert {each.joined for each in geometries} == {False, True}
@@ -351,10 +351,7 @@ def test_lanes_served_at_once_meet_in_no_bank(chain, rows):
 
 @pytest.mark.parametrize("options", [{}, {"query_profile": "storage"}, {"rows": 8, "chain": 2}])
 def test_many_queries_in_one_dispatch(device, number, options, monkeypatch):
-    monkeypatch.setattr(Lanes, "on_software", False)
-    engine = Lanes(BLOSUM62, device, number=number, **options)
-    info = replace(device.info, software=False)
-    engine.geometries = Geometries(BLOSUM62, info, number, **options)
+    engine = Lanes(BLOSUM62, standing_in(device), number=number, **options)
     ran = []
     slices = Queue.slices_of
     monkeypatch.setattr(
@@ -376,9 +373,7 @@ def test_many_queries_in_one_dispatch(device, number, options, monkeypatch):
 
 
 def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
-    monkeypatch.setattr(Lanes, "on_software", False)
-    engine = Lanes(BLOSUM62, device, number=number)
-    engine.geometries = Geometries(BLOSUM62, replace(device.info, software=False), number)
+    engine = Lanes(BLOSUM62, standing_in(device), number=number)
     queries, part = Sequences.of(database(61, 12, 60, empty=False)), Sequences.of(database(62, 50))
     groups = groups_in(together(engine.geometries, queries.lengths, len(part)))
     letters = [int(group["length"].sum()) for group in groups]
@@ -419,13 +414,10 @@ def test_tasks_follow_one_another_whatever_the_caller_does_between(device, numbe
 @pytest.mark.parametrize("scoring", [BLOSUM62, Scoring.match_mismatch(2, -3, 5, 2)])
 @pytest.mark.parametrize("options", [{"rows": 8, "chain": 2}, {"rows": 24, "workgroup": 4}])
 def test_pairs_that_each_have_their_own_query(device, number, options, scoring, room, monkeypatch):
-    monkeypatch.setattr(Lanes, "on_software", False)
-    engine = Lanes(scoring, device, number=number, own_queries=True, **options)
     limits = device.info.limits | {
         "max_shared_memory": min(room, device.info.limits["max_shared_memory"])
     }
-    info = replace(device.info, software=False, limits=limits)
-    engine.geometries = Geometries(scoring, info, number, **options)
+    engine = Lanes(scoring, standing_in(device, limits=limits), number=number, **options)
     letters = len(scoring.alphabet.letters)
     queries = Sequences.of([*database(41, 50, 70, letters), *database(42, 3, 400, letters)])
     every = [*database(43, 40, 90, letters), *database(44, 3, 300, letters)]
@@ -450,7 +442,6 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
 
 def test_batches_follow_one_another(device, number, monkeypatch):
     """Of equal and other lengths, of queries with many targets, and with targets too long."""
-    monkeypatch.setattr(Lanes, "on_software", False)
     monkeypatch.setattr(lanes, "MAX_TARGET_LENGTH", 120)
     scoring, rng = Scoring.match_mismatch(2, -3, 5, 2), np.random.default_rng(46)
     equal = [Sequences.of(rng.integers(0, 4, (90, 30), np.uint8)) for _ in "ab"]
@@ -469,9 +460,8 @@ def test_batches_follow_one_another(device, number, monkeypatch):
         Batch(tuple(equal[::-1]), rng.permutation(90)[:, None].repeat(2, 1).astype(np.int32)),
         Batch(tuple(equal), in_order[:0]),
     ]
-    engine = Lanes(scoring, device, number=number, own_queries=True)
-    info = replace(device.info, software=False)
-    engine.geometries = Geometries(scoring, info, number)
+    hardware = standing_in(device)
+    engine = Lanes(scoring, hardware, number=number)
     engine.rest = lambda batch, progress: Reference(scoring).scores(batch)
     expected = [Reference(scoring).scores(batch).tolist() for batch in batches]
     done = []
@@ -480,8 +470,7 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     assert sum(done) >= sum(batch.cells for batch in batches[:4])
     free = list(engine.pool._free)
     assert len({id(each) for each in free}) == len(free) > 0
-    monkeypatch.setattr(device, "info", info)
-    router = auto.Auto(scoring, device, number=number, scores_by=Lanes)
+    router = auto.Auto(scoring, hardware, number=number, scores_by=Lanes)
     monkeypatch.setattr(router._roster, "made", {Lanes: engine})
     monkeypatch.setattr(auto, "seconds", lambda name, *rest: not name.startswith("lanes"))
     found = list(router.scores_each(batches))
@@ -500,14 +489,14 @@ def test_pairs_with_their_own_queries_by_any_geometry(device, seed, monkeypatch)
     batch = Batch((queries, targets), index)
     options = lanes_options(rng) | {"rows": 8, "workgroup": 2 ** (seed % 6)}
     options["chain"] = min(options.get("chain", 1), options["workgroup"])
-    engine = lanes_of_hardware(scoring, device, options)
+    engine = engine_of(Lanes, scoring, standing_in(device), **options)
     assert engine.scores(batch).tolist() == Cpu(scoring).scores(batch).tolist(), options
 
 
 @pytest.mark.parametrize("workgroup", [1, 2, 4, 32, 256, None])
 @pytest.mark.parametrize("subgroup_size", [0, 4, 32, 64])
 def test_work_groups_hold_whole_chains(device, workgroup, subgroup_size):
-    info = replace(device.info, software=False, subgroup_size=subgroup_size)
+    info = replace(standing_in(device).info, subgroup_size=subgroup_size)
     for scoring, number, m in product(
         (BLOSUM62, Scoring.match_mismatch(2, -3, 5, 2)), NUMBERS, (1, 30, 70, 500, 9000)
     ):
@@ -524,7 +513,7 @@ def test_work_groups_hold_whole_chains(device, workgroup, subgroup_size):
 @pytest.mark.parametrize("subgroup_size", [0, 32])
 def test_lanes_have_no_more_cells_than_registers_hold(device, vendor, most, subgroup_size):
     """More rows, or columns of a step, would spill: see bench/results/compilers.ndjson."""
-    info = replace(device.info, software=False, vendor=vendor, subgroup_size=subgroup_size)
+    info = replace(standing_in(device).info, vendor=vendor, subgroup_size=subgroup_size)
     for m, long in product((1, 60, 200, 500, 9000), (False, True)):
         chosen = Geometries(BLOSUM62, info, "int32").of(m, INT32, 1, long)
         assert chosen.rows * chosen.step <= most
@@ -565,5 +554,5 @@ def test_the_longest_unused_buffers_are_released(device, monkeypatch):
 def test_pairs_have_own_queries_if_scores_of_letters_fit(device, letters):
     matrix = np.eye(letters, dtype=np.int32)
     scoring = Scoring(matrix, custom([f"{k:03}" for k in range(letters)]), 2, 1, "many")
-    info = replace(device.info, software=False)
+    info = standing_in(device).info
     assert Geometries(scoring, info, "int32").own_queries == (letters < 255)

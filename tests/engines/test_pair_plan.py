@@ -1,14 +1,14 @@
 """How engine `lanes` lays out pairs that each have their own query."""
 
 import threading
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cases import lanes_of_hardware
+from cases import standing_in
 
 from glsw.alignment.batch import Batch
+from glsw.engines import Lanes, engine_of
 from glsw.engines.auto import Auto
 from glsw.engines.base import ScanHints
 from glsw.engines.cpu import Cpu
@@ -25,7 +25,7 @@ BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 
 def planner(device, number):
     limits = device.info.limits | {"max_shared_memory": 2**16}
-    info = replace(device.info, software=False, subgroup_size=32, limits=limits)
+    info = standing_in(device, subgroup_size=32, limits=limits).info
     return SimpleNamespace(scoring=BLOSUM62, geometries=Geometries(BLOSUM62, info, number))
 
 
@@ -131,8 +131,8 @@ def test_kinds_that_cost_little_more_are_joined(device, monkeypatch):
 def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
     monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 70)
     batch = random_batch(8, 100, (0, 60), (0, 90))
-    router = lanes_of_hardware(BLOSUM62, device, {"number": "f32", "rows": 8, "workgroup": 8})
-    monkeypatch.setattr(device, "info", replace(device.info, software=False))
+    options = {"number": "f32", "rows": 8, "workgroup": 8}
+    router = engine_of(Lanes, BLOSUM62, standing_in(device), **options)
     threads, laid_out = [], own_queries._kinds
 
     def kinds(*args):
@@ -149,8 +149,7 @@ def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
 
 
 def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
-    monkeypatch.setattr(device, "info", replace(device.info, software=False))
-    router = Auto(BLOSUM62, device)
+    router = Auto(BLOSUM62, standing_in(device))
 
     def engine(kind):
         hints = ScanHints(targets_at_once=2**16)

@@ -3,7 +3,6 @@
 tests/wings/profiles/test_profile_gaps.py judges the reference, and engines, by the definition.
 """
 
-import dataclasses
 import os
 
 import cases
@@ -16,6 +15,7 @@ from cases import (
     judge_paths,
     label,
     quick,
+    standing_in,
     takes,
     traced_with_any_memory,
 )
@@ -23,7 +23,7 @@ from subtests import with_subtests
 
 from glsw.engines import ENGINES
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import INT32, Geometries
+from glsw.engines.lanes.geometry import INT32
 
 SCORING = GAP_CASES["profiles, gaps by position"].scoring
 ABLE = [each for each in cases.configurations() if takes(each, SCORING)]
@@ -110,9 +110,6 @@ def test_long_pairs_with_pruned_and_kept_tiles(device):
 def test_lanes_with_the_layouts_of_hardware(options, device):
     """All strips in a dispatch, profiles in shared memory."""
     case = GAP_CASES["profiles, gaps by position"].part(slice(0, None, 2))
-    router = built((Lanes.name, options), case.scoring, device)
-    engine = router.engine(Lanes)
-    info = dataclasses.replace(device.info, software=False)
-    engine.geometries = Geometries(case.scoring, info, "auto", **options)
+    engine = Lanes(case.scoring, standing_in(device), **options)
     assert engine.geometries.of(40, INT32).at_once
     assert engine.scores(case.batch).tolist() == case.expected.score.tolist()

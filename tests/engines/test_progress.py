@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import CHUNKED, OPTIONS, hinting, lanes_of_hardware
+from cases import CHUNKED, OPTIONS, hinting, standing_in
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.engines import ENGINES, bit_parallel, cpu_lanes, engine_of
@@ -104,13 +104,14 @@ def calls(engine, batch):
 def cut_finely(request, device, monkeypatch):
     """Cut work into many chunks, slices and windows, as on either kind of device."""
     monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 9)
-    if request.param == "hardware":
-        monkeypatch.setattr(device, "info", replace(device.info, software=False))
+    hardware = request.param == "hardware"
+    if hardware:
         monkeypatch.setattr(Lanes, "hints", hinting(Lanes, targets_at_once=64))
         monkeypatch.setattr(Queue, "border_room", 4096)
         monkeypatch.setattr(lanes_slices, "_SLICE_CELLS", 5000)
         for module in (lanes_engine, lanes_targets):
             monkeypatch.setattr(module, "MAX_TARGET_LENGTH", 1000)
+    return standing_in(device) if hardware else device
 
 
 @pytest.mark.seeds(2)
@@ -119,7 +120,7 @@ def cut_finely(request, device, monkeypatch):
     [*((name, "software") for name in ENGINES), ("auto", "hardware"), ("lanes", "hardware")],
     indirect=["cut_finely"],
 )
-def test_all_cells_are_reported_once(device, cut_finely, name, seed):
+def test_all_cells_are_reported_once(cut_finely, name, seed):
     rng = np.random.default_rng(seed)
     kind = ENGINES[name]
     scorings = [unit_costs(), unit_costs(infix=True)] if kind.capabilities.unit_costs else SCORINGS
@@ -128,9 +129,9 @@ def test_all_cells_are_reported_once(device, cut_finely, name, seed):
         chosen = options[rng.integers(len(options))]
         if name in LIMITS:
             chosen = chosen | {"limits": LIMITS[name]}
-        engine = engine_of(kind, scoring, device, **chosen)
+        engine = engine_of(kind, scoring, cut_finely, **chosen)
         if name == "lanes" and rng.random() < 0.5:
-            engine = lanes_of_hardware(scoring, device, chosen)
+            engine = engine_of(kind, scoring, standing_in(cut_finely), **chosen)
         for _ in range(2):
             batch = pairs(rng, scoring)
             for number, (cells, call) in enumerate(calls(engine, batch)):

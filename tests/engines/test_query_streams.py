@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import groups_in
+from cases import groups_in, standing_in
 
 from glsw.alignment.batch import Batch
 from glsw.engines.lanes import pipeline, rows as lanes_rows
@@ -27,13 +27,9 @@ def sequences(seed, lengths, letters=20):
     return [rng.integers(0, letters, n).astype(np.uint8) for n in lengths]
 
 
-def on_hardware(device, monkeypatch, number, *, subgroups=0, **options):
+def on_hardware(device, number, **options):
     """Return an engine that works as on hardware."""
-    monkeypatch.setattr(Lanes, "on_software", False)
-    engine = Lanes(BLOSUM62, device, number=number, **options)
-    info = replace(device.info, software=False)
-    engine.geometries = Geometries(BLOSUM62, info, number, **options)
-    return engine
+    return Lanes(BLOSUM62, standing_in(device), number=number, **options)
 
 
 def joins(rows):
@@ -53,7 +49,7 @@ def test_groups_have_each_query_once_and_few_empty_rows(device, seed, count):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(0, int(rng.choice([100, 400, 3000])), rng.integers(1, 800))
     number = "f32" if count == 2 else "int32"
-    made = Geometries(BLOSUM62, replace(device.info, software=False), number)
+    made = Geometries(BLOSUM62, standing_in(device).info, number)
     shape = made.of_streams
     groups = groups_in(together(made, lengths, ALL))
     assert sorted(joined(groups)["query"].tolist()) == list(range(len(lengths)))
@@ -74,20 +70,20 @@ def test_groups_have_each_query_once_and_few_empty_rows(device, seed, count):
 
 def test_small_scans_have_groups_as_many_as_queries(device):
     """Else a few work groups would take all queries, one after the other."""
-    made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
+    made = Geometries(BLOSUM62, standing_in(device).info, "f32")
     lengths = np.full(40, 500)
     assert len(groups_in(together(made, lengths, 10))) == 20
     assert len(groups_in(together(made, lengths, ALL))) < 10
 
 
 def test_a_long_query_does_not_wait_for_short_ones(device):
-    made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
+    made = Geometries(BLOSUM62, standing_in(device).info, "f32")
     assert next(together(made, np.array([50, 9000, 60]), ALL))["query"].tolist() == [1]
 
 
 def test_groups_are_not_taken_from_few_lengths_alone(device, monkeypatch):
     monkeypatch.setattr(lanes_rows, "_WINDOW", 4)
-    made = Geometries(BLOSUM62, replace(device.info, software=False), "f32")
+    made = Geometries(BLOSUM62, standing_in(device).info, "f32")
     lengths = np.random.default_rng(3).integers(1, 700, 50)
     groups = groups_in(together(made, lengths, ALL))
     assert sorted(joined(groups)["query"].tolist()) == list(range(50))
@@ -127,7 +123,7 @@ def test_what_lanes_are_told():
     "options", [{}, {"query_profile": "storage"}, {"rows": 8, "chain": 4}, {"rows": 16, "chain": 8}]
 )
 def test_scores_are_those_of_the_reference(device, number, options, monkeypatch):
-    engine = on_hardware(device, monkeypatch, number, **options)
+    engine = on_hardware(device, number, **options)
     monkeypatch.setattr(lanes_rows, "_WORK", 1)
     lengths = np.random.default_rng(7).integers(1, 220, 30)
     queries = Sequences.of([*sequences(8, lengths), np.empty(0, np.uint8)])
@@ -144,7 +140,7 @@ def test_scores_are_those_of_the_reference(device, number, options, monkeypatch)
 @pytest.mark.parametrize("number", NUMBERS)
 def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
     """A target of two queries, one behind the other, has no better score than with each of them."""
-    engine = on_hardware(device, monkeypatch, number, rows=8, chain=2)
+    engine = on_hardware(device, number, rows=8, chain=2)
     monkeypatch.setattr(lanes_rows, "_WORK", 1)
     (whole,) = sequences(11, [96])
     queries = Sequences.of([whole[:48], whole[48:], whole[:32], whole[32:64], whole[64:], whole])
@@ -157,7 +153,7 @@ def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
-    engine = on_hardware(device, monkeypatch, number, rows=8, chain=2)
+    engine = on_hardware(device, number, rows=8, chain=2)
     monkeypatch.setattr(lanes_rows, "_WORK", 1)
     own = Sequences.of(sequences(12, np.random.default_rng(13).integers(1, 130, 60)))
     want = expected(own, own)
@@ -180,7 +176,7 @@ def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
 
 
 def test_scores_that_floats_do_not_hold(device, monkeypatch):
-    engine = on_hardware(device, monkeypatch, "f32")
+    engine = on_hardware(device, "f32")
     monkeypatch.setattr(lanes_rows, "_WORK", 1)
     queries = sequences(14, [900, 800, 500, 300, 40, 30])
     targets = Sequences.of([*queries, *sequences(15, range(50))])
@@ -193,7 +189,7 @@ def test_scores_that_floats_do_not_hold(device, monkeypatch):
 def test_long_targets_have_chains_of_their_own(device, monkeypatch):
     monkeypatch.setattr("glsw.engines.lanes.targets._MIN_LONG_TARGET", 60)
     monkeypatch.setattr("glsw.engines.lanes.targets._TARGETS_IN_FLIGHT", 2**20)
-    engine = on_hardware(device, monkeypatch, "f32")
+    engine = on_hardware(device, "f32")
     monkeypatch.setattr(lanes_rows, "_WORK", 1)
     queries = Sequences.of(sequences(16, [90, 80, 70, 30, 20]))
     targets = Sequences.of(sequences(17, [300, 200, 150, *range(60)]))

@@ -34,7 +34,8 @@ LANES = (
 
 def lanes(scoring, device, options):
     """Return an engine that works as on hardware, on a device as it is now."""
-    return cases.lanes_of_hardware(scoring, device, {"number": "int32"} | options)
+    options = {"number": "int32"} | options
+    return cases.engine_of(Lanes, scoring, cases.standing_in(device), **options)
 
 
 def judge_lanes(device, layout, name):

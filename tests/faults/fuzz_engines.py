@@ -132,10 +132,9 @@ def judge(chosen: Scenario, device: Device, most: int) -> Iterator[tuple[str, in
         cells = 0 if chosen.configurations else chosen.batch.cells
         if cells > _MAX_CELLS.get(configuration[0], device_cells):
             continue
-        if chosen.name == _OWN_QUERIES:
-            engine = cases.lanes_of_hardware(chosen.scoring, device, configuration[1])
-        else:
-            engine = cases.build(configuration, chosen.scoring, device)
+        own_queries = chosen.name == _OWN_QUERIES
+        where = cases.standing_in(device) if own_queries else device
+        engine = cases.build(configuration, chosen.scoring, where)
         try:
             engine.check(chosen.batch)
         except ValueError:

@@ -243,7 +243,7 @@ def test_paths(name: str, configuration: tuple[str, dict[str, object]], device: 
 
 @with_subtests("number", ["int32", "f32"])
 def test_pairs_with_their_own_queries(number: str, device: Device) -> None:
-    engine = cases.lanes_of_hardware(LOCAL, device, {"number": number, "workgroup": 4})
+    engine = cases.engine_of(Lanes, LOCAL, cases.standing_in(device), number=number, workgroup=4)
     judge(lambda: check_each(engine), device)
 
 

@@ -101,11 +101,13 @@ void end_targets(int slot, int k, Columns columns, RowsOfLane rows, Bits h[ROWS]
         best -= origin() + (m + n[x]) * gap_extend;
         int gaps = -gap_cost(left_deletion, n[x]) - gap_cost(right_insertion, m);
         if (lasts) best = max(best, gaps);
+        bool too_high = false;
 #if NUMBER != 0
         if (lasts) top = max(top, end);
-        if (top > LIMIT - 2 * gap_open) best = TOO_HIGH;
+        too_high = top > LIMIT - 2 * gap_open;
+        if (too_high) best = TOO_HIGH;
 #endif
-        if (lasts || ends_in_any_row == 1 || best == TOO_HIGH)
+        if (lasts || ends_in_any_row == 1 || too_high)
             atomicMax(best_scores[place_of_score(slot, rows.place[x], x)], best);
     }
 }

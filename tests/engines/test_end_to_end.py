@@ -147,3 +147,17 @@ def test_trials_in_which_numbers_are_too_high(device, scoring):
     proofs = Proofs(device)
     for geometry in {made.of_group(*each, joins=False) for each in ((60, 1), (60, 2), (900, 2))}:
         assert trial_of(proofs, engine, geometry)
+
+
+def test_integers_that_are_as_low_as_a_score_that_is_too_high_is_high(device):
+    """Lanes without the last row have no score: it wraps around to TOO_HIGH here."""
+    m, n = 40, 1281
+    extend, rest = divmod(2**30 + 1, m + n)
+    assert not rest
+    scoring = Scoring.match_mismatch(2, -1, extend, extend).in_mode("semiglobal", free="target")
+    rng = np.random.default_rng(10)
+    sides = (Sequences.of([rng.integers(0, 4, size).astype(np.uint8)]) for size in (m, n))
+    tile = ScanTile(*sides)
+    engine = engine_of_hardware(scoring, device, "int32", rows=8)
+    (found,) = engine.scan([tile])
+    assert found.tolist() == next(Reference(scoring).scan([tile])).tolist()

@@ -5,10 +5,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import parasail
 import pyarrow as pa
 import pytest
-from Bio.Seq import Seq
+from Bio.Seq import MutableSeq, Seq
 
 import glsw
 from glsw.alignment.batch import Batch
@@ -91,17 +92,33 @@ def test_alignments_are_those_of_single_pairs(device, mode):
     assert found.cigars() == [each.cigar for each in found]
 
 
+def texts_of(words):
+    """Return forms of text that are encoded all at once."""
+    return {
+        "text": words,
+        "tuple": tuple(words),
+        "bytearray": [bytearray(word.encode()) for word in words],
+        "Seq": [Seq(word) for word in words],
+        "MutableSeq": [MutableSeq(word) for word in words],
+        "array of U": np.array(words),
+        "array of objects": np.array(words, object),
+        "text of NumPy": list(np.array(words)),
+        "pandas": pd.Series(words),
+        "pandas, objects": pd.Series(words, dtype=object),
+        "pandas, Arrow": pd.Series(words, dtype="string[pyarrow]"),
+        "pandas, categories": pd.Series(words, dtype="category"),
+        "pandas, index": pd.Index(words),
+    }
+
+
 def forms_of(words):
     codes = [PROTEIN.encode(word) for word in words]
     listed = pa.array([each.tolist() for each in codes], pa.list_(pa.uint8()))
     return {
-        "text": words,
-        "tuple": tuple(words),
+        **texts_of(words),
         "bytes": [word.encode() for word in words],
-        "Seq": [Seq(word) for word in words],
         "mixed": [words[0].encode(), *words[1:]],
         "array of S": np.array([word.encode() for word in words]),
-        "array of U": np.array(words),
         "Sequences": Sequences.of(codes),
         "codes": codes,
         "Arrow, text": pa.array(words),
@@ -123,6 +140,22 @@ def test_each_form_of_sequences(form):
     given = forms_of(WORDS)[form]
     assert aligner.score_pairs(given, WORDS[::-1]).tolist() == expected.tolist()
     assert aligner.align_pairs(given, WORDS[::-1])[0].query.letters == WORDS[0]
+
+
+@pytest.mark.parametrize("form", list(texts_of(WORDS)))
+def test_no_record_is_made_of_each_text(form, monkeypatch):
+    expected = collect(WORDS, PROTEIN, what="query")
+    monkeypatch.setattr("glsw.sequences.named._record", None)
+    found = collect(texts_of(WORDS)[form], PROTEIN, what="query")
+    assert found.sequences.residues.tolist() == expected.sequences.residues.tolist()
+    assert found.sequences.offsets.tolist() == expected.sequences.offsets.tolist()
+
+
+def test_columns_with_missing_text_and_sequences_without_letters_are_named():
+    with pytest.raises(TypeError, match=r"query 2: .* got float"):
+        collect(pd.Series(["MKV", None]), PROTEIN, what="query")
+    with pytest.raises(ValueError, match="query 2: its letters are undefined"):
+        collect([Seq("MKV"), Seq(None, 5)], PROTEIN, what="query")
 
 
 def test_files_and_arrays_of_codes(tmp_path):

@@ -98,8 +98,8 @@ def collect(
     Parameters
     ----------
     source : path, Sequences, array, or list of sequences
-        Text as a list of str or bytes, an array of dtype ``S`` or ``U``, or Arrow's strings;
-        codes as `Sequences`, an array of shape (N, length), or Arrow's lists of uint8. Other lists
+        Text as a list of str, bytes or ``Seq``, a column of pandas, an array of dtype ``S`` or
+        ``U``, or Arrow's strings; codes as `Sequences`, an array of shape (N, length), or Arrow's lists of uint8. Other lists
         as for `as_records`.
     alphabet : Alphabet
     what : str
@@ -251,14 +251,23 @@ class _Texts(_Nameless):
 
 
 def _of_texts(source: Any, what: str, alphabet: Alphabet) -> _Texts | None:
-    """Return a list of text, all str or all bytes; None if it is of other objects."""
-    if isinstance(source, np.ndarray):
-        if source.ndim != 1 or source.dtype.kind not in "SU":
-            return None
+    """Return a list or column of text, all as str or all as bytes; None if it is of other objects.
+
+    That is also sequences of Biopython without names.
+    """
+    if getattr(source, "ndim", None) == 1:  # of NumPy or pandas
         source = source.tolist()
-    if not isinstance(source, list | tuple) or set(map(type, source)) not in ({str}, {bytes}):
+    if not isinstance(source, list | tuple) or not source:
         return None
-    return _Texts(tuple(source), what, alphabet)
+    kinds = set(map(type, source))
+    if kinds in ({str}, {bytes}):
+        return _Texts(tuple(source), what, alphabet)
+    if all(issubclass(kind, str) for kind in kinds):
+        return _Texts(tuple(map(str, source)), what, alphabet)
+    if all(issubclass(kind, (bytes, bytearray, *sequence_types("Bio.Seq"))) for kind in kinds):
+        with suppress(ValueError):  # UndefinedSequenceError
+            return _Texts(tuple(map(bytes, source)), what, alphabet)
+    return None
 
 
 def _of_arrow(array: Any, what: str) -> Sequences | Records:

@@ -11,14 +11,13 @@ import stat
 import threading
 import weakref
 import zlib
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.arrays import Int64, UInt8
-from glsw.cores import cores
+from glsw.cores import in_threads
 
 Path: TypeAlias = str | os.PathLike[str]
 
@@ -27,7 +26,6 @@ BLOCK = 1 << 16
 
 _SLAB = 1 << 20  # bytes that a thread reads and checks at a time
 _MIN_SLABS_FOR_THREADS = 8
-_MAX_THREADS = 8
 _KEPT_BLOCKS = 1024  # of a section, 64 MiB, for reads of a few bytes
 _MAX_WHOLE = 1 << 29  # bytes of a section that is read as a whole when a quarter was read in blocks
 
@@ -204,7 +202,7 @@ class Section:
             last = self._slab_end(first, self.blocks)
             self._load(np.empty(self._bytes(first, last), np.uint8), first, last)
 
-        _in_threads(check_slab, self._slabs(0, self.blocks))
+        in_threads(check_slab, self._slabs(0, self.blocks), _MIN_SLABS_FOR_THREADS)
 
     @property
     def blocks(self) -> int:
@@ -240,7 +238,7 @@ class Section:
             start = (at - first) * self._block
             self._load(found[start : start + self._bytes(at, end)], at, end)
 
-        _in_threads(load_slab, self._slabs(first, last))
+        in_threads(load_slab, self._slabs(first, last), _MIN_SLABS_FOR_THREADS)
         found.flags.writeable = False
         return found
 
@@ -256,19 +254,6 @@ class Section:
                     raise self.corrupt()
         if self._limit < 256 and found.max(initial=0) >= self._limit:
             raise self.corrupt()
-
-
-def _in_threads(work: Callable[[int], None], slabs: range) -> None:
-    """Call ``work`` for each slab; many are shared among threads."""
-    if len(slabs) < _MIN_SLABS_FOR_THREADS:
-        for slab in slabs:
-            work(slab)
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(min(_MAX_THREADS, cores())) as pool:
-        for _ in pool.map(work, slabs):
-            pass
 
 
 class BlockChecksums:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells
+from glsw.cores import in_threads
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE, DeviceInfo
 from glsw.engines.answers import check_found
@@ -78,6 +79,7 @@ from glsw.engines.tiles import BoundedTile, Passing, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.tiles import cut
 
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
@@ -92,6 +94,7 @@ _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one disp
 _FROM_THE_FIRST = np.zeros(1, np.intp)
 _NO_SCORE = -(2**31) + 1  # of global alignments, which may be negative
 _PLAIN = {"subgroups": False, "number": "int32"}
+_BLOCK_BYTES = 2**21  # of scores that a thread takes at a time
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
 
@@ -272,7 +275,7 @@ class Lanes(ComputeEngine):
             done = self.round_of(query, rows, targets, progress)
             for _ in done.slices:
                 self.do_meanwhile()
-            scores = self.no_scores(query.lengths, batch.target_lengths[chosen])
+            scores = self.room_for(query.lengths, batch.target_lengths[chosen])
             self.finish(done, self.scores_of(done.jobs), scores)
             found.score[chosen] = scores[0]
         found.score[:] += self._offset(batch)
@@ -284,15 +287,20 @@ class Lanes(ComputeEngine):
         lengths = batch.query_lengths, batch.target_lengths
         return self.scoring.score_offset(*lengths).astype(np.int32)
 
-    def no_scores(self, m: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> Scores:
-        """Return scores that are lower than any of these lengths, shape (queries, targets).
+    def room_for(
+        self, m: npt.NDArray[np.int64], n: npt.NDArray[np.int64], *, whole: bool = True
+    ) -> Scores:
+        """Return room for scores of these lengths, with those of sequences without letters.
 
-        Those of sequences without letters are right.
+        The shape is (queries, targets). Unless the ``whole`` is computed, others are lower than
+        any score.
         """
-        found = np.full((len(m), len(n)), 0 if self.scoring.local else _NO_SCORE, np.int32)
-        if ends := self.scoring.end_gaps:
-            found[m == 0] = ends.alone(0, n)
-            found[:, n == 0] = ends.alone(m, 0)[:, None]
+        found = np.empty((len(m), len(n)), np.int32)
+        ends = self.scoring.end_gaps
+        if not whole:
+            found[:] = _NO_SCORE if ends else 0
+        found[m == 0] = ends.alone(0, n) if ends else 0
+        found[:, n == 0] = ends.alone(m, 0)[:, None] if ends else 0
         return found
 
     def scores_each(
@@ -405,30 +413,33 @@ class Lanes(ComputeEngine):
         return Round(queries, rows, targets, jobs, slices, progress, needed is None)
 
     def finish(self, done: Round, stored: list[Scores], found: Scores) -> None:
-        """Put the scores of a round into rows of `no_scores`, one for each of all queries.
+        """Put the scores of a round into rows of `room_for`, one for each of all queries.
 
         ``stored`` is what `scores_of` returns for its jobs.
         """
-        for job, scores in zip(done.jobs, stored, strict=True):
-            for query, part in zip(job.rows["query"].tolist(), scores, strict=True):
-                found[query, job.targets.positions] = part
         targets, rows = done.targets, done.rows[done.rows["length"] > 0]
         numbers, which, beyond = rows["query"], targets.which, targets.beyond
         longest = max((int(share.lengths[0]) for share, _ in targets.shares), default=0)
         size = int(rows["length"].max(initial=0)), longest
-        most = max((int(each.max(initial=0)) for each in stored), default=0)
-        if self.geometries.number != INT32 and most >= self.wrong_from:
-            can = numbers
-            if self.scoring.local:
-                can = can[rows["length"].astype(np.int64) * self.scoring.maximum >= LIMIT]
-            high = [np.flatnonzero(found[q] >= self.wrong_from) for q in can.tolist()]
-            query = np.repeat(can, list(map(len, high)))
-            target = np.concatenate([np.empty(0, np.intp), *high])
-            exact = self.exact(done.queries, targets.sequences, query, which[target])
-            found[query, target] = exact
-            stored = [np.delete(found[q], beyond) for q in numbers.tolist()]
-        for each in stored:
-            check_found(self, each, *size, all_there=done.whole)
+        can = np.zeros(len(found), np.bool_)  # whether a query has scores that floats do not hold
+        if self.geometries.number != INT32:
+            most = rows["length"].astype(np.int64) * self.scoring.maximum
+            can[numbers] = (most >= LIMIT) if self.scoring.local else True
+        blocks = [
+            (job.targets.positions, job.rows["query"][some], scores[some])
+            for job, scores in zip(done.jobs, stored, strict=True)
+            for some in cut([offsets_of(np.full(len(scores), scores[0].nbytes))], [_BLOCK_BYTES])
+        ]
+        put = partial(_put, found, can, self.wrong_from)
+        large = len(blocks) > len(stored)
+        parts = in_threads(put, blocks) if large else [*map(put, blocks)]
+        if parts:
+            extremes, *high = (np.concatenate(each) for each in zip(*parts, strict=True))
+            if len(high[0]):
+                query, target = high
+                exact = self.exact(done.queries, targets.sequences, query, which[target])
+                found[query, target] = exact
+            check_found(self, extremes, *size, all_there=done.whole)
         query, target = np.repeat(numbers, len(beyond)), np.tile(beyond, len(numbers))
         exact = self.exact(done.queries, targets.sequences, query, which[target], done.progress)
         found[query, target] = exact
@@ -568,3 +579,30 @@ class Lanes(ComputeEngine):
         own = chain(self._buffers.values(), self.targets.buffers)
         used = sum(buffer.size for buffer in chain(own, buffers))
         self.memory_used = max(self.memory_used, used)
+
+
+def _put(
+    found: Scores,
+    can: npt.NDArray[np.bool_],
+    wrong_from: int,
+    block: tuple[npt.NDArray[np.intp] | slice, npt.NDArray[np.int32], Scores],
+) -> tuple[Scores, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Put some scores in their place; ``block`` has where they belong in a row, queries, and them.
+
+    Return the least and the highest one, and the queries and targets of those that may be wrong,
+    of the queries that ``can`` have such: these do not count.
+    """
+    positions, query, scores = block
+    if isinstance(positions, slice):
+        found[query, positions] = scores
+    else:
+        found[query[:, None], positions] = scores
+    high = np.empty((2, 0), np.intp)
+    if scores.max() >= wrong_from and can[query].any():
+        wrong = (scores >= wrong_from) & can[query][:, None]
+        high = np.array(np.nonzero(wrong))
+        scores = scores[~wrong]
+        targets = np.arange(found.shape[1])[positions]
+        high[0], high[1] = query[high[0]], targets[high[1]]
+    extremes = [scores.min(), scores.max()] if scores.size else []
+    return np.array(extremes, np.int32), high[0], high[1]

@@ -138,7 +138,7 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         which = np.arange(len(work.part), dtype=np.int32)
         targets = engine.targets_of(work.part, which, work.stacked)
         rows = work.rows
-        if not self.halved(work):
+        if not self.halved(work.queries, work.part):
             return engine.round_of(work.queries, rows, targets, self._progress)
         report, needed = Proportion(self._progress), targets.first_needed(rows)
         found = engine.round_of(work.queries, rows, targets, report, needed)
@@ -150,7 +150,7 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         report.expect(long, long)
         return found
 
-    def halved(self, work: Work[FoundT]) -> bool:
+    def halved(self, queries: Sequences, part: Sequences) -> bool:
         """Tell whether each pair is computed in one order only."""
         return False
 
@@ -201,7 +201,8 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
 
     def room(self, queries: Sequences, part: Sequences) -> npt.NDArray[np.int32]:
         """Return room for all scores."""
-        return self._engine.no_scores(queries.lengths, part.lengths)
+        whole = not self.halved(queries, part)
+        return self._engine.room_for(queries.lengths, part.lengths, whole=whole)
 
     def get_ready_to_read(self, current: Round) -> None:
         """Have memory for the scores."""
@@ -221,16 +222,16 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
     ) -> None:
         """Put the scores in place."""
         self._engine.finish(done, stored, work.found)
-        if work.last and self.halved(work):
+        if work.last and self.halved(work.queries, work.part):
             mirror(work.found)
 
-    def halved(self, work: Work[npt.NDArray[np.int32]]) -> bool:
+    def halved(self, queries: Sequences, part: Sequences) -> bool:
         """Tell whether the queries are the targets, and the order of a pair makes no difference.
 
         Scores of short ones take longer to be mirrored than to be computed.
         """
-        same = work.queries is work.part and self._engine.hints.halves
-        return same and len(work.part.residues) > _SHORT * len(work.part)
+        same = queries is part and self._engine.hints.halves
+        return same and len(part.residues) > _SHORT * len(part)
 
 
 def mirror(scores: npt.NDArray[np.int32]) -> None:

@@ -278,9 +278,9 @@ class Aligner(PoolUser):
         queries, targets : path, list of sequences, Sequences, or array
             Without ``pairs`` the first query belongs to the first target and so on; one sequence
             belongs to all of the other side. Without targets ``pairs`` are of the queries. Text is
-            a list of str, bytes or ``Seq``, a column of pandas, an array of dtype ``S`` or ``U``, or
-            Arrow's strings; codes are `Sequences`, an array of uint8, shape (N, length), or Arrow's
-            lists of uint8.
+            a list of str, bytes or ``Seq``, a column of pandas, an array of dtype ``S`` or ``U``,
+            or Arrow's strings; codes are `Sequences`, an array of uint8, shape (N, length), or
+            Arrow's lists of uint8.
         pairs : array of int, shape (N, 2), or two of shape (N,), optional
             The query and the target of each pair, counted from 0.
         progress : callable, optional

@@ -99,8 +99,8 @@ def collect(
     ----------
     source : path, Sequences, array, or list of sequences
         Text as a list of str, bytes or ``Seq``, a column of pandas, an array of dtype ``S`` or
-        ``U``, or Arrow's strings; codes as `Sequences`, an array of shape (N, length), or Arrow's lists of uint8. Other lists
-        as for `as_records`.
+        ``U``, or Arrow's strings; codes as `Sequences`, an array of shape (N, length), or Arrow's
+        lists of uint8. Other lists as for `as_records`.
     alphabet : Alphabet
     what : str
         Name of the sequences in errors, for example "query".

@@ -158,6 +158,6 @@ def test_integers_that_are_as_low_as_a_score_that_is_too_high_is_high(device):
     rng = np.random.default_rng(10)
     sides = (Sequences.of([rng.integers(0, 4, size).astype(np.uint8)]) for size in (m, n))
     tile = ScanTile(*sides)
-    engine = engine_of_hardware(scoring, device, "int32", rows=8)
+    engine = Lanes(scoring, standing_in(device), number="int32", rows=8)
     (found,) = engine.scan([tile])
     assert found.tolist() == next(Reference(scoring).scan([tile])).tolist()

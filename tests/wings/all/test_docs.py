@@ -36,7 +36,7 @@ def named(path: Path) -> str:
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with small files of the names that the examples use."""
     protein, dna = ">a\nMKVLAWGCQR\n>b\nMKVLAWGQR\n", ">a\nACGTACGTTACGGATTACAGGATCCA\n"
-    for name in ("queries.fasta", "proteins.fasta", "ecoli.fasta", "yeast.fasta"):
+    for name in ("queries.fasta", "proteins.fasta", "ecoli.fasta", "yeast.fasta", "globins.fasta"):
         (tmp_path / name).write_text(protein)
     for name in ("a.fasta", "b.fasta", "c.fasta"):
         (tmp_path / name).write_text(protein[:14])

@@ -265,20 +265,24 @@ def bars(workload: str, columns: Sequence[Column]) -> list[Bar]:
 
 
 def picture(columns: Sequence[Column]) -> dict[str, Any]:
-    """Return the panels of the picture: longer bars are faster, ten times per ``step``."""
+    """Return the panels of the picture, and their scale: ten times the rate per ``step``."""
     texts = {name: each["picture"] for name, each in TABLE.items() if "picture" in each}
     panels = {text: bars(name, columns) for name, text in texts.items()}
     panels = {text: some for text, some in panels.items() if some and some[0].ours}
     rates = [bar.rate for some in panels.values() for bar in some if bar.rate]
     if not rates:
         return {}
-    low, high = 10 ** (len(str(int(min(rates)))) - 1) / 3, max(rates) * 1.1
-    span = math.log10(high / low)
+    low = math.floor(math.log10(min(rates)))
+    step = 100 / (math.log10(max(rates) * 1.1) - low)
 
     def width(bar: Bar) -> str:
-        return f"{max(1.5, 100 * math.log10(max(bar.rate, low * 1.01) / low) / span):.2f}"
+        return f"{max(1.5, step * (math.log10(max(bar.rate, 1)) - low)):.2f}"
 
-    return {"panels": panels, "width": width, "step": f"{100 / span:.3f}"}
+    labels = {7: "0.01", 9: "1", 11: "100", 13: "10k"}  # of powers of ten, in GCUPS
+    ticks = {
+        text: f"{step * (k - low):.2f}" for k, text in labels.items() if 0 <= k - low < 100 / step
+    }
+    return {"panels": panels, "width": width, "step": f"{step:.3f}", "ticks": ticks}
 
 
 def few_digits(rate: float) -> str:
@@ -301,7 +305,7 @@ def results_page(files: Sequence[File], name: str = "report.html", **words: Any)
     marked = any(map(table.remark, chain(*(column.rows for column in columns))))
     words = {
         **{"title": "glsw on these devices", "lead": f"{names}. {text}"},
-        **{"link": "papers.html", "linked": "What holds of five papers", **words},
+        **{"link": "papers.html", "linked": "Five papers' claims, re-measured", **words},
     }
     return page(
         name,

@@ -173,7 +173,7 @@ class Cpu(Engine):
         self, batch: Batch, ends: bool, progress: Progress, ties: Ties = "conventional"
     ) -> BestCells:
         """Return the best cell of each pair, by whole targets."""
-        if self._single and not ends and is_small(batch) and cpu_pairs.fits(self.scoring, batch):
+        if self._single and not ends and is_small(batch) and self._fits(batch):
             progress(batch.cells)
             return self._single.alone(batch)
         with self._pool(batch) as pool:
@@ -210,7 +210,7 @@ class Cpu(Engine):
         cells = batch.query_lengths * batch.target_lengths
         conventional = ties == "conventional" or not self.scoring.local
         exact = batch.masks is not None or (ends and conventional)
-        fits = cpu_pairs.fits(self.scoring, batch)
+        fits = self._fits(batch)
         single = self._single if fits else None
         able = self._able and (fits or self.scoring.local)  # others wrap around in 32 bits
         left = cells > (self._largest_table * bool(single) if exact else self._limits.long)
@@ -286,7 +286,11 @@ class Cpu(Engine):
 
     def _traces(self, batch: Batch, cells: int) -> bool:
         within = cells <= self._largest_table
-        return within and self._single is not None and cpu_pairs.fits(self.scoring, batch)
+        return within and self._single is not None and self._fits(batch)
+
+    def _fits(self, batch: Batch) -> bool:
+        """Tell whether parasail's numbers suffice for all pairs."""
+        return cpu_pairs.fits(self.scoring, int(batch.lengths.sum(axis=1).max(initial=0)))
 
     @cached_property
     def _long_targets(self) -> LongTargets:

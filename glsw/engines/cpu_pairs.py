@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -17,7 +17,7 @@ from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
 from glsw.engines import parasail_calls
 from glsw.engines.cpu_lanes import Limits
-from glsw.engines.cpu_letters import Codes, Lettering, Matrices, text_of
+from glsw.engines.cpu_letters import LETTERS, Codes, Lettering, Matrices, text_of
 from glsw.engines.cpu_local import LARGEST_16, LocalPaths
 from glsw.engines.cpu_tables import Borders, Walked, path_to
 from glsw.engines.reference import best_cell
@@ -48,16 +48,18 @@ class SinglePairs:
     Parameters
     ----------
     scoring : Scoring
-    limits : Limits
+    limits : Limits, optional
     """
 
-    def __init__(self, scoring: Scoring, limits: Limits) -> None:
-        self._scoring, self._limits = scoring, limits
+    def __init__(self, scoring: Scoring, limits: Limits | None = None) -> None:
+        self._scoring, self._limits = scoring, limits or Limits()
         self._costs = scoring.gap_open, scoring.gap_extend
         striped = scoring.local and scoring.gap_open > scoring.gap_extend
-        self._function = "sw_striped_32" if striped else function_of(scoring)
+        scan = function_of(scoring)
+        self._function = "sw_striped_32" if striped else scan
+        self._of_tables = scan.replace("_scan_", "_table_scan_")
         self._longest_16 = longest_in_16_bits(scoring)
-        self._room = threading.Semaphore(limits.large_tables)
+        self._room = threading.Semaphore(self._limits.large_tables)
 
     @property
     def version(self) -> str:
@@ -177,16 +179,25 @@ class SinglePairs:
         if not len(query) or not len(target):
             nothing = np.empty((len(query), len(target)), np.int32)
             return borders.end(nothing, ends), np.empty(0, np.uint32)
-        pair = text_of(query), text_of(target)
-        name = self._function.replace("_scan_", "_table_scan_")
-        with (
-            self._room if len(query) * len(target) > self._limits.large_table else nullcontext(),
-            parasail_calls.table(name, *pair, self._costs, self._plain.matrix()) as (_, table),
-        ):
+        pair, listed = (text_of(query), text_of(target)), self._plain.listed
+        with self.table(query, target) as table:
             score, *end = borders.end(table, ends)
-            listed, costs = self._plain.listed, self._scoring.deletion
+            costs = self._scoring.deletion
             runs = path_to(table, (end[0], end[1]), pair, listed, costs, borders)
             return (score, end[0], end[1]), runs
+
+    @contextmanager
+    def table(self, query: Codes, target: Codes) -> Iterator[npt.NDArray[np.int32]]:
+        """Return H of i, j from 1 for a ``with`` block, shape (m, n); neither is empty."""
+        pair = text_of(query), text_of(target)
+        with (
+            self._room if len(query) * len(target) > self._limits.large_table else nullcontext(),
+            parasail_calls.table(self._of_tables, *pair, self._costs, self._plain.matrix()) as (
+                _,
+                table,
+            ),
+        ):
+            yield table
 
 
 def longest_in_16_bits(scoring: Scoring) -> int:
@@ -233,12 +244,17 @@ class _Texts:
 is_installed = cache(parasail_calls.is_installed)
 
 
-def fits(scoring: Scoring, batch: Batch) -> bool:
-    """Tell whether all numbers stay far from 2**31, where the library gives up."""
+def fits(scoring: Scoring, residues: int) -> bool:
+    """Tell whether all numbers of a pair stay far from 2**31, where the library gives up."""
     largest = max(int(np.abs(scoring.matrix).max()), *scoring.deletion)
-    return largest * (int(batch.lengths.sum(axis=1).max(initial=0)) + 2) < _LARGEST_SUM
+    return largest * (residues + 2) < _LARGEST_SUM
 
 
 def takes(scoring: Scoring) -> bool:
     """Return whether the library is installed and computes scores in the mode of a scoring."""
     return is_installed() and function_of(scoring) != ""
+
+
+def takes_tables(scoring: Scoring) -> bool:
+    """Return whether it has tables too, also of alphabets for which engine ``cpu`` has no lanes."""
+    return takes(scoring) and len(scoring.alphabet) <= len(LETTERS) and not scoring.separate

@@ -10,7 +10,7 @@ Biopython counts and lists them too, but README.md promises that glsw never uses
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -235,10 +235,9 @@ class AllPaths:
     scoring : PairScoring
     score : int
         That of the best alignments, in integer units.
-    first : ndarray of int64, shape (2, K), optional
-        One of the paths. Without a table it is the only one.
-    ahead : bool
-        Whether to give it first, rather than in its turn.
+    first : callable, optional
+        Returns the coordinates of the path to give first, without a table. If the table is too
+        large, it is the only one.
     linear : bool
         As for `PathTable.paths`.
     turned : bool
@@ -252,15 +251,13 @@ class AllPaths:
         scoring: PairScoring,
         score: int,
         *,
-        first: _Int64 | None,
-        ahead: bool,
+        first: Callable[[], _Int64] | None,
         linear: bool,
         turned: bool,
     ) -> None:
         self._pair, self._scoring, self._score = (query, target), scoring, score
-        fits = (len(query) + 1) * (len(target) + 1) <= MAX_CELLS
-        self._first = first if ahead or not fits else None
-        self._fits, self._linear, self._turned = fits, linear, turned
+        self._fits = (len(query) + 1) * (len(target) + 1) <= MAX_CELLS
+        self._first, self._linear, self._turned = first, linear, turned
         self.reset()
 
     @property
@@ -282,7 +279,7 @@ class AllPaths:
     def __iter__(self) -> Iterator[_Int64]:
         if self._none:
             return
-        first = self._first
+        first = self._first() if self._first else None
         if first is not None:
             yield self._seen(first)
         if self._table is not None:

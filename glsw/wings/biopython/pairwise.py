@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import Bio.Align
 import numpy as np
@@ -14,12 +14,15 @@ from Bio.Align import PairwiseAligner as Biopython, PairwiseAlignments
 
 from glsw.aligner import Aligner
 from glsw.alignment.batch import Batch
+from glsw.alignment.paths import Runs
 from glsw.device.device import Device
+from glsw.engines.cpu import is_small
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.items import Items, code_alphabet, code_pairs, codes_in, items_of
 from glsw.wings.biopython.all_paths import MAX_CELLS, AllPaths, best_score
+from glsw.wings.biopython.first_path import FirstPaths, takes as has_first_path
 from glsw.wings.biopython.scoring import ALPHABETS, PairScoring, scoring_of, state_of
 
 if TYPE_CHECKING:
@@ -31,7 +34,20 @@ Letters: TypeAlias = (
 )
 """A single sequence; in `PairwiseAligner.score` and `align` also a list of any objects."""
 AnySequence: TypeAlias = "Letters | Sequence[Hashable]"
-Order = Literal["conventional", "biopython"]
+Order = Literal["biopython", "conventional"]
+
+
+class _Made(NamedTuple):
+    """What the attributes of an aligner are made into.
+
+    Without an engine that computes the scoring there is no aligner, and without first paths these
+    come from the tables of all paths. ``linear`` is as for `PathTable.paths`.
+    """
+
+    scoring: PairScoring
+    aligner: Aligner | None
+    first_paths: FirstPaths | None
+    linear: bool
 
 
 class PairwiseAligner(Biopython):
@@ -53,9 +69,11 @@ class PairwiseAligner(Biopython):
         As for `glsw.Aligner`.
     memory : int, optional
         As for `glsw.Aligner`.
-    order : {"conventional", "biopython"}
+    order : {"biopython", "conventional"}
         The order of equally good alignments: that of Biopython, which depends on its algorithm, or
-        the same with the one of `Aligner.align` first.
+        the same with the one of `Aligner.align` first. The first in Biopython's order is traced
+        back on the host; the conventional one comes from the device, which is faster for many
+        pairs at once (`align_many`).
     **attributes
         Attributes to set, such as ``mode="local"``.
 
@@ -73,9 +91,9 @@ class PairwiseAligner(Biopython):
     -----
     Any thread may call any method, as with `glsw.Aligner`.
 
-    Of all equally good alignments the first is the one that `Aligner.align` finds, on every device;
-    the others, and their number, come from tables on the host when they are asked for. A local
-    alignment ends where it first reaches its score, as in Biopython.
+    Alignments and their order are the same with every engine. The first one is found by itself;
+    the others, and their number, come from larger tables on the host when they are asked for. A
+    local alignment ends where it first reaches its score, as in Biopython.
     No engine has gaps that cost more to extend than to open, or more at the right end than inside,
     nor gap scores above 0: these are computed on the host.
     Scores are computed exactly, in integers, and returned as float. Where gaps at the left end cost
@@ -90,11 +108,11 @@ class PairwiseAligner(Biopython):
     4.0
     >>> print(aligner.align("GAACT", "GAT")[0])  # the target is above
     target            0 GAACT 5
-                      0 |-|-| 5
-    query             0 G-A-T 3
+                      0 ||--| 5
+    query             0 GA--T 3
     <BLANKLINE>
     >>> [each.coordinates.shape[1] - 1 for each in aligner.align("GAACT", "GAT")]  # their runs
-    [5, 3]
+    [3, 5]
     """
 
     def __init__(
@@ -104,7 +122,7 @@ class PairwiseAligner(Biopython):
         engine: str = "auto",
         device: int | str | Device | None = None,
         memory: int | None = None,
-        order: Order = "conventional",
+        order: Order = "biopython",
         **attributes: Any,
     ) -> None:
         if scoring is not None and not isinstance(scoring, str | Biopython):
@@ -113,7 +131,7 @@ class PairwiseAligner(Biopython):
                 f"not {type(scoring).__name__}"
             )
         if order not in get_args(Order):
-            raise ValueError(f"order {order!r}: 'conventional' or 'biopython' expected")
+            raise ValueError(f"order {order!r}: 'biopython' or 'conventional' expected")
         super().__init__(scoring if isinstance(scoring, str) else None)  # type: ignore[no-untyped-call]
         if isinstance(scoring, Biopython):
             self.__setstate__(state_of(scoring))  # type: ignore[no-untyped-call]
@@ -150,7 +168,7 @@ class PairwiseAligner(Biopython):
             Equal numbers of both; a single sequence is aligned with each of the other side.
         strand : {"+", "-"}
         """
-        scoring, aligner, batch = self._batch(*_paired(targets, queries), strand)
+        (scoring, aligner, *_), batch = self._batch(*_paired(targets, queries), strand)
         if aligner is None:
             pairs = (batch.pair(p) for p in range(len(batch)))
             return np.array([best_score(*pair, scoring) for pair in pairs]) / scoring.scale
@@ -191,34 +209,55 @@ class PairwiseAligner(Biopython):
         Parameters as in `score_many`.
         """
         targets, queries = _paired(targets, queries)
-        scoring, aligner, batch = self._batch(targets, queries, strand)
-        linear = self.algorithm in ("Needleman-Wunsch", "Smith-Waterman")
-        traces: Iterator[tuple[int, npt.NDArray[np.int64] | None]]
-        if aligner is None:
-            if (cells := int(((batch.lengths + 1).prod(axis=1)).max(initial=0))) > MAX_CELLS:
-                raise ValueError(
-                    f"no engine has these gap scores, and a table of {cells} cells is too large "
-                    f"for the host: at most {MAX_CELLS} expected"
-                )
-            pairs = (batch.pair(p) for p in range(len(batch)))
-            traces = ((best_score(*pair, scoring), None) for pair in pairs)
-        else:
-            scores, runs = aligned(aligner.engine, batch, "conventional")
-            traces = zip(scores.tolist(), map(runs.coordinates, range(len(runs))), strict=True)
+        made, batch = self._batch(targets, queries, strand)
+        traces = self._traces(made, batch)
         for p, (target, query, each) in enumerate(zip(targets, queries, traces, strict=True)):
             units, first = each
-            if first is not None and scoring.end_gaps is None:
-                first = _without_tail(first, *batch.pair(p), scoring)
             paths = AllPaths(
                 *batch.pair(p),
-                scoring,
+                made.scoring,
                 units,
                 first=first,
-                ahead=self._running["order"] == "conventional",
-                linear=linear,
+                linear=made.linear,
                 turned=strand == "-",
             )
-            yield PairwiseAlignments(target, query, units / scoring.scale, paths)  # type: ignore[no-untyped-call]
+            yield PairwiseAlignments(target, query, units / made.scoring.scale, paths)  # type: ignore[no-untyped-call]
+
+    def _traces(
+        self, made: _Made, batch: Batch
+    ) -> Iterator[tuple[int, Callable[[], npt.NDArray[np.int64]] | None]]:
+        """Yield the score of each pair, and what returns its first path, for `AllPaths`."""
+        scoring, aligner, first_paths, _ = made
+        cells = (batch.lengths + 1).prod(axis=1)
+        fits, most = cells <= MAX_CELLS, int(cells.max(initial=0))
+        if aligner is None:
+            if most > MAX_CELLS:
+                raise ValueError(
+                    f"no engine has these gap scores, and a table of {most} cells is too large "
+                    f"for the host: at most {MAX_CELLS} expected"
+                )
+            yield from ((best_score(*batch.pair(p), scoring), None) for p in range(len(batch)))
+            return
+        in_their_order = self._running["order"] == "biopython"
+        if (
+            in_their_order
+            and first_paths
+            and is_small(batch)
+            and self._running["engine"] in ("auto", "cpu")
+        ):
+            score, path = first_paths.of(*batch.pair(0))
+            yield score, lambda: path
+            return
+        if in_their_order and fits.all():
+            with aligner.engine.turn:
+                scores, runs = aligner.engine.scores(batch), None
+        else:
+            scores, runs = aligned(aligner.engine, batch, "conventional")
+        for p, units in enumerate(scores.tolist()):
+            if runs and not (in_their_order and fits[p]):
+                yield units, partial(_path_of, runs, p, batch, scoring)
+            else:
+                yield units, partial(first_paths.path, *batch.pair(p)) if first_paths else None
 
     def scoring_for(self, alphabet: Alphabet | None = None, strand: str = "+") -> Scoring:
         """Return the attributes as a `Scoring`, for `glsw.Aligner` and the engines.
@@ -237,10 +276,8 @@ class PairwiseAligner(Biopython):
         """
         return scoring_of(self, alphabet, strand).scoring()
 
-    def _batch(
-        self, targets: list[Any], queries: list[Any], strand: str
-    ) -> tuple[PairScoring, Aligner | None, Batch]:
-        """Return the scoring, an aligner unless no engine computes it, and the pairs as codes."""
+    def _batch(self, targets: list[Any], queries: list[Any], strand: str) -> tuple[_Made, Batch]:
+        """Return what computes the pairs, and the pairs as codes."""
         if strand not in ("+", "-"):
             raise ValueError(f"strand {strand!r}: '+' or '-' expected")
         above = [items_of(each) for each in targets]
@@ -261,16 +298,19 @@ class PairwiseAligner(Biopython):
             *sides, count = code_pairs(below, above, self.wildcard)
             alphabet, wildcard = code_alphabet(count), 0
         content = None if matrix is None else (str(letters), matrix.shape, matrix.tobytes())
-        scoring, aligner = self._aligners(alphabet, strand, wildcard, content, *state.items())
-        return scoring, aligner, Batch.pairwise(*sides)
+        made = self._aligners(alphabet, strand, wildcard, content, *state.items())
+        return made, Batch.pairwise(*sides)
 
     def _made(
         self, alphabet: Alphabet | None, strand: str, wildcard: int | None, *_: object
-    ) -> tuple[PairScoring, Aligner | None]:
+    ) -> _Made:
         scoring = scoring_of(self, alphabet, strand, wildcard)
         running = {name: value for name, value in self._running.items() if name != "order"}
         aligner = Aligner(scoring.scoring(), **running) if scoring.for_engines else None
-        return scoring, aligner
+        linear = self.algorithm in ("Needleman-Wunsch", "Smith-Waterman")
+        able = aligner is not None and has_first_path(scoring.end_gaps)
+        paths = FirstPaths(aligner.scoring, linear) if able and aligner else None
+        return _Made(scoring, aligner, paths, linear)
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self._running, state_of(self))
@@ -319,6 +359,12 @@ def _complement(items: Items) -> str:
     if not isinstance(items, str) or not items.isascii():
         raise ValueError("strand '-': text of nucleotides expected, which have a complement")
     return str(reverse_complement(items))  # type: ignore[no-untyped-call]
+
+
+def _path_of(runs: Runs, p: int, batch: Batch, scoring: PairScoring) -> npt.NDArray[np.int64]:
+    """Return the coordinates of an engine's alignment, as Biopython ends it."""
+    path = runs.coordinates(p)
+    return path if scoring.end_gaps else _without_tail(path, *batch.pair(p), scoring)
 
 
 def _without_tail(

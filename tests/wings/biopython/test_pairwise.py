@@ -4,7 +4,7 @@ import array
 import copy
 import pickle
 import warnings
-from itertools import islice
+from itertools import islice, product
 
 import Bio.Align
 import numpy as np
@@ -15,6 +15,7 @@ from Bio.Align.substitution_matrices import Array
 from Bio.Seq import MutableSeq, Seq, reverse_complement
 from Bio.SeqRecord import SeqRecord
 
+from glsw.engines.cpu_pairs import SinglePairs
 from glsw.scoring.gaps import FREE, GapCost
 from glsw.wings.biopython.pairwise import PairwiseAligner
 
@@ -81,13 +82,16 @@ def make(request, device):
 
 
 def on(engine, device, settings):
-    """Return an aligner on one engine; `reference` needs no device."""
+    """Return an aligner on one engine; `reference` needs no device.
+
+    Its first alignments are those of the engine.
+    """
     device = None if engine == "reference" else device
-    return PairwiseAligner(engine=engine, device=device, **settings)
+    return PairwiseAligner(engine=engine, device=device, order="conventional", **settings)
 
 
-def reference(aligner=None, **settings):
-    return PairwiseAligner(aligner, engine="reference", **settings)
+def reference(aligner=None, *, order="conventional", **settings):
+    return PairwiseAligner(aligner, engine="reference", order=order, **settings)
 
 
 def check_alignment(found, theirs):
@@ -105,7 +109,7 @@ def check_alignment(found, theirs):
 def check_all(aligner, own, *sides):
     """Biopython's number, alignments and order; and ours first, then the others in this order."""
     theirs = own.align(*sides)
-    mine = PairwiseAligner(aligner, engine="reference", order="biopython").align(*sides)
+    mine = PairwiseAligner(aligner, engine="reference").align(*sides)
     assert len(mine) == len(theirs) == len(aligner.align(*sides))
     assert mine.score == pytest.approx(theirs.score, abs=1e-6)
     expected = [each.coordinates.tolist() for each in islice(theirs, MOST)]
@@ -317,6 +321,39 @@ def test_all_alignments(make_settings, seed):
         check_all(reference(**settings), biopython(settings), target, query, strand)
 
 
+@pytest.mark.parametrize("make_settings", [random_settings, linear_settings])
+@pytest.mark.parametrize("by", ["rows", "parasail"])
+@pytest.mark.parametrize("seed", range(3))
+def test_first_alignment(monkeypatch, make_settings, by, seed):
+    """That of Biopython, from tables of either kind, of long pairs with many equally good ones."""
+    rng, tables = np.random.default_rng([seed, 18]), []
+    made = SinglePairs.table
+    monkeypatch.setattr(SinglePairs, "table", lambda *pair: tables.append(by) or made(*pair))
+    if by == "rows":
+        monkeypatch.setattr("glsw.engines.cpu_pairs.is_installed", lambda: False)
+    for _ in range(12):
+        settings, letters = make_settings(rng)
+        free = int(rng.integers(2))
+        if by == "parasail":  # one cost for all gaps, but those at the ends may be free
+            for words in ("open_internal", "extend_internal", "internal"):
+                inside = settings.get(f"{words}_deletion_score")
+                for place, kind in product(
+                    ("left", "internal", "right"), ("insertion", "deletion")
+                ):
+                    if inside is not None:
+                        name = f"{words}_{kind}_score".replace("internal", place)
+                        settings[name] = inside * (place == "internal" or free)
+        target, query = (random_letters(rng, letters, 200) for _ in range(2))
+        strand = str(rng.choice(["+", "-"])) if set(letters) <= set("ACGT") else "+"
+        own = biopython(settings).align(target, query, strand)
+        aligner = PairwiseAligner(engine="reference", **settings)
+        found = aligner.align(target, query, strand)
+        assert found.score == pytest.approx(own.score, abs=1e-6)
+        first = [[each.coordinates.tolist() for each in islice(every, 1)] for every in (found, own)]
+        assert first[0] == first[1], settings
+    assert bool(tables) == (by == "parasail")
+
+
 def test_host_computes_what_no_engine_has():
     settings = {"open_gap_score": -0.2, "extend_gap_score": -0.5}
     aligner, own = reference(**settings), biopython(settings)
@@ -334,7 +371,7 @@ def test_host_computes_what_no_engine_has():
 def test_tables_have_a_limit(monkeypatch):
     monkeypatch.setattr("glsw.wings.biopython.all_paths.MAX_CELLS", 24)
     monkeypatch.setattr("glsw.wings.biopython.pairwise.MAX_CELLS", 24)
-    for order in ("conventional", "biopython"):
+    for order in ("biopython", "conventional"):
         aligner = reference(order=order)
         assert len(aligner.align("GAACT", "GAT")) == 2
         (only,) = alignments = aligner.align("GAACT", "GAAT")
@@ -599,7 +636,7 @@ def scaled(value):
         ({"substitution_matrix": SHORTER}, r"letter 'G' is not in substitution_matrix \(AC\)"),
         ({"substitution_matrix": LONG}, r"letter 'A' is not in substitution_matrix \(AAA AAC\)"),
         ({"substitution_matrix": np.eye(60)}, r"item 0 is out of bound \(65, should be < 60\)"),
-        ({"order": "any"}, "order 'any': 'conventional' or 'biopython' expected"),
+        ({"order": "any"}, "order 'any': 'biopython' or 'conventional' expected"),
         ({"engine": "best"}, "unknown engine 'best'"),
         ({"engine": "scan"}, "engine 'scan' aligns locally only"),
     ],

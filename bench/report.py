@@ -37,8 +37,8 @@ class Column(NamedTuple):
         return list(self.file.rows.values())
 
     @property
-    def commits(self) -> list[str]:
-        return sorted({(row.get("commit") or "unknown")[:9] for row in self.rows})
+    def commits(self) -> int:
+        return len({row.get("commit") for row in self.rows})
 
     def place(self, row: Row) -> str:
         return f"{self.mark}-{name_of(row)}"
@@ -144,46 +144,42 @@ def rooflines(columns: Sequence[Column]) -> Table:
     """Return how near the engines of each device come to its own limits."""
     found = []
     for column in columns:
-        rates, rows = roofline.rates_of(column.rows), []
-        for row in column.rows:
-            limit = roofline.bound(row, rates, column.file.header["device"])
-            if state(row) == "timed" and limit is not None and limit.share is not None:
-                most, lowest = limit.lowest.cells_per_second, limit.lowest
-                link = {"href": f"#{column.place(row)}"}
-                cells = (
-                    Cell(table.gcups(limit.reached), limit.reached, link),
-                    Cell(table.gcups(most), most),
-                )
-                share = Cell(table.percent(limit.share), limit.share, link)
-                why = f"{lowest.resource}: {lowest.reason}"
-                text = f"{column.name}: {table.label(row)}, {row['workload']}"
-                rows.append((text, *cells, share, why))
-        found += sorted(rows, key=lambda row: -(row[3].value or 0.0))
+        rates, device, lines = roofline.rates_of(column.rows), column.file.header["device"], []
+        for row in (each for each in column.rows if state(each) == "timed"):
+            limit = roofline.bound(row, rates, device)
+            if limit is not None and limit.share is not None:
+                lowest, name = limit.lowest, _own_name(row, column)
+                numbers = [(x, table.gcups(x)) for x in (limit.reached, lowest.cells_per_second)]
+                numbers.append((limit.share, table.percent(limit.share)))
+                cells = _linked(row, column, numbers)
+                lines.append((limit.share, (name, *cells, f"{lowest.resource}: {lowest.reason}")))
+        found += [line for _, line in sorted(lines, key=lambda each: -each[0])]
     head = ["engine, workload", "GCUPS", "of at most", "share", "what limits"]
     return Table("share of the device's own limits", head, found)
 
 
 def energy(columns: Sequence[Column]) -> Table:
     """Return what a cell and a second of each row cost whose energy was metered."""
-    lines = [
-        (
-            f"{column.name}: {table.label(row)}, {row['workload']}",
-            Cell(
-                table.number(row["joules"] / row["cells"] * 1e12),
-                row["joules"] / row["cells"],
-                link,
-            ),
-            Cell(table.number(row["watts"]), row["watts"], link),
-            Cell(table.number(row.get("idle_watts")), row.get("idle_watts"), link),
-            row["meter"],
-        )
-        for column in columns
-        for row in column.rows
-        if row.get("joules") and row.get("cells")
-        for link in [{"href": f"#{column.place(row)}"}]
-    ]
-    lines.sort(key=lambda line: line[1].value or 0.0)
-    return Table("energy", ["engine, workload", "pJ per cell", "watts", "idle", "told by"], lines)
+    lines = []
+    for column, row in ((each, row) for each in columns for row in each.rows):
+        if row.get("joules") and row.get("cells"):
+            each = row["joules"] / row["cells"]
+            numbers = (each * 1e12, row["watts"], row.get("idle_watts"))
+            cells = _linked(row, column, [(x, table.number(x)) for x in numbers])
+            lines.append((each, (_own_name(row, column), *cells, row["meter"])))
+    lines.sort(key=lambda each: each[0])
+    head = ["engine, workload", "pJ per cell", "watts", "idle", "told by"]
+    return Table("energy", head, [line for _, line in lines])
+
+
+def _own_name(row: Row, column: Column) -> str:
+    return f"{column.name}: {table.label(row)}, {row['workload']}"
+
+
+def _linked(row: Row, column: Column, numbers: Iterable[tuple[float | None, str]]) -> list[Cell]:
+    """Return numbers and their texts, linked to their row."""
+    link = {"href": f"#{column.place(row)}"}
+    return [Cell(text, value, link) for value, text in numbers]
 
 
 def of_markdown(name: str, lines: Iterable[str]) -> Table:

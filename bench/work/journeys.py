@@ -32,7 +32,8 @@ from glsw.sequences.nucleic import complement_of
 SIGNIFICANT = 1e-3
 """E-value up to which hits count in `recall`; programs report others as they like."""
 LIMIT, REPEATS, LONG = 300.0, 3, 10.0
-"""Seconds after which a command is stopped; times that it is timed, unless it took so long."""
+"""Seconds after which a command is stopped; times that it is timed after one that warms up; seconds
+from which the first is the one that is timed."""
 JUDGED_QUERIES = 100
 JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
 """Cells after which no further query is judged."""
@@ -354,7 +355,8 @@ class Journeys(Workload, called="journeys"):
         check = Check("exit status", 1, 0)
         try:
             facts["setup"] = self._seconds(prepare) if prepare else None
-            self._seconds(command, output)
+            first = self._seconds(command, output)
+            times += [first] * (first > LONG)
             found = list(hits(output, scores=ours)) if journey.query else []
             if not ours:
                 share = _recall(self._ours.get(name, []), found)

@@ -147,9 +147,7 @@ def test_what_is_not_published(tmp_path, capsys, fields, words):
 
 def test_our_rows_pass_the_check(capsys):
     assert __main__.main(["check", *map(str, check.results())]) == 0
-    printed = capsys.readouterr().out
-    assert len(printed.splitlines()) == len(check.results())
-    assert "not of a run" in printed
+    assert len(capsys.readouterr().out.splitlines()) == len(check.results())
 
 
 def test_every_link_has_its_row(pages):

@@ -187,9 +187,9 @@ class Aligner(PoolUser):
 
     @classmethod
     def for_queries(cls, queries: Queries, **options: Any) -> tuple[Self, Any]:
-        """Return an aligner with these options, and the queries for it: of profiles, their records.
+        """Return an aligner with these options, and the queries, profiles as their records.
 
-        The aligner of profiles has their scores and gap costs, and the mode of the options.
+        For profiles, the aligner uses their scores and gap costs, and the mode of the options.
         """
         profiles = positional_queries(queries)
         if profiles is None:
@@ -220,15 +220,15 @@ class Aligner(PoolUser):
         Parameters
         ----------
         queries, targets : sequence, path or list of sequences
-            Queries may be `glsw.Profile`, one or a list.
-            One query and N targets give N pairs; N queries and N targets too, the first with the
-            first and so on. Or a `Batch` of N pairs alone.
+            One query and N targets are N pairs; N queries and N targets are N pairs as well, the
+            first with the first, and so on. Queries may be `glsw.Profile`, one or a list. Instead
+            of both, a `Batch` of N pairs.
 
         Returns
         -------
         int, or ndarray of int32, shape (N,)
-            In units of the matrix: float or float64 if it or the gap costs have decimals. A number
-            for two single sequences.
+            In units of the matrix; float or float64 if the matrix or the gap costs have decimals. A
+            number for two single sequences.
 
         Raises
         ------
@@ -276,11 +276,11 @@ class Aligner(PoolUser):
         Parameters
         ----------
         queries, targets : path, list of sequences, Sequences, or array
-            Without ``pairs`` the first query belongs to the first target and so on; one sequence
-            belongs to all of the other side. Without targets ``pairs`` are of the queries. Text is
-            a list of str, bytes or ``Seq``, a column of pandas, an array of dtype ``S`` or ``U``,
-            or Arrow's strings; codes are `Sequences`, an array of uint8, shape (N, length), or
-            Arrow's lists of uint8.
+            Without ``pairs``, the first query is paired with the first target, and so on; a single
+            sequence is paired with all of the other side. Without targets, ``pairs`` refer to the
+            queries. Text is a list of str, bytes or ``Seq``, a column of pandas, an array of dtype
+            ``S`` or ``U``, or Arrow's strings; codes are `Sequences`, an array of uint8, shape
+            (N, length), or Arrow's lists of uint8.
         pairs : array of int, shape (N, 2), or two of shape (N,), optional
             The query and the target of each pair, counted from 0.
         progress : callable, optional
@@ -341,7 +341,8 @@ class Aligner(PoolUser):
             of a pair.
         out : ndarray, shape (queries, targets), optional
             Where to put the result, such as a memory map: of int32 or wider, of floats if the
-            matrix or the gap costs have decimals. Besides it there is a tile of 2**25 scores.
+            matrix or the gap costs have decimals. In addition, memory is needed for a tile of
+            2**25 scores.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
         executor : concurrent.futures.Executor or distributed.Client, optional
@@ -453,26 +454,25 @@ class Aligner(PoolUser):
 
         The sequences are aligned as given: for DNA only this strand (`search` uses both).
 
-        The first is that of `align`, the second the best of those that share no aligned pair with
-        the first, the third the best of those that share none with these two, and so on (Waterman
-        and Eggert 1987). Ties are broken as in `align`.
+        The first is that of `align`, the second the best that shares no aligned pair with the
+        first, the third the best that shares none with these two, and so on (Waterman and Eggert
+        1987). Ties are broken as in `align`.
 
         Parameters
         ----------
         query, target : sequence or path
         max_alignments : int or None
-            The most alignments, None for all. In mode "global" or "semiglobal" there is one.
+            Maximum number, None for all. In mode "global" or "semiglobal" there is one.
         min_score : int or float, optional
-            The least score of an alignment. In mode "local" 1 unless given, and never 0 or less.
+            Minimum score of an alignment. In mode "local" 1 unless given, and never 0 or less.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
 
         Returns
         -------
         iterator of Alignment
-            In descending order of scores. Each alignment is computed when it is asked for, and
-            takes about as long as the first; if the engine takes no masks, the host computes those
-            after the first.
+            In descending order of scores. Each alignment is computed on demand, in about the time
+            of the first; if the engine does not support masks, the host computes all but the first.
 
         Raises
         ------
@@ -617,7 +617,7 @@ class Aligner(PoolUser):
         query : sequence, path or list of sequences
             Or a `glsw.Profile`, or a list of them, with their own scores and gap costs.
         database : Database, path or list of sequences
-            A path may be that of a file of `glsw.makedb`.
+            A path may lead to a database written by `glsw.makedb`.
         **options
             Of `glsw.options.SearchOptions`.
 
@@ -644,7 +644,7 @@ class Aligner(PoolUser):
     def prepare(
         self, query: Queries, database: Many | Database, **options: Unpack[HitOptions]
     ) -> PreparedSearch:
-        """Return a search that has not begun, for shards; options and errors as of `search`."""
+        """Prepare a search without starting it, for shards; options and errors as for `search`."""
         aligner, source = self._for(query)
         if aligner is not self:
             return aligner.prepare(source, database, **options)
@@ -656,11 +656,11 @@ class Aligner(PoolUser):
         return PreparedSearch(self._pool, queries, targets, limits, self.ties, given)
 
     def one(self, query: One) -> Record:
-        """Return the record of one sequence, or of the file of one."""
+        """Return the record of one sequence, or of a file with one sequence."""
         return self._inputs.one(query, "query")
 
     def database(self, source: Many | Database) -> Database:
-        """Return the database that searches of this aligner make of targets, once for several."""
+        """Encode targets as a database, which several searches of this aligner can use."""
         return self._inputs.database(source)
 
     def _for(self, queries: Any) -> tuple[Self, Any]:

@@ -170,11 +170,11 @@ def neighbors(
 ) -> csr_array:
     """Return all pairs of sequences within a cutoff, as a sparse matrix.
 
-    Without ``other`` it is the whole matrix: a pair stands in it in both orders, and each sequence
-    with itself. The command ``glsw neighbors`` lists each pair once; so has
-    ``scipy.sparse.triu(found, 1)`` where the order does not matter.
+    Without ``other`` this is the whole matrix: it contains each pair in both orders, and each
+    sequence with itself. The command ``glsw neighbors`` lists each pair once, as does
+    ``scipy.sparse.triu(found, 1)`` if the order of a pair does not matter.
 
-    All pairs are computed, exactly; only those that pass take memory. It needs SciPy, the extra
+    Every pair is computed exactly; only pairs within the cutoff take memory. Needs SciPy, the extra
     ``glsw[sparse]``.
 
     Parameters
@@ -182,22 +182,21 @@ def neighbors(
     sequences : path, list or array of sequences
         The rows of the matrix, given as for `score_pairs`.
     other : path, list or array of sequences, optional
-        The columns; without it the sequences themselves. Then each pair is computed once if the
+        The columns; by default the sequences themselves. Each pair is then computed once if the
         scoring does not depend on the order of a pair.
     cutoff : float
-        The least score or identity, or the largest difference or E-value.
+        Minimum score or identity, or maximum self difference or E-value.
     k : int, optional
-        The number of pairs to keep of each row, the best by their values; of equal ones those with
-        the lowest columns. Without ``other`` a sequence itself is not counted.
+        Keep the k best pairs of each row; among equal values, those with the lowest columns.
+        Without ``other`` the sequence itself does not count.
     distance : {"score", "self", "identity", "evalue"}
-        The value of a pair. ``"score"``: its best score. ``"self"``: the lesser of the scores of
-        both with themselves, minus its score, the distance of scirpy. ``"identity"``: the equal
-        columns of its best alignment, divided by all columns, from 0 to 1. ``"evalue"``: that of a
-        search with the sequence of the row in a database of all columns, with the published
-        constants of the scoring.
+        The value of a pair. ``"score"``: its best score. ``"self"``: the lower of the two
+        self-scores minus the score, scirpy's distance. ``"identity"``: identical columns of the
+        best alignment divided by all columns, 0 to 1. ``"evalue"``: E-value of a search with the
+        sequence of the row in a database of all columns, by the published constants of the scoring.
     min_score : float, optional
-        The least score of a pair, whatever its value; only pairs that reach it are aligned for
-        their identities. For local identities it is 1 unless given.
+        Minimum score of a pair, in addition to the cutoff; for identities, only pairs that reach it
+        are aligned. For local identities the default is 1.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
     executor : concurrent.futures.Executor or distributed.Client, optional
@@ -208,29 +207,29 @@ def neighbors(
     Returns
     -------
     scipy.sparse.csr_array, shape (sequences, other)
-        The values of the pairs that pass, with sorted indices. Scores and differences are int32, or
-        float64 if the matrix or the gap costs have decimals; identities and E-values float64.
-        ``scipy.sparse.csr_matrix(found)`` is the same as a matrix.
+        The values of the pairs within the cutoff, with sorted indices. Scores and differences are
+        int32, or float64 if the matrix or the gap costs have decimals; identities and E-values are
+        float64. ``scipy.sparse.csr_matrix(found)`` converts it to a matrix.
 
     Raises
     ------
     ModuleNotFoundError
         If SciPy is not installed.
     ValueError
-        As in `score`; for a ``cutoff`` that no pair or every pair has, and E-values without
+        As in `score`; for a ``cutoff`` that excludes or includes every pair; for E-values without
         published constants for the scoring.
 
     Notes
     -----
-    The diagonal: without ``other`` each sequence is a pair with itself like any other, so it is
-    there if it passes. Its value is that of its alignment with itself.
+    Without ``other``, a sequence and itself are a pair like any other, on the diagonal if within
+    the cutoff, with the value of its alignment with itself.
 
     A difference of 0 is stored as 0. SciPy keeps such entries until `eliminate_zeros` is called,
     but some operations drop them. scirpy stores distances plus 1, so that 0 means no entry:
     ``found.data += 1`` gives that form.
 
-    Without ``other`` and with a symmetric scoring, the identity of a pair is in both places that of
-    the alignment whose query has the lower number.
+    Without ``other`` and with a symmetric scoring, both entries of a pair have the identity of the
+    alignment whose query has the lower index.
 
     Examples
     --------
@@ -283,7 +282,7 @@ def alignments(
     progress: Progress | None = None,
     **options: Unpack[AlignerOptions],
 ) -> Iterator[Alignment]:
-    """Return alignments without a common aligned pair: `Aligner.alignments` with these options.
+    """Return alignments that share no aligned pair: `Aligner.alignments` with these options.
 
     Examples
     --------
@@ -320,24 +319,24 @@ def search(
     DNA is searched with both strands of a query. With ``genetic_code``, proteins are searched
     with the translations of a DNA query in the frames +1, +2, +3, -1, -2, -3, as by blastx; with
     ``target_genetic_code`` a protein searches the translations of DNA targets, as by tblastn; with
-    both translations meet translations, as by tblastx. The best alignment of any strand or frame
-    counts, the first one of equal ones.
+    both, translations are compared with translations, as by tblastx. The best alignment of any
+    strand or frame counts; among equal ones, the first.
 
     Parameters
     ----------
     query : sequence, path or list of sequences
         Or a `glsw.Profile`, or a list of them, with their own scores and gap costs.
     database : Database, path or list of sequences
-        A path may be that of a file of `glsw.makedb`.
+        A path may lead to a database written by `glsw.makedb`.
     **options
         Of `glsw.options.SearchOptions`, and of `Aligner`.
 
     Returns
     -------
     SearchResult or iterator of SearchResult
-        One result for a single query. For a file or a list of queries an iterator, which
-        computes each result when it is asked for, several at a time if the database is searched
-        in parts. Hits with equal scores are in the order of the database.
+        One result for a single query. For a file or a list of queries an iterator, which computes
+        results on demand, several at a time if the database is searched in parts. Hits with equal
+        scores are in the order of the database.
 
     Raises
     ------
@@ -347,17 +346,17 @@ def search(
         database has another alphabet or is not masked, there is no such genetic code, or there are
         no statistics for the requested E-values.
     DeviceError
-        If a part of the database has failed on two devices, or on four workers of a cluster; if no
-        worker of a cluster has the device, the version of glsw and the database.
+        If a part of the database fails on two devices, or on four workers of a cluster; if no
+        worker of a cluster has the device, this version of glsw and the database.
     ConnectionError
         If the scheduler of a cluster is lost.
 
     Warns
     -----
     RuntimeWarning
-        If letters count as others, see `Alphabet.substitutes`: once, how many. If a device fails,
-        or its process dies: another one repeats its part. If one of several queries
-        is masked as a whole, or has too few scores for the requested E-values: it has no hits.
+        If letters count as others, see `Alphabet.substitutes`: once, with their number. If a device
+        fails or its process dies: another one repeats its part. If one of several queries is
+        masked completely, or has too few scores for the requested E-values: it gets no hits.
 
     Examples
     --------
@@ -404,24 +403,24 @@ def reciprocal_best_hits(
     executor: AnyExecutor | None = None,
     **options: Unpack[AlignerOptions],
 ) -> BestHits:
-    """Return the pairs of sequences of which each is the best hit of the other.
+    """Return the pairs of sequences that are each other's best hit.
 
-    All pairs are computed, once; memory is needed for the pairs that pass of some tiles only. It
-    needs SciPy, the extra ``glsw[sparse]``.
+    Every pair is computed exactly, once. Memory does not grow with the number of all pairs. Needs
+    SciPy, the extra ``glsw[sparse]``.
 
     Parameters
     ----------
     a, b : path, list or array of sequences
-        Such as the proteins of two species, given as for `score_pairs`.
+        For example the proteins of two species, given as for `score_pairs`.
     cutoff, distance, min_score, progress, executor, **options
-        Which pairs can be hits, and their values: as for `glsw.neighbors`. The E-value of a pair is
-        that of a search with the sequence of ``a`` in a database of all of ``b``, on both ways.
+        Which pairs can be hits, and their values: as for `glsw.neighbors`. The E-value of a pair,
+        in both directions, is that of a search with the sequence of ``a`` in a database of all
+        of ``b``.
 
     Returns
     -------
     BestHits
-        The numbers of both, and the value. The best of equal values is the one with the lowest
-        number.
+        The indices of both sequences, and the value. Among equal values the lowest index wins.
 
     Raises
     ------
@@ -459,22 +458,23 @@ def clusters(
     executor: AnyExecutor | None = None,
     **options: Unpack[AlignerOptions],
 ) -> npt.NDArray[np.int64]:
-    """Return the number of the cluster of each sequence, by single linkage at a cutoff.
+    """Cluster sequences by single linkage at a cutoff.
 
-    Two sequences are in one cluster if a chain of pairs that pass leads from one to the other: the
-    connected components of `glsw.neighbors`. It needs SciPy, the extra ``glsw[sparse]``.
+    Two sequences are in the same cluster if a chain of pairs within the cutoff connects them:
+    clusters are the connected components of `glsw.neighbors`. Needs SciPy, the extra
+    ``glsw[sparse]``.
 
     Parameters
     ----------
     sequences : path, list or array of sequences
         Given as for `score_pairs`.
     cutoff, distance, min_score, progress, executor, **options
-        Which pairs pass: as for `glsw.neighbors`.
+        Which pairs are within the cutoff: as for `glsw.neighbors`.
 
     Returns
     -------
     ndarray of int64, shape (sequences,)
-        Clusters are numbered from 0 in the order of their first sequences.
+        The cluster of each sequence, numbered from 0 in the order of their first sequences.
 
     Raises
     ------

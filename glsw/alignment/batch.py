@@ -21,15 +21,15 @@ from glsw.sequences.tiles import even
 class Batch:
     """N pairs, or N triples, of encoded sequences to align.
 
-    Alignment ``p`` is of the k sequences ``sequences[r][index[p, r]]``: for pairs (k = 2) a query
-    and a target, for triples (k = 3) the first, second and third sequence. Make one with
-    `pairwise`, `one_to_many` or `indexed` (pairs), `of` or `combinations` (any k).
+    Alignment ``p`` aligns the k sequences ``sequences[r][index[p, r]]``: for pairs (k = 2) a query
+    and a target, for triples (k = 3) the first, second and third sequence. `pairwise`,
+    `one_to_many` and `indexed` create pairs, `of` and `combinations` pairs or triples.
 
     Parameters
     ----------
     sequences : tuple of k Sequences
-        For pairs the queries and the targets; all k may be the same object. A sequence may be in
-        any number of pairs or triples.
+        For pairs, the queries and the targets; all k may be the same object. A sequence may occur
+        in any number of pairs or triples.
     index : ndarray of int32, shape (N, k)
         Which of them are aligned with each other.
     masks : tuple of N Mask, optional
@@ -40,21 +40,22 @@ class Batch:
     TypeError
         If ``index`` is not an array of int32.
     ValueError
-        If its shape is another one, an index is negative or too large, or masks do not fit.
+        If the shape of ``index`` is wrong, an index is out of range, or masks do not fit.
 
     Notes
     -----
     Engines compute the pairs of a batch together, which on a GPU is much faster than one by one. A
-    batch holds codes, the positions of letters in an alphabet, such as ``glsw.DNA.letters``.
+    batch contains codes, i.e. the positions of letters in an alphabet such as ``glsw.DNA.letters``.
 
     To score N pairs from two NumPy arrays:
 
-    1. Choose a scoring; ``scoring.alphabet`` says which code is which letter.
-    2. Make codes. Arrays of uint8 codes, shape (N, m) and (N, n), are ready. Arrays of text, dtype
-       ``S`` or ``U``, are encoded with ``scoring.alphabet.encode``, one sequence at a time.
+    1. Choose a scoring; ``scoring.alphabet`` defines the codes of letters.
+    2. Encode the sequences. Arrays of uint8 codes, shape (N, m) and (N, n), can be used directly.
+       Encode arrays of text, dtype ``S`` or ``U``, with ``scoring.alphabet.encode``, one sequence
+       at a time.
     3. Put each side into `glsw.Sequences`, and both into a batch.
-    4. Give the batch to `glsw.Aligner.score`, or to `glsw.Aligner.ends` for the place where each
-       alignment ends.
+    4. Pass the batch to `glsw.Aligner.score`, or to `glsw.Aligner.ends` to find where alignments
+       end.
 
     >>> import numpy as np
     >>> import glsw
@@ -80,9 +81,9 @@ class Batch:
     >>> aligner.score(batch)
     array([4, 8], dtype=int32)
 
-    Sequences of different lengths go into one `glsw.Sequences`: all codes in one array, and where
-    each sequence begins. Each is stored once; ``index`` says which are compared, here the first
-    query with both targets and the second with the first:
+    Sequences of different lengths are stored in one `glsw.Sequences`: all codes in one array, and
+    where each sequence begins. ``index`` lists the pairs, here the first query with both targets
+    and the second with the first:
 
     >>> queries = glsw.Sequences(np.array([0, 1, 2, 3, 2, 2, 0], np.uint8), np.array([0, 4, 7]))
     >>> targets = glsw.Sequences.of([encode("ACG"), encode("GGA")])
@@ -254,7 +255,7 @@ class Batch:
 
     @cached_property
     def distinct(self) -> tuple[int, ...]:
-        """How many different sequences there are of each column of the index."""
+        """Number of different sequences in each column of the index."""
         return tuple(
             len(self) if isinstance(run, slice) else int(np.count_nonzero(np.bincount(run)))
             for run in self.runs
@@ -354,7 +355,7 @@ class Batch:
         return Batch(self.sequences, self.index[chosen], masks)
 
     def compact(self) -> Batch:
-        """Return the same pairs or triples without the sequences that are in none of them."""
+        """Return the same pairs or triples, without unused sequences."""
         index, kept = np.empty_like(self.index), {}
         for sequences in dict.fromkeys(self.sequences):
             columns = [each is sequences for each in self.sequences]

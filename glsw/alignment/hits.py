@@ -114,9 +114,9 @@ class Hit:
     rank : int
         1 for the best.
     target : Record
-        As given; alignments of one that was translated have the protein of a frame.
+        The sequence as given. If it was translated, its alignments contain the protein of a frame.
     hsps : tuple of Hsp
-        The best alignment, then those that share no aligned pair with the ones before.
+        The best alignment, then further ones that share no aligned pair with earlier ones.
     """
 
     rank: int
@@ -130,17 +130,17 @@ class Hit:
 
     @property
     def alignment(self) -> Alignment:
-        """The best one."""
+        """The best alignment."""
         return self.hsps[0].alignment
 
     @property
     def bits(self) -> float | None:
-        """Score in bits of the best alignment, None if no statistics are known."""
+        """Bit score of the best alignment, None without statistics."""
         return self.hsps[0].bits
 
     @property
     def evalue(self) -> float | None:
-        """Number of alignments with the best score or more expected by chance."""
+        """E-value of the best alignment: chance alignments expected with at least its score."""
         return self.hsps[0].evalue
 
     @property
@@ -295,13 +295,13 @@ def joined(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """The hits of one query, the best first; among equal scores in the order of the database.
+    """The hits of one query, best first; equal scores are in the order of the database.
 
     Parameters
     ----------
     query : Record
     hits : sequence of Hit
-        Those of a search become objects when they are asked for.
+        Hits of a search become objects when they are accessed.
     cells : int
         Query residues times database residues.
     seconds : float
@@ -311,14 +311,14 @@ class SearchResult:
     sequences, residues : int
         Size of the database.
     memory : int
-        Bytes of device memory that the largest chunk took besides the sequences, where counted.
+        Bytes of device memory used by the largest chunk, without the sequences, if counted.
     statistics : Statistics, optional
         Source of bit scores and E-values.
     evalue : float, optional
-        The largest E-value that hits may have, None if any.
+        Maximum E-value of hits, None for no limit.
     more : int or None
-        The hits within the limits of the search that are not listed, because there may not be that
-        many; None if it is not known, where no E-value limits them.
+        Number of hits within the limits of the search that are not listed, because ``top`` limits
+        the list; None if unknown, without an E-value limit.
     """
 
     query: Record

@@ -76,11 +76,11 @@ class Ends:
     ----------
     score : ndarray of int32, shape (N,)
         In integer units of the scoring; from `glsw.Aligner.ends` in units of the matrix, float64
-        if it or the gap costs have decimals.
+        if the matrix or the gap costs have decimals.
     end : ndarray of int32, shape (N, k)
-        For each sequence, in the order of `Batch.index` (pairs: query, target), the residues up to
-        and including the last column, that is, the end of a half-open interval; 0 where the score
-        is 0. Global and semi-global alignments: up to the end gap.
+        End of the alignment in each sequence, exclusive, in the order of `Batch.index` (pairs:
+        query, target); 0 if the score is 0. In global and semi-global alignments it does not
+        include the end gap.
     """
 
     score: npt.NDArray[np.int32] | npt.NDArray[np.float64]

@@ -254,21 +254,21 @@ class HitTable(AlignedColumns):
 class PairAlignments(AlignedColumns):
     """The best alignment of each of N pairs, as arrays; item ``k`` is an `Alignment`.
 
-    Made by `glsw.align_pairs`. Positions count residues from 0, half-open; those of an empty
-    alignment, with a score of 0, are equal.
+    Returned by `glsw.align_pairs`. Positions count residues from 0, ends are exclusive; an empty
+    alignment, with score 0, ends where it starts.
 
     Parameters
     ----------
     scoring : Scoring
     queries, targets : NamedSequences
-        The sequences that were given.
+        The sequences as given.
     index : ndarray of int32, shape (N, 2)
         The query and the target of each pair.
     units : ndarray of int32, shape (N,)
         Scores in integer units of the scoring.
     runs : Runs
-        The columns: per alignment where it starts, then runs of ``moves`` (1 a gap in the query, 2
-        one in the target, 3 an aligned pair) and their ``lengths``, those of pair k from
+        The columns of the alignments: where each starts, and runs of ``moves`` (1 gap in the query,
+        2 gap in the target, 3 aligned pair) with their ``lengths``; those of pair k are from
         ``offsets[k]`` to ``offsets[k + 1]``.
 
     Examples

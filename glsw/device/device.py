@@ -98,23 +98,23 @@ class Timer:
 class Device(ThreadSafeContext):
     """An open device: its context, its limits, and the programs compiled on it.
 
-    Made by `open_device`, which returns the same object each time in a process. Any thread may use
-    it, one at a time: in a ``with`` block the context is current in this thread and other threads
-    wait, see `glsw.device.current`. The device stays open until `close`.
+    Returned by `open_device`, always the same object in a process. Threads may use it one at a
+    time: in a ``with`` block the context is current in this thread, and other threads wait, see
+    `glsw.device.current`. The device stays open until `close`.
 
     Attributes
     ----------
     info : DeviceInfo
     ctx : moderngl.Context
-        Objects dropped without ``release()`` are freed when it is activated the next time.
+        Objects dropped without ``release()`` are freed when the context is next activated.
     programs : dict
         Cache of compiled programs, kept by `glsw.device.shader`.
     patience : float or None
-        Seconds that `finish` waits at most, None for ever.
+        Maximum seconds that `finish` waits, None for no limit.
     endless : bool
-        It has not finished what it was given, so that nothing else can be.
+        Whether the device did not finish its work in time, and so cannot be used.
     proofs : object
-        What its engines have proved, kept by `glsw.engines.proof`.
+        Results of the self-tests of its engines, kept by `glsw.engines.proof`.
     """
 
     def __init__(
@@ -238,25 +238,25 @@ class Device(ThreadSafeContext):
             timer.seconds = elapsed if timer.measured else timer.wall
 
     def finish(self) -> None:
-        """Wait until the device has done all that is queued.
+        """Wait until the device has finished all queued work.
 
         Raises
         ------
         EndlessError
-            If it has not after `patience` seconds; a device that computes for ever is lost.
+            If it has not finished after `patience` seconds; the device is then unusable.
         """
         if self.patience is not None and not self.fence().wait(self.patience):
             raise EndlessError(f"{self.info.name} has not finished after {self.patience:g} s")
         self.ctx.finish()
 
     def wait(self) -> None:
-        """Wait as `finish` where that is bounded, before something else waits without a bound."""
+        """Wait as `finish` does if `patience` is set, before something waits without a limit."""
         if self.patience is not None:
             self.finish()
 
     @property
     def verdicts(self) -> Verdicts:
-        """What is known of its programs."""
+        """Stored verdicts on its programs."""
         if self._verdicts is None:
             from glsw.device.verdicts import Verdicts
 
@@ -342,16 +342,16 @@ def open_device(
     ----------
     device : int or str, optional
         Index, or part of the renderer's or vendor's name in any case (the first match).
-        By default the first hardware device, else the first device.
+        By default the first hardware device, otherwise the first device.
     require : (int, int), optional
         Lowest OpenGL version.
     quiet : bool, optional
-        Do not warn if the renderer is a software one.
+        Do not warn if the device is a software renderer.
 
     Raises
     ------
     TypeError
-        ``device`` is neither a number nor a text.
+        ``device`` is neither a number nor a str.
     DeviceError
         There is no such device (the message lists the others), none at all (it lists what was
         tried and what to install), or its OpenGL is older than ``require``.

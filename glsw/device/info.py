@@ -58,14 +58,14 @@ class DeviceInfo:
     compute : bool
         Has compute shaders and storage buffers: GL 4.3 or newer.
     subgroup_size : int
-        Lanes of a subgroup by ``GL_KHR_shader_subgroup``, 0 where compute shaders have no shuffles.
-        A compiler may choose fewer lanes for a program.
+        Lanes of a subgroup by ``GL_KHR_shader_subgroup``, 0 if compute shaders have no shuffles. A
+        compiler may choose fewer lanes for a program.
     half : bool
         16-bit floats in shaders: ``GL_NV_gpu_shader5`` or ``GL_AMD_gpu_shader_half_float``.
     limits : dict of int
         Texels, bytes or counts; limits of compute shaders are 0 without them.
-        ``max_work_groups`` and ``max_viewport_size`` are those of the first dimension,
-        ``max_storage_bindings`` is the number of storage buffers of one compute shader.
+        ``max_work_groups`` and ``max_viewport_size`` are for the first dimension,
+        ``max_storage_bindings`` is the number of storage buffers per compute shader.
     """
 
     index: int

@@ -50,10 +50,10 @@ ResultT = TypeVar("ResultT")
 
 
 class Auto(Engine):
-    """Choose for every pair; the results are the same, whatever is chosen.
+    """Select an engine for every pair; results do not depend on the choice.
 
-    Pairs of similar size go to the engine that `glsw.engines.costs` expects to be the fastest for
-    their lengths and their number, of those that can do the task:
+    Pairs of similar size go to the engine that `glsw.engines.costs` predicts to be the fastest for
+    their lengths and number, among those that support the task:
 
     =============== ==================================================================
     task            engines
@@ -64,12 +64,12 @@ class Auto(Engine):
     with masks      ``windows``, ``diagonal``
     =============== ==================================================================
 
-    and of those none whose buffers exceed the device. ``windows`` are those of long targets, see
-    `glsw.engines.windows`. Software renderers also have ``fragment`` for scores and ends, and where
-    it is installed ``cpu`` for scores and, if not too large, ends, alignments and masks. Without
-    compute shaders (macOS) ``fragment`` does all, and the host traces back. ``scan`` and
-    ``windows`` align locally only; ``lanes`` and ``scan`` have one cost for gaps in queries and
-    targets, and ``lanes`` the usual costs at the ends, see `glsw.scoring.gaps.EndGaps.at_most`.
+    and whose buffers fit the device. ``windows`` means the windows of long targets, see
+    `glsw.engines.windows`. On software renderers, ``fragment`` also computes scores and ends, and
+    ``cpu``, if installed, scores and, if not too large, ends, alignments and masks. Without compute
+    shaders (macOS) ``fragment`` computes everything, and the host traces back. ``scan`` and
+    ``windows`` are for local alignment; ``lanes`` and ``scan`` need equal costs for gaps in queries
+    and targets, and ``lanes`` the usual end gap costs, see `glsw.scoring.gaps.EndGaps.at_most`.
     Scores that are negative edit distances are computed by ``bit_parallel``.
 
     Parameters
@@ -78,11 +78,11 @@ class Auto(Engine):
         Bytes of device memory for a chunk of pairs, sequences not counted, or with ``lanes`` for
         parts of a database and the rows between strips; by default each engine's own.
     scores_by : type of Engine, optional
-        An engine that computes all scores, except those of masked pairs and of pairs that it
-        leaves; the results carry its name.
+        An engine that computes all scores, except for masked pairs and pairs that it leaves to
+        others; results name this engine.
     scanner : type of Engine
-        The engine for queries with many targets, unless ``scores_by`` is given; ``lanes`` unless
-        given.
+        The engine for queries with many targets, unless ``scores_by`` is given; by default
+        ``lanes``.
     threads : int, optional
         Of engine ``cpu``.
     proves, faulty
@@ -561,7 +561,7 @@ def engine_of(
     proves: bool = False,
     **options: Any,
 ) -> Engine:
-    """Return an engine that does all tasks: a router around one that computes scores only.
+    """Return an engine that supports all tasks: if needed, a router around one that does not.
 
     Parameters
     ----------
@@ -571,7 +571,7 @@ def engine_of(
     device : Device, optional
         For engines that need OpenGL.
     proves : bool
-        Whether the engine has to prove itself on this device, else another one is returned.
+        Whether the engine has to pass its self-test on this device; otherwise another is returned.
     **options
         Of the engine.
     """

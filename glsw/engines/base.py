@@ -39,34 +39,34 @@ ALL_MODES: tuple[Mode, ...] = ("local", "global", "semiglobal")
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an engine can do; the router, the benchmarks and the tests read it.
+    """The features of an engine, for the router, the benchmarks and the tests.
 
     Parameters
     ----------
     requires : (int, int), optional
         The OpenGL version that the engine needs, None if it needs no OpenGL.
     tasks : tuple of str
-        ``"score"``, ``"ends"``, and ``"alignment"`` if the device traces back. For a task that is
-        missing here `glsw.engines.engine_of` has the router find another engine.
+        ``"score"``, ``"ends"``, and ``"alignment"`` if the device traces back. For other tasks,
+        the router of `glsw.engines.engine_of` selects another engine.
     modes : tuple of str
         ``"local"``, ``"global"``, ``"semiglobal"``.
     simple_ends : bool
-        Whether end gaps have to be as `EndGaps.at_most` says, and residues have one track then.
+        Whether end gap costs are limited, see `EndGaps.at_most`, and to sequences of one track.
     masks : bool
         Whether pairs of residues may be forbidden, in local alignments.
     separate_gaps : bool
-        Whether gaps in queries may cost something else than gaps in targets.
+        Whether gaps in queries and in targets may have different costs.
     positional_gaps : bool
         Whether the gap costs of profiles may depend on the position.
     unit_costs : bool
         Whether the engine computes edit distances only, see `glsw.scoring.unit_costs`.
     memory : bool
-        Whether the engine takes ``memory``, a limit in bytes.
+        Whether the engine accepts ``memory``, a limit in bytes.
     number_types : tuple of str
-        Choices of ``number``, the type of the scores during the computation.
+        Choices of ``number``, the type of scores during the computation.
     workloads : tuple of str
-        The work that the benchmark ``engines`` gives it: ``"pairs"``, ``"long pairs"`` (one pair
-        fills a device), ``"search"`` (one query and many targets).
+        Its work in the benchmark ``engines``: ``"pairs"``, ``"long pairs"`` (one pair fills a
+        device), ``"search"`` (one query and many targets).
     """
 
     requires: tuple[int, int] | None = None
@@ -209,7 +209,7 @@ class AnyEngine(ABC):
 class Engine(AnyEngine):
     """One schedule: the order in which the cells of the tables are visited.
 
-    All engines give the same scores and ends; `glsw.engines.reference` is the judge.
+    All engines give the same scores and ends; `glsw.engines.reference` is the oracle.
 
     Parameters
     ----------

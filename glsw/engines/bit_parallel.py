@@ -95,21 +95,21 @@ class Distances(NamedTuple):
 class BitParallel(ComputeEngine):
     """Edit distances: global, or of whole queries with any part of their targets ("infix").
 
-    A lane computes a pair, column by column; a word has the differences of 32 rows of a column
-    (Myers 1999), and the highest row of a word passes its horizontal difference on to the next
-    word (Hyyrö 2003, "A bit-vector algorithm for computing Levenshtein and Damerau edit
-    distances"). Which rows match a letter is computed from bit planes of the query's letters, not
-    read from a table: so each lane may have a query of its own, and any pairs run at the speed of
-    each with each. Scores only: ends and alignments come from other engines.
+    A lane computes a pair, column by column. A word contains the differences of 32 rows of a column
+    (Myers 1999); the last row of a word passes its horizontal difference on to the next word (Hyyrö
+    2003, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances"). The rows
+    that match a letter are computed from bit planes of the query's letters, not read from a table:
+    so each lane may have its own query, and arbitrary pairs are as fast as all against all. Scores
+    only: ends and alignments are computed by other engines.
 
     Parameters
     ----------
     scoring : Scoring
-        Of `glsw.scoring.unit_costs.unit_costs`.
+        A scoring of `glsw.scoring.unit_costs.unit_costs`.
     workgroup : int, optional
         Invocations of a work group.
     words : int, optional
-        Words of a strip at most, up to 16.
+        Maximum words of a strip, up to 16.
     columns : int, optional
         Columns of a dispatch, a multiple of 32.
     memory : int

@@ -44,34 +44,34 @@ _Runs = list[npt.NDArray[np.uint32]]
 class Blocked(Tiled, ComputeEngine):
     """Cut a table into tiles and compute all tiles of a block anti-diagonal in a dispatch.
 
-    Only borders of tiles leave the work groups, so memory is linear in the lengths; a pair of any
-    length keeps the whole device busy. For alignments rows and columns of tiles are kept, as many
-    as the memory allows; the regions between them that the path crosses are computed again, from
-    the last to the first, until the directions of a region fit the memory. Those that the path
-    enters if it goes on along the diagonal are computed at once, see band.glsl.
+    Only tile borders leave the work groups, so memory is linear in the lengths; a pair of any
+    length keeps the whole device busy. For alignments, rows and columns of tiles are stored, as
+    many as the memory allows; the regions between them that the path crosses are recomputed, from
+    the last to the first, until the directions of a region fit the memory. The regions that the
+    path will enter if it follows the diagonal are computed at once, see band.glsl.
 
     Parameters
     ----------
     workgroup : int, optional
         Invocations of a work group, a power of two.
     rows : int
-        Rows of a tile that each invocation has, up to 8. With 8, score and end may take more rows.
+        Rows of a tile per invocation, up to 8. With 8, score and end may use more rows.
     columns : int, optional
         Columns of a tile.
     memory : int
-        Bytes of device memory for borders, kept rows and columns, and directions. The borders of
-        the pair and two kept rows and columns are the least that is needed, 32 (m + n) bytes.
+        Bytes of device memory for borders, stored rows and columns, and directions; at least
+        32 (m + n), for the borders of the pair and two stored rows and columns.
     prune : bool, optional
-        Leave out tiles that cannot reach the best score so far; the result is the same. By default
-        only where both sequences have 2**18 residues and more.
+        Skip tiles that cannot reach the best score so far; the result is the same. By default only
+        if both sequences have at least 2**18 residues.
     ahead : int, optional
-        Regions that are computed at once, at most, where a path is traced back. By default as many
-        as the memory allows; 1 on software renderers, which have nothing to compute them with.
+        Maximum number of regions computed at once during the traceback. By default as many as the
+        memory allows; 1 on software renderers, which have no idle cores for them.
 
     Attributes
     ----------
     memory_used : int
-        Bytes that the largest pair took so far, sequences apart.
+        Bytes used by the largest pair so far, without the sequences.
     """
 
     name = "blocked"

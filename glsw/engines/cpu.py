@@ -47,18 +47,18 @@ _LARGEST_OF_8_BITS = 2**7 - 1
 
 
 class Cpu(Engine):
-    """Align one query with many targets at once, a target a lane, on all cores.
+    """Align one query with many targets at once, one target per SIMD lane, on all cores.
 
-    The library is Opal (Korpar et al. 2015, "SW#db: GPU-accelerated exact sequence similarity
+    Uses the library Opal (Korpar et al. 2015, "SW#db: GPU-accelerated exact sequence similarity
     database search", PLoS One 10), through pyopal. It starts with 8 bits and repeats pairs that
-    overflow with 16 and 32, so that all scores are exact.
+    overflow with 16 and 32, so all scores are exact.
 
-    A pair that shares its query with few others leaves most lanes idle; of 32 lanes one has 0.4
-    GCUPS. If parasail is installed, it scores such pairs, semi-global ones of which only the query
-    has free ends, and has the tables of conventional ends and alignments, see
+    A pair that shares its query with few others leaves most lanes idle: one of 32 lanes reaches 0.4
+    GCUPS. If installed, parasail scores such pairs, and semi-global ones with free ends of the
+    query only, and computes the tables for conventional ends and alignments, see
     `glsw.engines.cpu_pairs`.
 
-    What the libraries cannot do is left to `rest`, or to rows of NumPy with less than 0.2 GCUPS:
+    What the libraries do not support is left to `rest`, or to NumPy with less than 0.2 GCUPS:
     alphabets of more than 26 letters, profiles, ends of pairs of more than 2**24 cells, and pairs
     of more than 2**32 cells (so that these can be interrupted).
 
@@ -68,7 +68,7 @@ class Cpu(Engine):
     device : Device, optional
         Not used.
     threads : int, optional
-        As many as this process has cores, unless given.
+        By default as many as this process has cores.
     limits : Limits
 
     Raises

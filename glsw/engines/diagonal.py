@@ -37,12 +37,12 @@ _NO_COLUMN = 2**31 - 1
 
 
 class Diagonal(ComputeEngine):
-    """Give each pair a work group, whose invocations move along its anti-diagonals together.
+    """Compute each pair in a work group, whose invocations move along its anti-diagonals together.
 
-    An invocation has 8 rows of the table; three anti-diagonals roll through registers and shared
-    memory. Rows beyond the work group follow strip by strip, any number of them. For alignments
-    the directions are kept, or, where they exceed the memory, every so many strips a row of the
-    table, from which the directions below it are computed again on the way back.
+    An invocation computes 8 rows of the table; three anti-diagonals rotate through registers and
+    shared memory. Longer queries are computed strip by strip. For alignments the directions are
+    stored or, if they exceed the memory, a row of the table every few strips, from which the
+    directions below it are recomputed during the traceback.
 
     Parameters
     ----------
@@ -50,17 +50,17 @@ class Diagonal(ComputeEngine):
         Invocations of a work group: a power of two. By default as few as the queries of a chunk
         need, up to 64, or 8 on a software renderer.
     memory : int
-        Bytes of device memory for what a chunk of pairs keeps: border rows, directions, paths.
+        Bytes of device memory for a chunk of pairs: border rows, directions and paths.
     traceback : {"directions", "checkpoints"}, optional
-        Keep the directions of all cells, or rows of the table; by default directions as long as
-        they fit the memory.
+        Store the directions of all cells, or rows of the table; by default directions if they fit
+        the memory.
     spacing : int, optional
-        Strips between two kept rows; by default as many as the memory allows.
+        Strips between two stored rows; by default as many as the memory allows.
 
     Attributes
     ----------
     memory_used : int
-        Bytes that the largest chunk kept so far.
+        Bytes used by the largest chunk so far.
     """
 
     name = "diagonal"

@@ -92,13 +92,13 @@ TILES = {8: Tile(4, NARROW), 4: Tile(2, NARROW), 1: Tile(1, WIDE)}
 
 
 class Fragment(Engine):
-    """Draw one anti-diagonal of many tables a pass (Liu et al. 2006, section 5).
+    """Draw one anti-diagonal of many tables per pass (Liu et al. 2006, section 5).
 
-    Three buffers of textures change roles cyclically (diagonals k, k - 1, k - 2); pass k draws one
-    quad of N pairs x L(k) live tiles; the best cell of a pair flows to its last tile, so that one
-    texel a pair comes back. Borders of tiles have 16 bits first; pairs whose score leaves them are
-    repeated with 32 bits, in tiles of half the side. Metal draws 512 bits a pixel on Apple's GPUs;
-    this engine draws, for ends (96 bits fewer for scores), and takes sequences up to:
+    Three texture buffers rotate (diagonals k, k - 1, k - 2); pass k draws one quad of N pairs x
+    L(k) live tiles; the best cell of a pair flows to its last tile, so one texel per pair is read
+    back. Tile borders have 16 bits at first; pairs whose scores overflow are repeated with 32 bits,
+    in tiles of half the side. Metal allows 512 bits per pixel on Apple's GPUs. This engine draws
+    the following bits for ends (96 fewer for scores), and accepts sequences up to:
 
     ======  ========  ===========  ===========  =======================
     tile    repeated  affine gaps  linear gaps  longest sequence
@@ -111,10 +111,10 @@ class Fragment(Engine):
     Parameters
     ----------
     tile : {8, 4, 1}
-        Columns of a tile; a smaller one is taken if the device does not draw so many bits. 1, the
-        layout of the paper, has 32 bits from the start.
+        Columns of a tile, fewer if the device does not draw that many bits. 1, the layout of the
+        paper, uses 32 bits from the start.
     texels : int
-        Texels of a quad at most, N x L(k): what one pass works on.
+        Maximum texels of a quad, N x L(k), i.e. the work of one pass.
     """
 
     name = "fragment"

@@ -36,7 +36,7 @@ class TableRow(NamedTuple):
 
 
 class Reference(Engine):
-    """Compute every cell by its definition, see `rows`: slow, obvious, the judge of the others.
+    """Compute every cell by its definition, see `rows`: slow, obvious, the oracle for the others.
 
     Examples
     --------

@@ -33,8 +33,8 @@ _HARDWARE_ROWS, _SOFTWARE_ROWS, _ROWS_ALONE = 64, 256, 512
 class Scan(ManyGroupsEngine):
     """Compute a row of the table for all columns at once.
 
-    F and what H is without E depend on the row above only; E, the gap along the row, is then a
-    prefix maximum of the row. The forms differ in how they scan:
+    F, and H without E, depend only on the row above; E, the gap along the row, is then a prefix
+    maximum of the row. The forms differ in how they scan:
 
     ``"blocks"``
         UP and DOWN sweeps over blocks in shared memory, adjustment between blocks, fine
@@ -43,28 +43,28 @@ class Scan(ManyGroupsEngine):
         log2(n) steps over global memory, a dispatch each ("Optimizing Parallel Scan Smith
         Waterman Algorithm On GPU", 2014).
     ``"fused"``
-        Rows in registers, scans of subgroups or in shared memory, many rows of a block in a
-        dispatch. A block of columns is so many rows behind its left neighbour.
+        Rows in registers, scans by subgroups or in shared memory, many rows of a block per
+        dispatch. Each block of columns is that many rows behind its left neighbour.
 
-    Memory is linear in the lengths: per pair, 36 bytes a column in the first two forms, in the
-    last about 8 a column and 8 a row.
+    Memory is linear in the lengths: 36 bytes per pair and column in the first two forms, about 8
+    per column and 8 per row in the last.
 
-    For alignments, which always have the fused form, directions are written on the way and walked
-    on the device: nothing but the alignment comes back. Where they exceed the memory, the row above
-    each strip is kept, and directions are computed again, some strips at a time, from the end back.
+    Alignments always use the fused form: directions are stored, and the traceback runs on the
+    device, so only the alignment is read back. If they exceed the memory, the row above each strip
+    is stored, and directions are recomputed, some strips at a time, from the end.
 
     Parameters
     ----------
     form : str
     workgroup : int, optional
-        Invocations in a work group, a power of two: 256 columns are a block in the paper. In the
-        fused form by default a subgroup.
+        Invocations of a work group, a power of two: 256 columns are a block in the paper. In the
+        fused form, a subgroup by default.
     columns : int, optional
-        Columns of an invocation at most, in the fused form.
+        Maximum columns per invocation, in the fused form.
     rows : int, optional
-        Rows of a dispatch, in the fused form.
+        Rows per dispatch, in the fused form.
     subgroups : bool
-        Whether the fused form may scan by shuffles, where a program proves its order.
+        Whether the fused form may scan by shuffles, if a program proves their order.
     memory : int
         Bytes of device memory for a chunk of pairs, sequences not counted; a single pair takes
         what it needs.
@@ -72,7 +72,7 @@ class Scan(ManyGroupsEngine):
     Attributes
     ----------
     memory_used : int
-        Bytes that the largest chunk took so far.
+        Bytes used by the largest chunk so far.
     """
 
     name = "scan"

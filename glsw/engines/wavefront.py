@@ -15,11 +15,11 @@ _CELL = 16  # bytes
 
 
 class Wavefront(ManyGroupsEngine):
-    """Compute an anti-diagonal in a dispatch, a cell in an invocation.
+    """Compute one anti-diagonal per dispatch and one cell per invocation.
 
-    This is the method that the papers on row scans compare themselves with ("Optimizing Parallel
-    Scan Smith Waterman Algorithm On GPU", 2014, section III): nothing is kept in registers or
-    shared memory. Parameters and attributes as in `ManyGroupsEngine`.
+    The baseline of the papers on row scans ("Optimizing Parallel Scan Smith Waterman Algorithm On
+    GPU", 2014, section III): nothing is kept in registers or shared memory. Parameters and
+    attributes as in `ManyGroupsEngine`.
     """
 
     name = "wavefront"

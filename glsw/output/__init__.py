@@ -54,11 +54,10 @@ def format_of(text: str, formats: Mapping[str, Format] = FORMATS) -> Format:
     Parameters
     ----------
     text : str
-        Such as ``"sam"`` or ``"blast-tab qseqid sseqid evalue"``, see `glsw.output.blast_tab`; its
-        numbers in BLAST, 6 and 7, are names too. ``"html"`` may be followed by a link, see
+        For example ``"sam"`` or ``"blast-tab qseqid sseqid evalue"``, see `glsw.output.blast_tab`;
+        BLAST's numbers 6 and 7 work too. ``"html"`` may be followed by a link, see
         `glsw.output.html.page_format`, ``"sam"`` by a read group, see `glsw.output.sam.sam_format`,
-        and the formats of a list, ``"pairwise"`` and ``"table"``, by the number of the hits whose
-        alignments they show, 0 for all.
+        ``"pairwise"`` and ``"table"`` by the number of hits whose alignments they show, 0 for all.
     formats : mapping of str to Format
         The formats to choose from.
 
@@ -112,7 +111,7 @@ def write(
     ----------
     results : SearchResult or iterable of SearchResult
     to : text stream or path
-        The output; a file is replaced when all results are written, see
+        The output; a file is replaced once all results are written, see
         `glsw.output.result_file`.
     format : str
         See `format_of`.
@@ -150,7 +149,7 @@ def write(
 
 
 def names_and_lengths(targets: Iterable[Record] | Database) -> Iterator[tuple[str, int]]:
-    """Yield the name and the letters of each target, which a `Header` needs."""
+    """Yield the name and the length of each target, which a `Header` needs."""
     named = targets if isinstance(targets, Database) else Records.of(targets)
     return named.names_and_lengths()
 

@@ -18,23 +18,23 @@ Header: TypeAlias = Callable[[Iterable[tuple[str, int]], str], str]
 
 
 class Format(NamedTuple):
-    """How results are written.
+    """An output format.
 
     Parameters
     ----------
     write : callable
-        A `Write` of any result by itself.
+        A `Write` that writes any single result.
     header : str or callable
-        The text before all results; a `Header` if that depends on the targets.
+        The text before all results; a `Header` if it depends on the targets.
     footer : callable, optional
-        ``footer(results)`` is the text after all results, given their number.
+        ``footer(results)`` returns the text after all results, given their number.
     writer : callable, optional
-        ``writer(done)`` returns a `Write` that remembers the results before, where these matter;
-        ``done`` of them were written by an earlier run.
+        ``writer(done)`` returns a `Write` that takes earlier results into account; ``done`` of them
+        were written by an earlier run.
     lists_targets : bool
-        Whether a `Header` looks at the targets.
+        Whether a `Header` reads the targets.
     name : str
-        What `glsw.output.format_of` knows it by, with its columns.
+        The text from which `glsw.output.format_of` returns it, including its columns.
     """
 
     write: Write

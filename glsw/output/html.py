@@ -63,12 +63,12 @@ def page_format(link: str = "") -> Format:
     Parameters
     ----------
     link : str
-        An address with ``{accession}``, that of an id of UniProt or NCBI, or ``{id}``.
+        An address with ``{accession}``, the accession in an id of UniProt or NCBI, or ``{id}``.
 
     Raises
     ------
     ValueError
-        If it is no such address.
+        If ``link`` is not such an address.
 
     Examples
     --------

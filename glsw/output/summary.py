@@ -39,21 +39,21 @@ _PACKAGES = "numpy", "biopython", "moderngl", "pyopal", "parasail"
 
 
 class RunSummary:
-    """A summary that grows with the results, and appears when a ``with`` block ends well.
+    """A summary of a run, written with its results and complete when a ``with`` block succeeds.
 
-    After an error there is none; an older one remains. A query takes one line.
+    After an error there is no new file; an older one remains. Each query is one line.
 
     Parameters
     ----------
     path : path
-        The file. If its name ends in ``_mqc.json``, it is written for MultiQC, as custom content:
-        a row of the run's totals for its general statistics.
+        The file. If its name ends in ``_mqc.json``, it is written as custom content for MultiQC: a
+        row with the run's totals for its general statistics.
     members : mapping
         Members at the beginning, such as ``command`` and ``database``.
     began : float, optional
-        `time.time` when the run began, by default now.
+        `time.time` at the start of the run, by default now.
     resumed : int
-        Results of an earlier run, which are not in the summary.
+        Number of results from an earlier run, which are not in the summary.
 
     Attributes
     ----------

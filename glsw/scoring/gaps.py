@@ -44,17 +44,17 @@ FREE = GapCost(0, 0)
 class EndGaps(NamedTuple):
     """The costs of gaps before the first and after the last letter of a sequence.
 
-    Alignments with these contain all letters of both sequences: they are global, or semi-global
-    where some of the costs are 0.
+    Alignments with end gap costs contain all letters of both sequences: they are global, or
+    semi-global if some of the costs are 0.
 
     Parameters
     ----------
     left_insertion, left_deletion : GapCost
-        Of query letters before the first target letter, and of target letters before the first
-        query letter; in integer units.
+        Costs, in integer units, of query letters before the first target letter, and of target
+        letters before the first query letter.
     right_insertion, right_deletion : GapCost
-        Of query letters after the last target letter, and of target letters after the last query
-        letter.
+        Costs of query letters after the last target letter, and of target letters after the last
+        query letter.
     """
 
     left_insertion: GapCost = FREE
@@ -151,22 +151,21 @@ class EndGaps(NamedTuple):
 class PositionalGaps:
     """Gap costs that depend on the position of a profile.
 
-    A position i has one pair of costs, for gaps in the target and for gaps in the profile
-    (Gribskov, McLachlan and Eisenberg 1987, "Profile analysis: detection of distantly related
-    proteins", PNAS 84:4355). A gap in the target that leaves out positions i ... k costs
-    ``opens[i] + extends[i + 1] + ... + extends[k]``. A gap in the profile, k letters of the target
-    behind position i, costs ``opens[i] + (k - 1) * extends[i]``.
+    Each position i has a pair of costs, for gaps in the target and gaps in the profile (Gribskov,
+    McLachlan and Eisenberg 1987, "Profile analysis: detection of distantly related proteins", PNAS
+    84:4355). A gap in the target that skips positions i ... k costs
+    ``opens[i] + extends[i + 1] + ... + extends[k]``. A gap in the profile, k target letters after
+    position i, costs ``opens[i] + (k - 1) * extends[i]``.
 
     Parameters
     ----------
     opens, extends : ndarray of int32, shape (P,), read-only
-        Costs, positive numbers in integer units, of the first and of each further position of a
-        gap.
+        Costs of the first and of each further position of a gap: positive, in integer units.
 
     Raises
     ------
     TypeError, ValueError
-        If costs are no integers, out of range, or opening costs less than extending.
+        If costs are not integers or out of range, or opening costs less than extending.
 
     Examples
     --------

@@ -42,19 +42,19 @@ class Costs(NamedTuple):
 class Scoring3:
     """The scoring of the columns of an alignment of three sequences.
 
-    Make one with `identity` or `sum_of_pairs`.
+    Created by `identity` and `sum_of_pairs`.
 
     Parameters
     ----------
     scheme : {"identity", "sum-of-pairs"}
         See the two constructors.
     pairs : Scoring
-        Alphabet, substitution matrix and gap costs; with "identity" its match and mismatch are
+        Alphabet, substitution matrix and gap costs; with "identity", match and mismatch are the
         scores of three letters.
     mode : {"local", "global", "semiglobal"}
         See `in_mode`.
     gap_gap : int
-        With "sum-of-pairs" the cost of a pair of two gaps, in integer units of ``pairs``.
+        With "sum-of-pairs", the cost of a pair of two gaps, in integer units of ``pairs``.
 
     Notes
     -----
@@ -65,11 +65,11 @@ class Scoring3:
     score of a column depends on the one before (*quasi-natural* gap costs, Altschul 1989):
 
     - "identity": a column with gaps costs ``gap_extend`` if the same sequences have a gap in the
-      column before, else ``gap_open``.
-    - "sum-of-pairs": each pair with a letter against a gap costs ``gap_extend`` if in the column
-      before the same one of the two has a letter and the other a gap, else ``gap_open``. If a gap
-      of a pair is interrupted by a column with gaps in both its sequences, it is opened again after
-      that column; natural costs, those of the pair without such columns, would count it once.
+      previous column, otherwise ``gap_open``.
+    - "sum-of-pairs": a letter against a gap costs ``gap_extend`` if the same sequence of the pair
+      has a gap in the previous column and the other a letter, otherwise ``gap_open``. A column with
+      gaps in both sequences of a pair interrupts its gap, which is then opened again; natural gap
+      costs, which ignore such columns, would count one gap.
 
     Examples
     --------

@@ -22,9 +22,9 @@ class TwoTrackScoring(Scoring):
     """A scoring of sequences with two letters per position: the sum of two matrices.
 
     The score of two positions is that of their first letters plus ``weight`` times that of their
-    second letters, rounded once per entry of the second matrix to integer units of the first matrix
-    (halves to even numbers). Gap costs are those of the first. `of` makes it; its other
-    parameters are those of `Scoring`.
+    second letters. The product is rounded, once per entry of the second matrix, to integer units of
+    the first matrix (half to even). Gap costs are those of the first track. Created by `of`; other
+    parameters as for `Scoring`.
 
     Parameters
     ----------

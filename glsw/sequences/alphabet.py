@@ -67,8 +67,8 @@ class Alphabet:
     aliases : mapping of str to str
         Further spellings of letters, such as U for T.
     ambiguous : str
-        Letters that stand for several: they match nothing, not even themselves, when
-        sequences are scored by match and mismatch.
+        Letters that stand for several others: when sequences are scored by match and mismatch, they
+        match nothing, not even themselves.
     unmasked : Alphabet, optional
         The alphabet of which this one is `lower_case_masked`.
 
@@ -76,8 +76,8 @@ class Alphabet:
     -----
     Lower case is accepted for upper case unless the alphabet itself has lower-case letters.
 
-    In an alphabet with the 20 amino acids U counts as C, and O and J count as X, if they are
-    neither letters of it nor aliases: see `substitutes`.
+    In an alphabet with the 20 amino acids, U counts as C, and O and J count as X, unless they are
+    letters or aliases of it: see `substitutes`.
 
     Examples
     --------

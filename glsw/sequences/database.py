@@ -91,17 +91,17 @@ class Database:
     def open(cls, path: Path) -> Database:
         """Open a file that `makedb` wrote.
 
-        The time does not depend on the size: what is needed is read later, and compared with its
-        checksums then, see `database_file`. The file may be deleted or replaced meanwhile.
+        This takes the same time for any size: data are read, and compared with their checksums,
+        when they are needed, see `database_file`. The file may be deleted or replaced meanwhile.
 
         Raises
         ------
         OSError
             If the file cannot be opened.
         DatabaseError
-            If it is no database, is truncated or corrupt, or was written on a machine of the
-            other byte order or by a newer version; one line naming the path. It is a ValueError.
-            Whatever reads further parts of the file raises it too.
+            If it is not a database, is truncated or corrupt, or was written on a machine with
+            the other byte order or by a newer version; one line naming the path. It is a
+            ValueError. Reading further parts of the file may raise it too.
         """
         file = DatabaseFile(path)
         return cls(file.alphabet, file.count, file.residues.length, None, file)
@@ -110,7 +110,7 @@ class Database:
     def of(
         cls, records: Iterable[Record], alphabet: Alphabet, unknown: str | None = None
     ) -> Database:
-        """Return a database in memory, which gives its records back as they are.
+        """Return a database in memory, which returns its records unchanged.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Database:
         return (0,)
 
     def shown(self, number: int) -> InContext:
-        """Return a sequence by its original number, as results show it."""
+        """Return a sequence by its input position, as results show it."""
         record = self[number]
         return InContext(record, Context(len(record.codes)), record)
 
@@ -188,7 +188,7 @@ class Database:
 
     @cached_property
     def order(self) -> Int64:
-        """Original numbers of the sorted sequences; equal lengths keep the original order."""
+        """Input positions of the sorted sequences; equal lengths keep the input order."""
         order = self._numbers("order")
         if len(order) and not (order.min() >= 0 and order.max() < len(order)):
             raise self._corrupt("order")
@@ -196,7 +196,7 @@ class Database:
 
     @cached_property
     def rank(self) -> Int64:
-        """Places among the sorted of the original sequences."""
+        """Ranks in length order of the sequences in input order."""
         rank, count = self._numbers("rank"), self._count
         if count and not (rank.min() >= 0 and rank.max() < count):
             raise self._corrupt("rank")
@@ -216,7 +216,7 @@ class Database:
 
     @cached_property
     def lengths(self) -> Int64:
-        """Residues of the sorted sequences, shape (N,); they do not ascend."""
+        """Lengths of the sorted sequences in residues, shape (N,), descending."""
         return np.diff(self.offsets)
 
     @cached_property
@@ -250,7 +250,7 @@ class Database:
         return made
 
     def codes(self, place: int, columns: slice = _ALL) -> Codes:
-        """Return residues of a sequence by its place among the sorted."""
+        """Return the codes of a sequence by its rank in length order."""
         first, end = self.offsets[place : place + 2].tolist()
         start, stop, _ = columns.indices(end - first)
         if self._file is None:
@@ -259,7 +259,7 @@ class Database:
         return found.copy() if len(found) < BLOCK else found  # not what was read around a few
 
     def names_and_lengths(self) -> Iterator[tuple[str, int]]:
-        """Yield the id and the letters of each record, in the original order; no residues are read.
+        """Yield the id and the length of each record, in input order; no residues are read.
 
         >>> records = Record("a", "", "MKV"), Record("b", "", "MKVLA")
         >>> list(Database.of(records, PROTEIN).names_and_lengths())
@@ -294,13 +294,13 @@ class Database:
         return cut([self.offsets], [residues], within)
 
     def select(self, places: Iterable[int]) -> Sequences:
-        """Return copies of some sequences by their places among the sorted."""
+        """Return copies of some sequences by their ranks in length order."""
         return Sequences.of(map(self.codes, places))
 
     def check(self, alphabet: Alphabet) -> None:
         """Raise ValueError unless codes mean the same letters in ``alphabet``.
 
-        If it is one that masks lower-case letters, that of the database has to be one too.
+        If it masks lower-case letters, the alphabet of the database has to do so too.
         """
         if self.alphabet.letters != alphabet.letters:
             raise ValueError(
@@ -345,7 +345,7 @@ def makedb(
     force: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Database:
-    """Index sequence files in a file that `Database.open` maps, and return it mapped.
+    """Index sequence files as a database file, and return the database, mapped from this file.
 
     Parameters
     ----------
@@ -355,21 +355,22 @@ def makedb(
         The file to write. It appears when it is complete; until then, and after an error,
         a database of this name stays as it was.
     alphabet : Alphabet, optional
-        The letters: those of the scoring that will be used, in the same order. Unless given they
-        are `DNA` if the first letters of each file look like nucleic acid, else `PROTEIN`: see
+        The alphabet of the scoring that searches will use. By default `DNA` if the first letters of
+        each file look like nucleic acid, otherwise `PROTEIN`, see
         `glsw.sequences.nucleic.kind_of`.
     unknown : str, optional
-        The letter that all others become; without it they are an error.
+        Replacement for letters outside the alphabet, which are otherwise an error.
     lower_case_mask : bool
-        Whether lower-case letters become the wildcard, X or N, for good.
+        Whether lower-case letters are stored as the wildcard, X or N.
     seg : bool
-        Whether segments of low complexity of proteins do, see `glsw.sequences.seg`.
+        Whether low-complexity segments of proteins are, see `glsw.sequences.seg`.
     second_track : path, optional
-        A file with the second letters: the same names and lengths, in the order of the one source.
+        A file with the second letters: records with the same names and lengths, in the order of the
+        only source.
     second_letters : str
-        Those of its matrix, in any order; 3Di and X unless given.
+        The letters of their matrix, in any order; 3Di and X by default.
     force : bool
-        Whether ``out`` may overwrite a file that is no database.
+        Whether ``out`` may overwrite a file that is not a database.
     progress : callable, optional
         Called with the number of bytes just read from the sources.
 
@@ -378,22 +379,22 @@ def makedb(
     OSError
         If a file cannot be read or written.
     ValueError
-        As `glsw.read` and `Alphabet.encode`; if ``out`` must not be overwritten; if letters are to
-        be masked and the alphabet has no X or N, as that of two tracks, or these differ in names
-        or lengths; without an alphabet, if some files are nucleic acid and others proteins.
+        As for `glsw.read` and `Alphabet.encode`; if ``out`` must not be overwritten; if letters are
+        to be masked and the alphabet has no X or N, as with two tracks; if the tracks differ in
+        names or lengths; without an alphabet, if some files are nucleic acid and others proteins.
 
     Warns
     -----
     KindWarning
-        If the letters have decided for DNA.
+        If the letters were taken as DNA.
     RuntimeWarning
         Once, if letters count as others, see `Alphabet.substitutes`: how many of each. The
-        database gives them back as they are, in upper case.
+        database returns them unchanged, in upper case.
 
     Notes
     -----
-    Takes room for the residues twice in the folder of ``out``, and 50 bytes of memory a sequence.
-    The ``.part`` file that a killed process (SIGKILL) leaves there is no database.
+    Needs disk space for the residues twice in the folder of ``out``, and 50 bytes of memory per
+    sequence. A killed process (SIGKILL) may leave a ``.part`` file there, which is not a database.
     """
     files = [sources] if isinstance(sources, (str, os.PathLike)) else sources
     inputs = paths = [os.fspath(path) for path in files]

@@ -53,8 +53,8 @@ def read(path: str | os.PathLike[str]) -> Iterator[Record]:
 
     Notes
     -----
-    A record without a name gets the id ``record N``, counted from 1. The file is read in blocks
-    while its records are asked for: an error further on may come after the first records.
+    A record without a name gets the id ``record N``, counted from 1. The file is read in blocks, on
+    demand: an error further on may be raised after the first records.
 
     Examples
     --------

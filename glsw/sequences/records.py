@@ -36,7 +36,7 @@ class Record:
     letters : str
         The residues, without white space.
     quality : str, optional
-        The quality of each letter as a character, as in FASTQ. Records are equal whatever it is.
+        The quality of each letter as a character, as in FASTQ. Ignored when records are compared.
 
     Examples
     --------

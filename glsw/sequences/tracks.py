@@ -16,12 +16,12 @@ from glsw.sequences.records import Record, Records
 
 
 def interleaved(first: str, second: str) -> str:
-    """Return a sequence of two tracks: their letters by turns.
+    """Return a sequence of two tracks, in which their letters alternate.
 
     Parameters
     ----------
     first, second : str
-        The letters of the first track, and as many of the second.
+        The letters of both tracks, equally many.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def interleaved(first: str, second: str) -> str:
 
 
 def read_tracks(path: str | os.PathLike[str], second: str | os.PathLike[str]) -> Iterator[Record]:
-    r"""Yield the records of two files with the letters of both by turns, see `interleaved`.
+    r"""Yield the records of two files as sequences of two tracks, see `interleaved`.
 
     Parameters
     ----------

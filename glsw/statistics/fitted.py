@@ -152,20 +152,20 @@ class Fit:
 def fit(histogram: ScoreHistogram, lambda_: float = 0.0) -> Fit:
     """Fit scores to an extreme value distribution whose mean is linear in ln(length).
 
-    Least squares, repeated without outliers until there are no new ones: scores expected less than
-    0.1 times in this number of sequences, or as far below the line. Sequences shorter than 10
-    residues or with score 0 are not used. If nearly all lengths are equal, the slope is that of the
-    theory, 1 / lambda.
+    Least squares, repeated without outliers until there are no new ones. Outliers are scores that
+    are expected less than 0.1 times among this number of sequences, or as far below the line.
+    Sequences shorter than 10 residues or with score 0 are not used. If nearly all lengths are
+    equal, the slope is the theoretical one, 1 / lambda.
 
-    Scores are discrete: the chance to reach S is that of a continuous variable whose mean is half a
-    step higher and whose variance is step^2 / 12 lower.
+    Scores are discrete: the probability of reaching S is that of a continuous variable whose mean
+    is half a step higher and whose variance is lower by step^2 / 12.
 
     Parameters
     ----------
     histogram : ScoreHistogram
     lambda_ : float, optional
-        That of alignments without gaps, per integer unit. Scores that scatter far more than it
-        allows mean that gaps are too cheap for local alignments.
+        lambda of ungapped alignments, per integer unit. If scores scatter far more than it allows,
+        gaps are too cheap for local alignments.
 
     Raises
     ------

@@ -99,38 +99,38 @@ _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
 
 class Lanes(ComputeEngine):
-    """Give each target, or two of them, a lane or a chain of a few lanes.
+    """Compute each target, or two of them, in a lane or a chain of a few lanes.
 
-    A lane keeps some rows of the query in registers and takes one column after the other; where
-    there are subgroups, a chain of lanes has a taller strip of rows. The last row of a strip is
-    kept for the next one. Scores of letters come from a profile of the query. Targets are sorted
-    by length, and the longest get longer chains.
+    A lane keeps some rows of the query in registers and computes one column after the other; with
+    subgroups, a chain of lanes computes a taller strip of rows. The last row of a strip is stored
+    for the next one. Scores of letters are read from a profile of the query. Targets are sorted by
+    length, and the longest get longer chains.
 
-    Two targets, or in `scan` two queries, share a lane as a pair of 16-bit floats where the device
-    computes with these. They are exact below 2048; pairs that reach this score are recomputed in
-    int32, of global and semi-global alignments those with a value out of a range of 4096, see
-    end_to_end.glsl. Scores only. A few large or overflowing pairs would keep a lane busy while the
-    rest of the device waits: `rest`, set by the router, computes these. Without it, lanes recompute
-    all of them, and targets of more than 2**15 residues are refused.
+    Two targets, or in `scan` two queries, share a lane as a pair of 16-bit floats if the device
+    supports these. They are exact below 2048; pairs that reach this score are recomputed in int32,
+    as are global and semi-global pairs with a value outside a range of 4096, see end_to_end.glsl.
+    Scores only. A few large or overflowing pairs would keep a lane busy while the rest of the
+    device waits: `rest`, set by the router, computes these. Without it, lanes recompute all of
+    them, and targets of more than 2**15 residues are rejected.
 
     Parameters
     ----------
     workgroup : int, optional
         Invocations of a work group.
     number : {"auto", "int32", "f16", "f32"}
-        Type of the scores; ``"f32"``, pairs of 32-bit floats, stands in for ``"f16"`` in tests
-        where that does not exist.
+        Type of the scores; ``"f32"``, pairs of 32-bit floats, replaces ``"f16"`` in tests on
+        devices without it.
     rows, chain : int, optional
         Rows per lane, a multiple of 8 up to 32, and lanes per chain, a power of two; by default
-        those that waste least.
+        those with the fewest idle cells.
     query_profile : {"block", "shared", "storage"}, optional
         Memory of the query profile: a uniform block, shared memory, a buffer.
     subgroups : bool
-        Whether lanes may hand on by shuffles, where a program proves its order; in shared memory
-        otherwise.
+        Whether lanes may pass values on by shuffles, if a program proves their order; otherwise in
+        shared memory.
     own_queries : bool
         Whether pairs of many queries are computed together, without profiles; not on software
-        renderers, which take a dispatch per strip.
+        renderers, which need a dispatch per strip.
     memory : int
         Bytes of device memory for parts of a database and for rows between strips.
     """

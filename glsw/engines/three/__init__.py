@@ -25,14 +25,14 @@ __all__ = ["ENGINES3", "Auto3", "Engine3", "Plane", "Reference3", "Subtable", "e
 
 
 class Auto3(Engine3):
-    """Compute cells with one engine, and alignments with `Subtable`.
+    """Compute scores, ends and tables with one engine, and alignments with `Subtable`.
 
     Parameters
     ----------
     cells_by : type of Engine3, optional
-        Computes scores, ends and tables; `Subtable` unless given. The results carry its name.
+        Computes scores, ends and tables; by default `Subtable`. Results name this engine.
     proves : bool
-        Whether engines have to prove themselves on this device, see `glsw.engines.proof`.
+        Whether engines have to pass their self-test on this device, see `glsw.engines.proof`.
     polling : bool, optional
         As of `Subtable`.
     **options
@@ -123,9 +123,9 @@ def engine3_of(
     proves: bool = False,
     **options: Any,
 ) -> Engine3:
-    """Return an engine that does all tasks: a router around one that does not align.
+    """Return an engine that supports all tasks: a router around one that does not align.
 
-    Parameters as of `glsw.engines.engine_of`; ``polling`` is for engines on a device.
+    Parameters as for `glsw.engines.engine_of`; ``polling`` is for engines on a device.
     """
     if not kind.capabilities.requires:
         return kind(scoring, None, **options)

@@ -18,15 +18,15 @@ from glsw.scoring.three import Scoring3
 class Engine3(AnyEngine):
     """One schedule of the cells of three-dimensional tables.
 
-    All engines give the same scores, ends, tables and paths; `Reference3` is the judge.
+    All engines give the same scores, ends, tables and paths; `Reference3` is the oracle.
 
-    Of several best cells the one with the smallest i + j + k counts, of these the one with the
-    smallest i, then j: no column before it could be left out. On the way back H is left by the
-    first of these columns that gives its score: three letters, first and second, first and third,
-    second and third, first, second, third; a gap is closed rather than turned into one of the
-    neighbouring kinds (the one with the smaller code first), and that rather than extended. The
-    way ends where H is 0. In global and semi-global alignment cells count only where alignments
-    may end, see `Scoring3.in_mode`; the way ends where one of this score may begin.
+    Among several best cells, alignments end in the one with the smallest i + j + k, then the
+    smallest i, then the smallest j, so no column can be omitted. The traceback leaves H by the
+    first of these columns that gives its score: three letters; first and second; first and third;
+    second and third; first; second; third. It prefers closing a gap to changing into a neighbouring
+    kind of gap (the one with the smaller code first), and that to extending it. It ends where H is
+    0. Global and semi-global alignments end only in the cells of `Scoring3.in_mode`, and begin
+    where one with their score may begin.
 
     Parameters
     ----------

@@ -20,15 +20,15 @@ _HARDWARE_LANES, _SOFTWARE_LANES = 8, 4  # of a work group along j and along k
 
 
 class Plane(Compute3):
-    """Compute a diagonal plane of cells in a dispatch, a cell in an invocation ("GPUN").
+    """Compute one diagonal plane of cells per dispatch and one cell per invocation ("GPUN").
 
-    This is the method without sub-tables that the paper compares with. It does not align:
-    `engine3_of` leaves that to `Subtable`.
+    The paper's baseline without sub-tables. It does not align: `engine3_of` leaves alignments to
+    `Subtable`.
 
     Parameters
     ----------
     memory : int
-        Bytes of device memory for what a chunk of triples keeps.
+        Bytes of device memory for a chunk of triples.
     """
 
     name = "plane"

@@ -47,10 +47,10 @@ class Tables(NamedTuple):
 
 
 class Reference3(Engine3):
-    """Compute every cell by its definition, see `planes`: the judge of the others.
+    """Compute every cell by its definition, see `planes`: the oracle for the others.
 
-    Scores need the memory of a few planes; tables, paths and disjoint alignments that of the
-    whole table: 4 bytes a cell with linear gaps, 32 with affine ones.
+    Scores need memory for a few planes; tables, paths and disjoint alignments for the whole table:
+    4 bytes per cell with linear gaps, 32 with affine gaps.
 
     Examples
     --------

@@ -45,44 +45,41 @@ _T = TypeVar("_T")
 class Subtable(Compute3):
     """Compute sub-tables, in tiles of work groups ("GPUI").
 
-    An invocation computes sub-tables, of 4 x 4 x 4 cells in the paper and by default of one cell
-    along the first sequence, one after the other along that sequence, in registers; the
-    invocations of a work group move along a wavefront of sub-tables and hand their sides on in
-    shared memory, work groups in global memory. A dispatch computes the tiles on a diagonal plane;
-    or all of them, which then wait for one another. OpenGL does not promise that this ends: where
-    a tile has waited too long, it is computed again the other way. Only sides are kept, in
-    planes, of as many rows at once as there is memory for. Alignments need 3 bits per cell (16 with
-    affine gaps). Where these exceed the memory, planes of the table are kept, and the cells after
-    them are computed again.
+    An invocation computes sub-tables (4 x 4 x 4 cells in the paper; by default one cell along the
+    first sequence) in registers, one after the other along the first sequence. The invocations of a
+    work group move along a wavefront of sub-tables and pass sides on in shared memory, work groups
+    in global memory. A dispatch computes the tiles of a diagonal plane, or all tiles, which then
+    wait for one another. OpenGL does not guarantee that this ends: if a tile has waited too long,
+    it is recomputed the other way. Only sides are stored, in planes, for as many rows at once as
+    fit the memory. Alignments need 3 bits per cell (16 with affine gaps). If these exceed the
+    memory, planes of the table are stored, and the cells after them are recomputed.
 
     Parameters
     ----------
     memory : int
         Bytes of device memory for a chunk of triples, sequences not counted.
     shape : TileShape, optional
-        By default what suits the device; that of the paper is ``TileShape(4, 8, 8, deep=4)``.
+        By default chosen for the device; the paper's is ``TileShape(4, 8, 8, deep=4)``.
     depth : int, optional
-        Sub-tables of an invocation in a tile, along the first sequence; on hardware by default as
-        many as there are, or as there is time and memory for.
+        Sub-tables per invocation and tile, along the first sequence; on hardware, by default all,
+        or as many as time and memory allow.
     packed : bool, optional
-        Whether sides have several values in a word, which needs scores below 2^16, or affine gaps
-        that cost less than 1023 to open; by default where that holds.
+        Whether sides store several values per word, which requires scores below 2^16, or affine
+        gaps that cost less than 1023 to open; by default if possible.
     spacing : int, optional
-        Sub-tables between two kept planes when alignments are computed in parts; by default
-        directions are kept as long as they fit the memory.
+        Sub-tables between two stored planes when alignments are computed in parts; by default all
+        directions are stored if they fit the memory.
     polling : bool, optional
-        Whether tiles wait for the sides of others; by default on devices of NVIDIA,
-        and of AMD where the router has had it proved.
+        Whether tiles wait for the sides of others; by default with NVIDIA's driver, and with AMD's
+        once it has passed its self-test.
     most_polls : int
-        How often a tile asks for the same sides, before it has waited in vain; by default for some
-        seconds.
+        How often a tile polls for the same sides before it gives up; by default for some seconds.
     limits : Limits
 
     Warns
     -----
     RuntimeWarning
-        If a tile has waited in vain: from then on none waits, and the results are right all the
-        same.
+        If a tile has waited in vain: from then on none waits; the results are correct.
     """
 
     name = "subtable"

@@ -51,29 +51,29 @@ class _Made(NamedTuple):
 
 
 class PairwiseAligner(Biopython):
-    """A `Bio.Align.PairwiseAligner` whose scores and alignments the engines compute.
+    """A `Bio.Align.PairwiseAligner` whose scores and alignments are computed by engines of glsw.
 
-    Instances are of Biopython's class too, and have its attributes, with the same names, defaults
-    and meanings: mode, match_score and mismatch_score or substitution_matrix, wildcard, and gap
-    scores by kind (insertion, deletion) and place (internal, left, right).
+    It is a subclass of Biopython's class, with the same attributes, defaults and meanings: mode,
+    match_score and mismatch_score or substitution_matrix, wildcard, and gap scores by kind
+    (insertion, deletion) and place (internal, left, right).
 
     Parameters
     ----------
     scoring : Bio.Align.PairwiseAligner or str, optional
-        An aligner whose attributes to take, or one of Biopython's settings: ``"blastn"``,
+        An aligner whose attributes are copied, or one of Biopython's settings: ``"blastn"``,
         ``"megablast"``, ``"blastp"``.
     engine : str
-        A name in `glsw.engines.ENGINES`. ``auto``, ``reference``, ``fragment``, ``diagonal`` and
-        ``blocked`` have mode "global".
+        A name in `glsw.engines.ENGINES`. Mode "global" is supported by ``auto``, ``reference``,
+        ``fragment``, ``diagonal`` and ``blocked``.
     device : int, str or Device, optional
         As for `glsw.Aligner`.
     memory : int, optional
         As for `glsw.Aligner`.
     order : {"biopython", "conventional"}
-        The order of equally good alignments: that of Biopython, which depends on its algorithm, or
-        the same with the one of `Aligner.align` first. The first in Biopython's order is traced
-        back on the host; the conventional one comes from the device, which is faster for many
-        pairs at once (`align_many`).
+        Order of equally good alignments: "biopython" as in Biopython, where it follows from the
+        algorithm; "conventional" the same, but first the alignment of `Aligner.align`. The first
+        in Biopython's order is traced back on the host; the conventional one is computed on the
+        device, which is faster for many pairs at once (`align_many`).
     **attributes
         Attributes to set, such as ``mode="local"``.
 
@@ -91,12 +91,12 @@ class PairwiseAligner(Biopython):
     -----
     Any thread may call any method, as with `glsw.Aligner`.
 
-    Alignments and their order are the same with every engine. The first one is found by itself;
-    the others, and their number, come from larger tables on the host when they are asked for. A
-    local alignment ends where it first reaches its score, as in Biopython.
-    No engine has gaps that cost more to extend than to open, or more at the right end than inside,
-    nor gap scores above 0: these are computed on the host.
-    Scores are computed exactly, in integers, and returned as float. Where gaps at the left end cost
+    Alignments and their order are the same with every engine. The first one is computed by itself;
+    the others, and their number, come from larger tables on the host, on demand. A local alignment
+    ends where it first reaches its score, as in Biopython.
+    Gaps that cost more to extend than to open, or more at the right end than inside, and gap scores
+    above 0 are computed on the host.
+    Scores are computed exactly, in integers, and returned as float. If gaps at the left end cost
     more than at the right, the score of Biopython 1.88 for linear gaps sometimes differs from that
     of its alignments (GAGT and TC with match 2, mismatch -3, gap_score -1 and right_gap_score 0:
     0.0 and -1.0); here `score` is that of the alignments.
@@ -186,15 +186,14 @@ class PairwiseAligner(Biopython):
         Returns
         -------
         Bio.Align.PairwiseAlignments
-            All alignments of the best score, computed when they are asked for; none where no local
-            alignment scores above 0. Its length raises OverflowError if it is beyond
-            ``sys.maxsize``. For tables of more than 2**27 cells, such as of two sequences of
-            11,600 letters, one alignment.
+            All alignments with the best score, computed on demand; none if no local alignment
+            scores above 0. ``len()`` raises OverflowError beyond ``sys.maxsize``. Tables of more
+            than 2**27 cells, such as of two sequences of 11,600 letters, give one alignment.
 
         Raises
         ------
         ValueError
-            For tables of more cells if no engine computes the gap scores, see the class.
+            For larger tables, if no engine supports the gap scores, see the class.
         """
         return next(self.align_many([seqA], [seqB], strand))
 

@@ -45,7 +45,7 @@ ARRAYS = {
 
 
 class TileScores(NamedTuple):
-    """What a dot plot says of a tile.
+    """The residues and scores of a tile.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class TileScores(NamedTuple):
     query_range, target_range : (int, int)
         The residues of the tile, half-open, on the plus strand.
     plus, minus : int, float or None
-        The scores of both strands in units of the matrix, None of one that was not computed.
+        Scores of both strands in units of the matrix; None if not computed.
     """
 
     query: str
@@ -72,16 +72,16 @@ class DotPlot:
     Parameters
     ----------
     query, target : Axis
-        The sequences along the rows and the columns, and the residues of a tile.
+        The sequences along the rows and the columns, and the side of a tile.
     maps : dict
         The scores by strand of the target, "+" and "-": arrays of int32, shape (tiles of the
         queries, tiles of the targets), in integer units.
     value : {"through", "end"}
     cap : int
-        Scores are at most this, in integer units.
+        Upper limit of scores, in integer units.
     scoring : Scoring
     lines : tuple of Line
-        The best alignments, the best first.
+        The alignments drawn over the map, best first.
     """
 
     query: Axis
@@ -117,12 +117,12 @@ class DotPlot:
 
     @property
     def side(self) -> int:
-        """Residues of the side of a tile."""
+        """Side of a tile in residues."""
         return self.query.side
 
     @property
     def capped(self) -> bool:
-        """Whether higher scores are shown as `cap`."""
+        """Whether scores have an upper limit."""
         return self.cap < UNCAPPED
 
     def at(self, row: int, column: int) -> TileScores:
@@ -146,7 +146,7 @@ class DotPlot:
         return draw(self)
 
     def html(self) -> str:
-        """Return a page that needs no other file: the map to zoom into, with a read-out."""
+        """Return a self-contained page: the map to zoom into, with residues and scores."""
         from glsw.wings.dotplot.page import page
 
         return page(self)
@@ -229,22 +229,23 @@ def dotplot(
     Parameters
     ----------
     query, target : sequence, path or list of sequences
-        Several are drawn one after the other. Without a target those of the query with themselves.
+        Several sequences are drawn one after the other. Without a target, the query is compared
+        with itself.
     tiles : int
-        Tiles along the longer side, about.
+        Approximate number of tiles along the longer side.
     side : int, optional
-        Residues of the side of a tile, about, instead of ``tiles``.
+        Approximate side of a tile in residues, instead of ``tiles``.
     value : {"through", "end"}
-        "through": the best score of a local alignment that passes through a cell of the tile.
-        "end": of one that ends there, which takes half the time.
+        "through": the best score of a local alignment that passes through the tile. "end": of one
+        that ends there, which takes half the time.
     cap : float, "auto" or None
-        The highest score, in units of the matrix; an alignment that loses as much on its way counts
-        as two. "auto" is 40 matches of nucleotides or 6 times the best score of a matrix, or the
-        cost of a gap of half a tile if that is more. None: scores without a limit.
+        Upper limit of scores, in units of the matrix; an alignment that loses as much on its way
+        counts as two. "auto" means 40 nucleotide matches or 6 times the best score of the matrix,
+        or the cost of a gap of half a tile if that is more. None for no limit.
     strand : {"plus", "minus", "both"}, optional
-        Strands of the target; both of nucleic acid unless given.
+        Strands of the target; by default both for DNA or RNA.
     max_alignments : int
-        The most alignments to draw over it, of both strands; see `glsw.alignments`.
+        Number of best alignments, of both strands together, to draw over the map.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
 
@@ -255,7 +256,7 @@ def dotplot(
     Raises
     ------
     ValueError
-        For a scoring that is not local, and several sequences without a cap.
+        If the scoring is not local, or for several sequences without a cap.
     DeviceError
         If no device has OpenGL 4.3.
 

@@ -83,40 +83,40 @@ def edit_distance(
     ----------
     queries, targets : sequence, path or list of sequences
         One query and one target, one query and many targets, or as many queries as targets. A
-        sequence is text of any letters, bytes, an array of integers, a tuple of words, numbers or
-        other objects, a `Record` or one of Biopython's; letters are equal or not, upper and lower
-        case differ. A list is several sequences: `glsw.sequences.named.is_single` has the rule.
-        A path is that of a FASTA or FASTQ file.
+        sequence is text with any letters, bytes, an array of integers, a tuple of words, numbers or
+        other objects, a `Record` or a Biopython sequence. Letters are either equal or not: upper
+        and lower case differ. A list is several sequences, see
+        `glsw.sequences.named.is_single`. A path leads to a FASTA or FASTQ file.
     mode : {"global", "infix", "prefix"}
-        "global": of whole sequences. "infix": of the whole query and that part of the target which
-        is nearest to it, mode HW of edlib. "prefix": likewise, of a part with which the target
-        begins, mode SHW of edlib.
+        "global": between whole sequences. "infix": between the whole query and the nearest part of
+        the target, edlib's mode HW. "prefix": between the whole query and the nearest part at the
+        start of the target, edlib's mode SHW.
     ends : bool
         Whether to return where the nearest part of the target ends.
     engine : {"auto", "bit_parallel", "host"}
         "bit_parallel" needs OpenGL 4.3; "host" computes one pair after the other in Python; "auto"
-        takes the first where it can: not with 256 different letters, such as all bytes.
+        uses the first unless there are 256 different letters, such as all bytes.
     device : int, str, Device, or list of int or str, optional
-        As for `glsw.Aligner`: ``"all"`` stands for all hardware devices, which share the work.
+        As for `glsw.Aligner`; several devices share the work.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
     executor : concurrent.futures.Executor or distributed.Client, optional
-        Computes parts of the work, as in `search`; on the first device of each worker.
+        Computes parts of the work, as in `search`, on the first device of each worker.
 
     Returns
     -------
     int, or ndarray of int32, shape (N,)
-        A number for one query and one target. With ``ends`` two of these, as a named tuple
-        (``distance``, ``target_end``): the end is the number of target letters before it. Of
-        several parts with the same distance the one that ends first counts (the first of edlib's
-        ``locations``, plus 1); in global mode the end is that of the target.
+        A number for one query and one target. With ``ends``, a named tuple (``distance``,
+        ``target_end``) of two of these, where the end is the number of target letters before it.
+        Among several parts with the same distance, the one that ends first is reported (the first
+        of edlib's ``locations``, plus 1); in global mode the end is that of the target.
 
     Raises
     ------
     TypeError, ValueError
-        If sequences are of another kind or the name of a file, their numbers differ, or they have
-        more than 256 different letters in common, 255 on a device, and in mode "prefix" one less;
-        for an executor with several devices or with the host.
+        If a sequence has another type or is the name of a file; if the numbers of queries and
+        targets differ; if they have more than 256 different letters in common (255 on a device,
+        in mode "prefix" one less); for an executor with several devices or with the host.
     DeviceError
         If the device has no compute shaders.
 
@@ -127,7 +127,7 @@ def edit_distance(
 
     Notes
     -----
-    For alignments give the scoring `glsw.scoring.unit_costs.unit_costs` to `glsw.Aligner`: its
+    For alignments, pass the scoring `glsw.scoring.unit_costs.unit_costs` to `glsw.Aligner`: its
     scores are negative distances.
 
     Examples
@@ -192,13 +192,13 @@ def edit_distance_matrix(
 ) -> npt.NDArray[np.int32] | Distances:
     """Return the edit distance of each query with each target.
 
-    Without targets the queries are compared with each other. Parameters and errors as
+    Without targets, the queries are compared with each other. Parameters and errors as for
     `edit_distance`.
 
     Returns
     -------
     ndarray of int32, shape (M, N)
-        With ``ends`` two of these, as a named tuple (``distance``, ``target_end``).
+        With ``ends``, a named tuple (``distance``, ``target_end``) of two of these.
 
     Examples
     --------

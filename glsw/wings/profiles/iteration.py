@@ -130,15 +130,15 @@ class Round:
     number : int
         1 for the first.
     profile : Profile
-        What was searched with; in the first round the scores of the query.
+        The profile that searched; in the first round the scores of the query.
     result : SearchResult
         The hits.
     members : tuple of str
-        The names of the targets that the next profile is made of, the best first.
+        Names of the targets from which the next profile is built, best first.
     new : tuple of str
-        Those that no round before had.
+        Members that no earlier round had.
     built : Profile
-        The profile made of the members: what the next round searches with.
+        The profile built from the members, with which the next round searches.
     """
 
     number: int
@@ -165,31 +165,31 @@ def iterate(
     sums: bool = False,
     **options: Unpack[AlignerSearchOptions],
 ) -> list[Round]:
-    """Search, make a profile of the significant hits, and search with it, until nothing is new.
+    """Search repeatedly, each round with a profile of the significant hits of the previous one.
 
     A target is a member of the next profile if the E-value of its best alignment is at most
-    ``inclusion``. The profile is made of the query and the aligned parts of its members, see
-    `Profile.from_alignment`; of a member only the part that was aligned when it first was one, see
-    `Members`. Members of a round before that are none now are left out.
-    Results depend on the inputs alone.
+    ``inclusion``. The profile is built from the query and the aligned parts of its members, see
+    `Profile.from_alignment`. Only the part of a member that was aligned when it first became one
+    contributes, see `Members`. Members that are no longer significant are dropped. The search ends
+    with the first round without new members. Results depend on the inputs alone.
 
     Parameters
     ----------
     query : sequence, path of one, or Profile
-        Of a `Profile` the first round has the scores, and the others its letters.
+        The first round uses the scores of a `Profile`, the others its letters.
     database : Database, path or list of sequences
     iterations : int
-        The most rounds.
+        Maximum number of rounds.
     inclusion : float, optional
-        The largest E-value of members: 0.001 unless given, with ``sums`` 0.005.
+        Maximum E-value of members; by default 0.001, with ``sums`` 0.005.
     gaps : {"fixed", "positional"}
         "positional": profiles have gap costs by position, from the gaps of their members, as in
-        `Profile.from_alignment`. E-values stay those of the aligner's gap costs.
+        `Profile.from_alignment`. E-values are computed with the aligner's gap costs.
     sums : bool
-        Whether bits and E-values are those of the sum over all alignments of a hit (Forward score),
-        corrected for biased compositions, see `with_forward_scores`. Hits are
-        sorted by E-value. Only targets whose best alignment has an E-value of at most 100 are
-        considered. For proteins; not with ``composition``.
+        Whether bit scores and E-values are based on the sum over all alignments of a hit (Forward
+        score), corrected for biased composition, see `with_forward_scores`. Hits are sorted by
+        E-value. Only targets whose best alignment has an E-value of at most 100 are considered. For
+        proteins; not with ``composition``.
     **options
         Of `glsw.search`. ``top`` and ``evalue`` limit the list of hits, not the members.
         ``composition`` 1 and 2 scale the profiles of later rounds for the composition of each
@@ -198,13 +198,13 @@ def iterate(
     Returns
     -------
     list of Round
-        At most ``iterations``. The last one has the result; it has `Round.converged` if nothing
-        was new in it.
+        At most ``iterations`` rounds. The last one contains the result; its `Round.converged` is
+        True if it had no new members.
 
     Raises
     ------
     ValueError
-        As `glsw.search`; if there are no E-values; for both strands or translation.
+        As for `glsw.search`; if there are no E-values; for both strands or translation.
 
     Examples
     --------

@@ -31,38 +31,38 @@ from glsw.wings.profiles.text import Parts
 class Profile(PositionalQuery):
     """Scores of each letter at each position of a query, in place of a substitution matrix.
 
-    A profile is a query: of `glsw.search`, `glsw.score`, `glsw.align`, and of the methods of
-    `glsw.Aligner` of these names, alone or in a list of profiles. Its own scores and gap costs are
-    used; the aligner's mode, masks and engine apply.
+    A profile, or a list of profiles, can be the query of `glsw.search`, `glsw.score` and
+    `glsw.align`, and of the methods of `glsw.Aligner` with these names. Its scores and gap costs
+    replace those of the aligner; the aligner's mode, masks and engine apply.
 
     Parameters
     ----------
     scores : ndarray of int, shape (m, A)
-        Score of each position with each letter of the alphabet of ``scoring``, in its integer
-        units, see `Scoring.scale`.
+        Score of each position with each letter of the alphabet of ``scoring``, in integer units of
+        ``scoring``, see `Scoring.scale`.
     letters : str
-        The sequence that stands for the profile in results: m letters, such as the consensus.
-        Identities are counted with it.
+        The sequence that represents the profile in results: m letters, such as the consensus.
+        Identities are counted with these letters.
     scoring : Scoring
-        The matrix on which the scores are based, and the gap costs. Bit scores and E-values have
-        the constants of this matrix and these costs, as in PSI-BLAST, so scores are expected on its
-        scale: their lambda without gaps should be its own (`from_alignment` and PSI-BLAST rescale
-        them; K is not adapted to a profile here). Letters are similar if they score above 0 in it.
+        The matrix on which the scores are based, and the gap costs. As in PSI-BLAST, bit scores and
+        E-values use the constants of this matrix and these costs, so the scores should have its
+        scale, i.e. its ungapped lambda (`from_alignment` and PSI-BLAST rescale them; K is not
+        adapted to the profile). Letters are similar if they score above 0 in this matrix.
     id, description : str
-        As of a `glsw.Record`.
+        As in `glsw.Record`.
     gap_open, gap_extend : ndarray of int, shape (m,), optional
-        Gap costs by position, positive numbers in integer units, of the first and of each further
-        position of a gap; those of ``scoring`` at every position unless given. A gap in the target
-        that leaves out positions i ... k costs ``gap_open[i]`` and ``gap_extend`` of the positions
-        i + 1 ... k. A gap in the profile, target letters behind position i, costs ``gap_open[i]``
-        and for each further letter ``gap_extend[i]`` (Gribskov et al. 1987, PNAS 84:4355). Local
-        alignments only. E-values remain those of the costs of ``scoring``.
+        Gap costs by position, positive numbers in integer units, for the first and for each further
+        position of a gap; by default those of ``scoring``. A gap in the target that skips positions
+        i ... k costs ``gap_open[i]`` plus ``gap_extend`` at positions i + 1 ... k. A gap in the
+        profile, target letters after position i, costs ``gap_open[i]`` plus ``gap_extend[i]`` for
+        each further letter (Gribskov et al. 1987, PNAS 84:4355). Local alignments only. E-values
+        are computed with the costs of ``scoring``.
 
     Raises
     ------
     TypeError, ValueError
-        If scores or costs are no integers, their shape does not fit, opening a gap costs less than
-        extending it, or the scoring is not local (the mode is the aligner's).
+        If scores or costs are not integers or have the wrong shape, opening a gap costs less than
+        extending it, or the scoring is not local (the aligner sets the mode).
 
     Examples
     --------
@@ -140,7 +140,7 @@ class Profile(PositionalQuery):
 
     @property
     def costs(self) -> PositionalGaps:
-        """The gap costs by position: those of the scoring at all of them if none are given."""
+        """Gap costs by position; by default those of the scoring at all positions."""
         if self.gap_open is None or self.gap_extend is None:
             every = np.ones(len(self), np.int32)
             return PositionalGaps(every * self.scoring.gap_open, every * self.scoring.gap_extend)
@@ -148,7 +148,7 @@ class Profile(PositionalQuery):
 
     @classmethod
     def from_sequence(cls, sequence: Single, scoring: Scoring | None = None) -> Profile:
-        """Return the profile with the scores of one sequence: results are the same as with it.
+        """Return the profile with the scores of one sequence: its results equal the sequence's.
 
         Parameters
         ----------
@@ -173,9 +173,8 @@ class Profile(PositionalQuery):
     ) -> Profile:
         """Return the profile of a multiple alignment, with sequence weights and pseudocounts.
 
-        Scores are made as published for PSI-BLAST (Altschul et al. 1997 and 2009; Schaffer et al.
-        2001): see `position_scores`. Gaps at the ends of a row mean that
-        the row does not reach there.
+        Scores are computed as published for PSI-BLAST (Altschul et al. 1997 and 2009; Schaffer et
+        al. 2001), see `position_scores`. A row with gaps at its end does not cover these columns.
 
         Parameters
         ----------
@@ -187,10 +186,10 @@ class Profile(PositionalQuery):
             The row whose residues are the positions of the profile; None for the columns where at
             least half of the rows have residues.
         id : str, optional
-            The name of the profile; that of the query's row unless given.
+            Name of the profile; by default that of the query's row.
         gaps : {"fixed", "positional"}
-            "positional": gaps cost less where rows of the alignment open some, and more where they
-            do not, see `glsw.wings.profiles.background.gaps_from_frequencies`.
+            "positional": gaps cost less at positions where rows of the alignment open gaps, and
+            more elsewhere, see `glsw.wings.profiles.background.gaps_from_frequencies`.
 
         Raises
         ------
@@ -217,20 +216,20 @@ class Profile(PositionalQuery):
     ) -> Profile:
         """Return the profile of a file, whose format is detected automatically.
 
-        Formats: what `write` writes; PSI-BLAST's ``-out_ascii_pssm`` and ``-out_pssm`` (ASN.1 in
-        text); HMMER3's models, of which match emissions become scores and the rest is left out; an
-        alignment (Stockholm, Clustal, FASTA with gaps), whose first row is the query.
+        Formats: files of `write`; PSI-BLAST's ``-out_ascii_pssm`` and ``-out_pssm`` (ASN.1 text);
+        HMMER3 models, whose match emissions become scores, while the rest is ignored; an alignment
+        (Stockholm, Clustal, FASTA with gaps), whose first row is the query.
 
         Parameters
         ----------
         path : str or path
         scoring : Scoring, optional
-            The matrix and the gap costs; those of the file unless given, or
-            ``Scoring.blast()`` (``Scoring.nucleotide()`` of models of DNA) if it names none.
+            Matrix and gap costs. By default those of the file; if it names none,
+            ``Scoring.blast()``, or ``Scoring.nucleotide()`` for models of DNA.
         gaps : {"fixed", "positional"}
-            "positional": gap costs by position, of an alignment as in `from_alignment`, of a
-            HMMER3 model from its transitions, see
-            `glsw.wings.profiles.background.gaps_from_transitions`. What `write` wrote has its own
+            "positional": gap costs by position, from an alignment as in `from_alignment`, from a
+            HMMER3 model by its transitions, see
+            `glsw.wings.profiles.background.gaps_from_transitions`. Files of `write` keep their own
             costs in any case.
 
         Raises
@@ -238,8 +237,8 @@ class Profile(PositionalQuery):
         OSError
             If the file cannot be read.
         ValueError
-            If its format is unknown or broken, naming file and line; for gap costs by position of
-            PSI-BLAST's files, which have none.
+            If the format is unknown or invalid, naming file and line; if gap costs by position are
+            requested for a PSI-BLAST file, which has none.
         """
         check_gaps(gaps)
         found = read_profile(Path(path), scoring, gaps)
@@ -251,7 +250,7 @@ class Profile(PositionalQuery):
             raise ValueError(f"{path}: {error}") from None
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the profile as text, which `read` reads back the same."""
+        """Write the profile as text, which `read` restores exactly."""
         Path(path).write_text(self.to_text(), encoding="utf-8")
 
     def to_text(self) -> str:
@@ -265,9 +264,9 @@ class Profile(PositionalQuery):
         return f"<Profile {self.id}: {len(self)} positions, {self.scoring.name}>"
 
     def masked(self, letters: str) -> Profile:
-        """Return the profile with other ``letters``, the lower-case ones of which are masked.
+        """Return the profile with other ``letters``, of which lower-case ones are masked.
 
-        Masked positions have the scores of the wildcard, X or N, and their own gap costs.
+        Masked positions score like the wildcard, X or N, and keep their gap costs.
 
         Raises
         ------
@@ -291,9 +290,8 @@ class Profile(PositionalQuery):
     ) -> tuple[PositionalScoring, list[ProfileRecord]]:
         """Return the scoring of the positions of all profiles, and their records.
 
-        Profiles of DNA have positions for both strands. A position has the same gap costs in both:
-        in the minus strand letters of the target behind it stand before it as the profile is
-        written.
+        Profiles of DNA have positions for both strands. A position has the same gap costs on both:
+        an insertion after it on the minus strand is one before it on the plus strand.
 
         Parameters, errors
             As of `glsw.scoring.positional.PositionalQuery.by_position`.

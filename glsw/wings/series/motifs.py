@@ -53,13 +53,13 @@ class Comparison:
     scoring : Scoring3 or Scoring
         The scoring of triples or of pairs.
     similarity : ndarray of float64, shape (channels, channels)
-        For each two channels the score of the pair, or of the best triple with both; nan on the
+        For every two channels, the score of the pair, or of the best triple with both; nan on the
         diagonal.
     best : ndarray of int32, shape (N, 3) or (N, 2)
         Channels of the best triples or pairs, the best first; equal scores in the order of the
         channels.
     scores : ndarray of int32, shape (N,)
-        Their scores in units of the matrix: of float64 if it or the gap costs have decimals.
+        Their scores in units of the matrix; float64 if the matrix or the gap costs have decimals.
     count, cells : int
         Number of triples or pairs, and of cells of their tables.
     seconds : float
@@ -211,7 +211,7 @@ def motifs(
     progress: Progress | None = None,
     executor: AnyExecutor | None = None,
 ) -> Motifs:
-    """Find the segments that are similar in several channels of a recording, at different times.
+    """Find similar segments in several channels of a recording, at different times.
 
     Parameters
     ----------
@@ -224,32 +224,32 @@ def motifs(
     start, end : float, optional
         In s: samples from ``start`` on, before ``end``.
     missing : {"error", "skip"}
-        Whether samples that are nan are an error, or left out of the means of segments.
+        Whether missing samples (nan) are an error, or omitted from segment means.
     of : {3, 2}
-        All triples of channels are compared, or all pairs.
+        Compare all triples of channels, or all pairs.
     segments : int, optional
-        Letters of a word; 128 by default, or the number of samples if that is less.
+        Letters per word; 128 by default, or the number of samples if lower.
     letters : int
         Size of the alphabet, 2 to 26.
     rule : {"identity", "mindist"}
-        Letters are equal or not, or score by their distance, see `scoring_of`.
+        "identity": letters are equal or not; "mindist": they score by distance, see `scoring_of`.
     match, mismatch : float
         Scores of equal and of different letters; "mindist" uses distances, not ``mismatch``.
     gap_open, gap_extend : float
         Costs of the first and of each further letter of a gap.
     top : int or None
-        The most motifs, None for all.
+        Maximum number of motifs, None for all.
     min_score : float
-        Their least score.
+        Minimum score of a motif.
     engine : str, optional
-        Of `glsw.engines.three.ENGINES3` for triples ("subtable"), of `glsw.engines.ENGINES` for
-        pairs ("auto").
+        A name in `glsw.engines.three.ENGINES3` for triples (default "subtable"), in
+        `glsw.engines.ENGINES` for pairs (default "auto").
     device, memory
-        As for `glsw.Aligner`; for pairs one device.
+        As for `glsw.Aligner`; pairs use one device.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
     executor : concurrent.futures.Executor or distributed.Client, optional
-        Scores parts of the triples; not for pairs.
+        Scores parts of the triples. Not supported for pairs.
 
     Returns
     -------
@@ -259,7 +259,7 @@ def motifs(
     Raises
     ------
     TypeError, ValueError
-        As of `Recording.of`, `glsw.wings.series.words.words_of`, `scoring_of` and `compare`.
+        As for `Recording.of`, `glsw.wings.series.words.words_of`, `scoring_of` and `compare`.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def aligner_of(
     device: Devices = None,
     memory: int | None = None,
 ) -> AbstractContextManager[Aligner3 | Aligner]:
-    """Return the aligner of triples or of pairs, by the scoring, which closes with its block.
+    """Return the aligner of triples or of pairs, depending on the scoring, for a ``with`` block.
 
     Raises
     ------

@@ -57,8 +57,8 @@ def read(
     block : int, optional
         The time series of a SNIRF file that has several, counted from 1; the first by default.
     time_unit : {"s", "ms", "us"}, optional
-        The unit of the times of a SNIRF file, whatever it names. A file that says that its unit is
-        unknown is read in seconds, with a note, if its samples are then 2 ms to 2 s apart.
+        Time unit of a SNIRF file, whatever unit it names. A file with an unknown unit is read in
+        seconds, with a note, if its samples are then 2 ms to 2 s apart.
 
     Returns
     -------

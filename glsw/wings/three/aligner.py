@@ -40,32 +40,32 @@ class Aligner3(PoolUser):
     """A scoring, an engine and a device, ready to align three sequences.
 
     The table has a cell for each choice of a residue from each sequence; a cell follows from the
-    seven before it (Sudo et al. 2012, equation 2, figures 5 and 7). What ties mean, and which of
-    several equally good alignments comes out, is said at `glsw.engines.three.Engine3`.
+    seven before it (Sudo et al. 2012, equation 2, figures 5 and 7). See
+    `glsw.engines.three.Engine3` for tie-breaking.
 
     Parameters
     ----------
     scoring : Scoring3, optional
-        The sum of pairs of BLOSUM62 with gaps of 11/1 in BLAST's words unless given: then nucleic
-        acid is an error of each method. `glsw.align3` and others take that of
-        ``Scoring.nucleotide()`` for it.
+        The default is the sum of pairs with BLOSUM62 and BLAST's gap costs 11/1, with which
+        nucleic acid is an error in each method; `glsw.align3` then uses the sum of pairs with
+        ``Scoring.nucleotide()``.
     mode : {"local", "global", "semiglobal"}, optional
-        That of the scoring unless given, which is local unless set, see `Scoring3.in_mode`.
+        By default the mode of the scoring, which is local unless set, see `Scoring3.in_mode`.
     engine : str
         A name in `glsw.engines.three.ENGINES3`.
     device : int, str, Device, or list of int or str, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
-        A list, or ``"all"``, is for batches: `scores`, `ends` and `paths` divide the triples among
-        all of these, each with a process of its own; all else runs on the first.
+        With a list, or ``"all"``, `scores`, `ends` and `paths` divide their triples among these
+        devices, with one process per device; everything else runs on the first.
     unknown : str, optional
-        The letter of the alphabet to take for letters outside it, which are an error otherwise.
+        Replacement for letters outside the alphabet, which are otherwise an error.
     memory : int, optional
-        Bytes of device memory that what an engine keeps of the tables may take.
+        Maximum bytes of device memory for the parts of tables that an engine stores.
     polling : bool, optional
-        Whether all parts of a table are computed at once and wait for one another, which is faster
-        and needs a device that lets every work group which has begun go on. By default on devices
-        of NVIDIA, and of AMD once they have proved themselves. If it fails there is a warning, and
-        the table is computed part by part.
+        Whether all parts of a table are computed at once, waiting for one another. This is faster,
+        and requires that every work group that has started makes progress. By default True with
+        NVIDIA's driver, and with AMD's once it has passed its self-test. If a part waits in vain, a
+        warning follows, and the table is computed part by part.
 
     Raises
     ------
@@ -83,8 +83,8 @@ class Aligner3(PoolUser):
     Any thread may call any method, and forked processes may not, as with `glsw.Aligner`.
 
     The processes of several devices start with the aligner and end with `close`, or at the end of
-    a ``with`` block. They import the main module anew: what a script does with several devices has
-    to stand below ``if __name__ == "__main__":``.
+    a ``with`` block. They import the main module again: a script that uses several devices needs
+    ``if __name__ == "__main__":`` around its statements.
 
     References
     ----------
@@ -263,16 +263,16 @@ class Aligner3(PoolUser):
 
     @described(score)
     def table(self, a: One, b: One, c: One) -> Scores:
-        """Return the whole table of three sequences, as figure 5 of Sudo et al. (2012) has it.
+        """Return the whole table of three sequences, as in figure 5 of Sudo et al. (2012).
 
         Parameters and errors as in `score`.
 
         Returns
         -------
         ndarray of int32, shape (l, m, n)
-            Entry (i, j, k) is the best score of alignments that end with the residues i, j and k
-            of the three, counted from 0, or earlier than these with gaps: equation (2). In mode
-            "local" it is 0 where none scores more. Units as in `scores`.
+            Entry (i, j, k) is the best score of an alignment that ends at the residues i, j and k,
+            counted from 0; its last column contains one, two or all of them (equation 2). In mode
+            "local" it is 0 where no alignment scores more. Units as in `scores`.
 
         Examples
         --------
@@ -289,17 +289,17 @@ class Aligner3(PoolUser):
     def align(self, a: One, b: One, c: One) -> Bio.Align.Alignment:
         """Return the best alignment of three sequences.
 
-        Of several equally good ones it is always the same, see `glsw.engines.three.Engine3`.
+        Among equally good alignments it is always the same one, see `glsw.engines.three.Engine3`.
 
         Parameters and errors as in `score`.
 
         Returns
         -------
         Bio.Align.Alignment
-            Of three rows in the order of the arguments, whose ``sequences`` are `SeqRecord` of
-            the whole sequences. Its ``score`` is in units of the matrix; its
-            ``column_annotations`` have the `marks` of the columns, which ``format("clustal")``
-            writes. A local alignment of score 0 has no columns.
+            Three rows in the order of the arguments; ``sequences`` are `SeqRecord` of the whole
+            sequences. ``score`` is in units of the matrix; ``column_annotations`` contain the
+            `marks` of the columns, which ``format("clustal")`` writes. A local alignment with
+            score 0 has no columns.
 
         Examples
         --------
@@ -330,28 +330,28 @@ class Aligner3(PoolUser):
         min_score: float | None = None,
         progress: Progress | None = None,
     ) -> Iterator[Bio.Align.Alignment]:
-        """Return the alignments of three sequences of which no two have a column in one place.
+        """Return alignments of three sequences that share no column at the same positions.
 
-        First comes that of `align`, then the best of those in which no column of two or three
-        residues ends at the same place of all three sequences as one of it, then the best that has
-        no such column of these two, and so on (after Waterman and Eggert 1987). A pair of residues
-        may be aligned in two of them, beside different places of the third sequence.
+        The first is that of `align`, the second the best that shares no column of two or three
+        residues, ending at the same positions of all three sequences, with the first, the third the
+        best that shares none with these two, and so on (after Waterman and Eggert 1987). Two of
+        them may align the same pair of residues, next to different positions of the third sequence.
 
         Parameters
         ----------
         a, b, c : sequence or path
         max_alignments : int or None
-            How many at most, None for all. In mode "global" or "semiglobal" there is one.
+            Maximum number, None for all. In mode "global" or "semiglobal" there is one.
         min_score : int or float, optional
-            Least score of an alignment. In mode "local" 1 unless given, and never 0 or less.
+            Minimum score of an alignment. In mode "local" 1 unless given, and never 0 or less.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
 
         Returns
         -------
         iterator of Bio.Align.Alignment
-            As from `align`; scores do not increase. Each is computed when it is asked for, and
-            takes about as long as the first.
+            As from `align`, in descending order of scores. Each is computed on demand, in about
+            the time of the first.
 
         Raises
         ------

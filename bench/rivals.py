@@ -1,6 +1,6 @@
 """Other programs in the same run, each optional and told when it is missing; those that read files.
 
-`find` looks for all of them; ``--competitor NAME=PATH`` says where others are. ssearch36, SWIPE and
+`find` looks for all of them; ``--competitor NAME=PATH`` says where others are. ssearch36 and
 CUDASW++4.0 read files, and list their best scores.
 """
 
@@ -27,7 +27,7 @@ from glsw import DNA, PROTEIN, Alphabet, Batch, Record, Scoring, Sequences
 
 MODULES = {"parasail": "parasail", "pyopal": "pyopal", "Biopython": "Bio", "edlib": "edlib"}
 MODULES |= {"StringZilla": "stringzillas"}
-COMMANDS = {"ssearch36": "ssearch36", "SWIPE": "swipe", "CUDASW++4.0": "align"}
+COMMANDS = {"ssearch36": "ssearch36", "CUDASW++4.0": "align"}
 COMMANDS |= {name: name for name in ("blastn", "blastp", "tblastn", "diamond", "mmseqs")}
 COMMANDS |= {name: name for name in ("psiblast", "jackhmmer")}
 NAMES = (*MODULES, *COMMANDS)
@@ -58,7 +58,7 @@ def searching(
     found: Mapping[str, str], scoring: Scoring, cores: int, *, slow: bool = False
 ) -> Programs:
     """Return what searches a database, on one core and on all; ``slow``: Biopython too."""
-    kinds: list[type[Competitor]] = [programs.Pyopal, programs.Parasail, Ssearch36, Swipe]
+    kinds: list[type[Competitor]] = [programs.Pyopal, programs.Parasail, Ssearch36]
     kinds += [programs.Biopython] * slow
     made: Programs = []
     for count, kind in product(sorted({1, cores}), kinds):
@@ -118,60 +118,47 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
             file.write(f">{title}\n{record.letters}\n")
 
 
-class Command(Competitor):
-    """A program that reads files and lists its ten best scores; its time includes its start."""
+class Ssearch36(Competitor):
+    """``ssearch36`` of the FASTA package: BLOSUM62, or match and mismatch of DNA.
 
-    best, parallel = 10, True
-    proteins: str  # its words for BLOSUM62
-    dna: str  # and for match and mismatch
-    pattern: str  # of a score that it prints
+    It reads files and lists its ten best scores; its time includes its start.
+    """
+
+    name, best, parallel = "ssearch36", 10, True
 
     def __init__(self, scoring: Scoring, cores: int, path: str) -> None:
         super().__init__(scoring, cores, path)
         self.version = version_of(path, "-h") or "unknown"
-
-    @contextmanager
-    def prepared(self, batch: Batch) -> Iterator[Ready]:
-        alphabet = self._scoring.alphabet
-        with tempfile.TemporaryDirectory(prefix="glsw-bench-") as name:
-            folder = Path(name)
-            write_fasta(folder / "query", "query", batch.queries.part(slice(1)), alphabet)
-            targets = batch.targets.select(batch.target_index)
-            write_fasta(folder / "db", "t", targets, alphabet)
-            self.index(folder)
-            extend, (match, mismatch) = self._scoring.gap_extend, self._scoring.matrix[0, :2]
-            facts = {"cores": self._cores, "best": self.best, "match": match, "mismatch": mismatch}
-            facts |= {"first": self._scoring.gap_open - extend, "extend": extend}
-            form = self.proteins if is_blosum62(self._scoring) else self.dna
-            words = [self._path, *form.format(**facts).split()]
-
-            def scores() -> Scores:
-                text = run(words, folder)
-                found = re.findall(self.pattern, text, re.MULTILINE)[: self.best]
-                return np.array(found, str).astype(np.int32)
-
-            yield scores
-
-    def index(self, folder: Path) -> None:
-        """Make of the targets what the command needs."""
-
-    def listed(self, scores: Scores) -> Scores:
-        return np.sort(scores)[::-1][: self.best]
-
-
-class Ssearch36(Command):
-    """``ssearch36`` of the FASTA package: BLOSUM62, or match and mismatch of DNA."""
-
-    # Its -f is what a gap costs besides -g for every position, the first included.
-    proteins = "-q -T {cores} -s BP62 -f -{first} -g -{extend} -z -1 -d 0 -b {best} query db"
-    dna = proteins.replace("-s BP62", "-n -3 -r +{match}/{mismatch}")  # one strand
-    name, pattern = "ssearch36", r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$"
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
         kinds = scoring.match_and_mismatch
         simple = scoring.alphabet == DNA and kinds is not None and kinds[0] > 0 > kinds[1]
         return is_blosum62(scoring) or simple
+
+    @contextmanager
+    def prepared(self, batch: Batch) -> Iterator[Ready]:
+        scoring, (match, mismatch) = self._scoring, self._scoring.matrix[0, :2]
+        # Its -f is what a gap costs besides -g for every position, the first included.
+        first, kind = scoring.gap_open - scoring.gap_extend, "-s BP62"
+        if not is_blosum62(scoring):
+            kind = f"-n -3 -r +{match}/{mismatch}"  # one strand
+        words = f"-q -T {self._cores} {kind} -f -{first} -g -{scoring.gap_extend} -z -1 -d 0"
+        words += f" -b {self.best} query db"
+        with tempfile.TemporaryDirectory(prefix="glsw-bench-") as name:
+            folder, targets = Path(name), batch.targets.select(batch.target_index)
+            write_fasta(folder / "query", "query", batch.queries.part(slice(1)), scoring.alphabet)
+            write_fasta(folder / "db", "t", targets, scoring.alphabet)
+
+            def scores() -> Scores:
+                text = run([self._path, *words.split()], folder)
+                found = re.findall(r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$", text, re.MULTILINE)
+                return np.array(found[: self.best], str).astype(np.int32)
+
+            yield scores
+
+    def listed(self, scores: Scores) -> Scores:
+        return np.sort(scores)[::-1][: self.best]
 
 
 def ssearch36_table(
@@ -182,21 +169,6 @@ def ssearch36_table(
     for query in queries:
         write_records(folder / "one", [query])
         yield from (line.split("\t") for line in run(words, folder).splitlines())
-
-
-class Swipe(Command):
-    """SWIPE, which searches a database of BLAST's format."""
-
-    proteins = "-i query -d db -M BLOSUM62 -G {first} -E {extend} -a {cores} -m 99 -v 0 -e 1e9"
-    proteins += " -b {best}"
-    name, pattern = "SWIPE", r"\t(\d+)$"
-
-    @staticmethod
-    def available(scoring: Scoring) -> bool:
-        return shutil.which("makeblastdb") is not None and is_blosum62(scoring)
-
-    def index(self, folder: Path) -> None:
-        run(["makeblastdb", "-dbtype", "prot", "-in", "db", "-blastdb_version", "4"], folder)
 
 
 class Cudasw4:

@@ -1,9 +1,10 @@
 """What searches find and say of it: E-values beside those of others, false hits, relatives."""
 
+import shlex
 import tempfile
 import time
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
 from itertools import product, zip_longest
@@ -272,17 +273,11 @@ class Sensitivity(Workload, called="sensitivity"):
     """How each is asked its version, its words or options, the rounds that count."""
 
     def cases(self) -> Iterator[Case]:
-        searches: dict[str, Any] = {"glsw": self._glsw, "ssearch36": self._ssearch36}
-        searches |= {"blastp": self._blast, "psiblast": self._blast}
-        searches |= {"phmmer": self._hmmer, "jackhmmer": self._hmmer}
         for name, (asks, words, numbers) in self.programs.items():
-            if isinstance(words, str):
-                words = words.format(rounds=_ROUNDS, inclusion=INCLUSION)
-            found = cache(
-                partial(self._found, partial(searches[name.replace(",", "").split()[0]], words))
-            )
+            search = self._others if asks else self._glsw
+            found = cache(partial(self._found, partial(search, words)))
             fields: dict[str, Any] = {"ours": not asks, "grace": 1e4}
-            fields["version"] = version_of(name, asks) if asks else None
+            fields["version"] = version_of(name.split()[0], asks) if asks else None
             for (place, number), measure in product(enumerate(numbers), (*FIRST, *CURVE)):
                 start = partial(self._start, found, place - len(numbers), measure)
                 program = f"{name}, {number} round{'s' * (number > 1)}"
@@ -323,33 +318,22 @@ class Sensitivity(Workload, called="sensitivity"):
             parts = list(pool.map(work, [queries[k::count] for k in range(count)]))
         return [dict(ChainMap(*some)) for some in zip(*parts, strict=True)]
 
-    def _blast(self, command: str, folder: Path, queries: list[Record]) -> Sequence[Hits]:
-        """Return the hits of each round of psiblast, or of the one of blastp."""
-        run(["makeblastdb", "-dbtype", "prot", "-in", "db"], folder)
-        words = f"{command} -query q -db db -max_target_seqs 5000 -evalue {_EVALUE}"
-        words += f" -num_threads {self.setup.cores}"
+    def _others(self, command: str, folder: Path, queries: list[Record]) -> Sequence[Hits]:
+        """Return the hits of each round of another program; its last one stands for what follows.
+
+        With their own filters, lists of HMMER end at 0.05 errors per query.
+        """
+        words = {"inclusion": INCLUSION, "evalue": _EVALUE, "cores": self.setup.cores}
+        if "-db db" in command:
+            run(["makeblastdb", "-dbtype", "prot", "-in", "db"], folder)
         found: list[dict[str, Sequence[tuple[str, float]]]] = [{} for _ in range(_ROUNDS)]
         for query in queries:
             write_records(folder / "q", [query])
-            text = run([*words.split(), "-outfmt", "7 qseqid sseqid evalue"], folder)
-            parts = text.split("# Iteration: ")
+            parts = run(shlex.split(command.format(**words)), folder).split("# Iteration: ")
             parts = parts[1:] or parts
             for number, hits in enumerate(found):
-                hits.update(_best(parts[min(number, len(parts) - 1)].splitlines()))
+                hits.update(_best(parts[min(number, len(parts) - 1)]))
         return found
-
-    def _ssearch36(self, command: str, folder: Path, queries: list[Record]) -> Sequence[Hits]:
-        rows = ssearch36_table(folder, queries, _EVALUE, self.setup.cores)
-        return [_best(f"{row[0]}\t{row[1]}\t{row[10]}" for row in rows)]
-
-    def _hmmer(self, command: str, folder: Path, queries: list[Record]) -> Sequence[Hits]:
-        """Return the hits of phmmer, or of the last round of jackhmmer."""
-        write_records(folder / "q", queries)
-        # With its own filters, lists end at 0.05 errors per query.
-        words = f"{command} --F1 0.05 --F2 0.05 --F3 0.02 -E {_EVALUE} --cpu {self.setup.cores}"
-        run(f"{words} -o out --tblout table q db".split(), folder)
-        rows = (line.split() for line in (folder / "table").read_text().splitlines())
-        return [_best(f"{row[2]}\t{row[0]}\t{row[4]}" for row in rows if row[0][0] != "#")]
 
 
 def _rounds(
@@ -372,12 +356,15 @@ def _rounds(
     return found
 
 
-def _best(lines: Iterable[str]) -> Hits:
-    """Return hits of lines with query, target and E-value, each target once."""
+def _best(text: str) -> Hits:
+    """Return the hits of a table, of HMMER or with tabs and three or twelve columns, each once."""
     found: dict[str, dict[str, float]] = {}
-    for line in lines:
-        if line.count("\t") == 2:
-            query, target, evalue = line.split("\t")
+    for line in text.splitlines():
+        cells, words = line.split("\t"), line.split()
+        if len(cells) == 1 and len(words) > 17 and line[0] != "#":
+            cells = [words[2], words[0], words[4]]
+        if len(cells) in (3, 12):
+            query, target, evalue = cells[0], cells[1], float(cells[2 if len(cells) == 3 else 10])
             known = found.setdefault(query, {})
-            known[target] = min(float(evalue), known.get(target, float("inf")))
+            known[target] = min(evalue, known.get(target, evalue))
     return {query: sorted(each.items(), key=itemgetter(1)) for query, each in found.items()}

@@ -281,8 +281,8 @@ def test_programs_are_found_or_told(tmp_path):
     found = rivals.find({})
     assert "CUDASW++4.0" not in found
     assert "CUDASW++4.0" in rivals.NAMES
-    with pytest.raises(ValueError, match="SWIPE: there is no file"):
-        rivals.find({"SWIPE": str(tmp_path / "swipe")})
+    with pytest.raises(ValueError, match="ssearch36: there is no file"):
+        rivals.find({"ssearch36": str(tmp_path / "ssearch36")})
 
 
 @pytest.mark.parametrize("cores", [1, 2])

@@ -113,7 +113,7 @@ def test_generated_domains_are_counted_as_pair_by_pair(seed: int) -> None:
 
 def test_each_target_counts_once() -> None:
     lines = ["a\tb\t0.5", "a\tc\t0.1", "a\tb\t0.01", "Search has converged!", ""]
-    assert _best(lines) == {"a": [("b", 0.01), ("c", 0.1)]}
+    assert _best("\n".join(lines)) == {"a": [("b", 0.01), ("c", 0.1)]}
 
 
 def test_curves_are_those_of_the_rows(tmp_path: Path) -> None:

@@ -77,6 +77,8 @@ def _searches() -> Iterator[tuple[str, Call]]:
     yield "search genes", partial(_search, [_dna(1500)], [_dna(2000)] * 200, _DNA)
     family = glsw.Profile.from_alignment(_FAMILY)
     yield "search profile", partial(_search, [family], database)
+    sums = partial(glsw.iterate, iterations=1, sums=True, device=0)
+    yield "iterate with sums", partial(sums, _protein(200), database[:600])
 
 
 def _pairs() -> Iterator[tuple[str, Call]]:

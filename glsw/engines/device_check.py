@@ -19,6 +19,7 @@ from glsw.device.verdicts import RIGHT
 from glsw.engines import ENGINES, cpu, engine_of
 from glsw.engines.auto import Auto
 from glsw.engines.base import Engine, Variant
+from glsw.engines.forward import ForwardSums
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometry
 from glsw.engines.lanes.trial import trial_of
@@ -27,7 +28,7 @@ from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
-from glsw.sequences.alphabet import DNA
+from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
 
 _SECONDS = 0.3  # of a measurement, at least
@@ -73,7 +74,17 @@ def tested(device: Device) -> Iterator[Tested]:
                     yield _timed(proofs, kind, variant, scoring, task, f"{work}: {task}")
     if device.info.compute:
         yield from tested_maps(device)
+        yield from tested_sums(device)
         yield from tested_of_three(device)
+
+
+def tested_sums(device: Device) -> Iterator[Tested]:
+    """Yield the test of forward sums, see `glsw.engines.forward`."""
+    letters = len(PROTEIN)
+    start = time.perf_counter()
+    with device:
+        verdict = Proofs(device).tried(lambda: ForwardSums(device).holds(letters))
+    yield Tested(ForwardSums.name, "usual", "protein: sums", verdict, time.perf_counter() - start)
 
 
 def measured(device: Device) -> dict[str, float]:

@@ -232,6 +232,7 @@ OWN_PERMUTATIONS = {
         **LANES,
         COLUMNS=128,
     ),
+    "forward.comp": permutations(({"CHAIN": 1}, {"CHAIN": 16}), **LANES | {"ROWS": 16, "STEP": 4}),
     "traceback.comp": permutations(({}, {"ROW_MAJOR": 1}), TURN, **LANES, ENDS=1),
     "scan.comp": permutations(
         LINEAR,
@@ -406,6 +407,7 @@ BUDGETS = {
     "diagonal.comp": (12, 10, 168),
     "diagonal_leaning.comp": (10, 12, 48),
     "empty_sides.comp": (0, 0, 2),
+    "forward.comp": (0, 1, 2),
     "lanes.comp": (11, 10, 237),  # 54 of them from end to end
     "lanes_columns.comp": (3, 5, 12),
     "lanes_profile.comp": (0, 1, 2),
@@ -423,7 +425,7 @@ BUDGETS = {
     "traceback3.comp": (2, 1, 4),
     "wavefront.comp": (7, 5, 28),
 }
-ALL_PERMUTATIONS = 1_558
+ALL_PERMUTATIONS = 1_560
 
 
 def conditional_macros(lines):

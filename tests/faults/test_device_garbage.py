@@ -26,6 +26,7 @@ from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
 from glsw.engines.base import Engine, Progress, Ties, ignore
 from glsw.engines.bit_parallel import BitParallel
+from glsw.engines.forward import ForwardSums
 from glsw.engines.gl import Programs
 from glsw.engines.score_map import VALUES, ScoreMap, Value
 from glsw.engines.three.base import Engine3
@@ -35,6 +36,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA
+from glsw.sequences.encoded import Sequences
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="memory is measured as on Linux"
@@ -297,6 +299,20 @@ def test_score_maps(value: Value, memory: int, device: Device) -> None:
         assert found.shape == (6, 4)
         assert (found >= 0).all()
         assert (found <= 5 * len(query)).all()
+
+    judge(task, device)
+
+
+def test_forward_sums(device: Device) -> None:
+    rng = np.random.default_rng(4)
+    odds = [np.exp(rng.normal(size=(n, 5))) for n in (9, 40)]
+    targets = Sequences.of([rng.integers(0, 5, n).astype(np.uint8) for n in (0, 3, 50)])
+    pairs = np.indices((2, 3)).reshape(2, -1).T
+
+    def task() -> None:
+        found = ForwardSums(device).log_sums(odds, targets, pairs)
+        assert np.isneginf(found[pairs[:, 1] == 0]).all()
+        assert not np.isinf(found[pairs[:, 1] > 0]).any()  # NaN: the host computes them
 
     judge(task, device)
 

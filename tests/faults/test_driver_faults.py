@@ -561,7 +561,11 @@ def quick_test(monkeypatch):
     def tested(device: Device) -> Any:
         without = [patch.object(device_check, "_scorings", lambda: scorings)]
         without.append(patch.object(device_check, "ENGINES", {"scan": Scan}))
-        for tests in ("three.proof.tested_of_three", "score_map_proof.tested_maps"):
+        for tests in (
+            "three.proof.tested_of_three",
+            "score_map_proof.tested_maps",
+            "device_check.tested_sums",
+        ):
             without.append(patch(f"glsw.engines.{tests}", return_value=()))
         with ExitStack() as stack:
             for each in without:

@@ -5,30 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.hits import Hits, SearchResult
-from glsw.alignment.paths import DIAGONAL
-from glsw.cores import cores
+from glsw.alignment.paths import DIAGONAL, Runs
+from glsw.alignment.table import HitTable
+from glsw.device.device import Device
+from glsw.device.info import COMPUTE
+from glsw.engines.base import Engine
+from glsw.engines.forward import log_sums
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import offsets_of
+from glsw.sequences.encoded import Sequences, distinct, offsets_of
 from glsw.statistics.base import Floats, Statistics, Unavailable, in_bits
 from glsw.wings.profiles.background import Background
 from glsw.wings.profiles.profile import Profile
 
 _Float = npt.NDArray[np.float64]
-_Codes = npt.NDArray[np.uint8]
+_Int64 = npt.NDArray[np.int64]
 
-_GAP_OPEN_PROBABILITY, _GAP_EXTEND_PROBABILITY = 0.04, 0.6
-"""Chosen on a third of the queries of docs/SENSITIVITY.md."""
 _RANDOM_TARGETS, _RANDOM_LENGTH, _TAIL_TARGETS, _SEED = 256, 100, 10, 0
-_MAX_CELLS_PER_DIAGONAL = 2**14  # of a batch: they fit a processor's cache
-_MAX_POSITIONS_PER_BATCH = 2**20  # limits the memory
-_MAX_LENGTH_RATIO = 1.6  # of the targets of a batch
 _MIN_ODDS, _MAX_ODDS = 1e-250, 1e250  # keep sums and their logarithms finite
 MAX_CANDIDATE_EVALUE = 100.0
 """Forward scores are computed for targets whose best alignment has at most this E-value."""
@@ -39,7 +36,7 @@ _MAX_NATS_TO_SUM = 200.0
 
 
 class ForwardScores:
-    """Computes the Forward scores of one profile.
+    """Computes the Forward scores of profiles of one scoring.
 
     The odds of an alignment are the product of exp(lambda s) over its pairs of letters, with scores
     s, and of the probabilities of its steps. After a pair a gap in the target has the probability
@@ -53,15 +50,19 @@ class ForwardScores:
 
     Parameters
     ----------
-    profile : Profile
-        Of amino acids, its scores with the lambda of its scoring.
+    profiles : sequence of Profile
+        At least one, of amino acids, with scores of the lambda of their scoring.
+    device : Device, optional
+        What computes the sums, see `glsw.engines.forward.log_sums`.
 
     Attributes
     ----------
-    k : float
-        K of this profile.
-    odds : ndarray of float64, shape (m, A + 1)
-        exp(lambda s) of each position with each letter of the alphabet, and 0 past a target's end.
+    background : Background
+        Of the scoring.
+    odds : list of ndarray of float64, shape (m, A)
+        Of each profile exp(lambda s) of each position with each letter of the alphabet.
+    k : ndarray of float64
+        K of each profile.
 
     Raises
     ------
@@ -69,84 +70,37 @@ class ForwardScores:
         If the letters are no amino acids, or no local statistics exist for the scoring.
     """
 
-    def __init__(self, profile: Profile) -> None:
-        alphabet = profile.scoring.alphabet
+    def __init__(self, profiles: Sequence[Profile], device: Device | None = None) -> None:
+        self.background = background = Background(profiles[0].scoring)
+        alphabet = background.scoring.alphabet
         if not alphabet.amino_acids:
             raise ValueError(f"Forward scores are for amino acids, not for {alphabet.name}")
-        background = Background(profile.scoring)
-        rows, letters = profile.scores.shape
-        self.odds = np.zeros((rows, letters + 1))
+        self._device = device
         limits = math.log(_MIN_ODDS), math.log(_MAX_ODDS)
-        self.odds[:, :letters] = np.exp(np.clip(background.lambda_ * profile.scores, *limits))
+        self.odds = [
+            np.exp(np.clip(background.lambda_ * each.scores, *limits)) for each in profiles
+        ]
         shape = _RANDOM_TARGETS, _RANDOM_LENGTH
         raw = np.random.PCG64(_SEED).random_raw(shape)  # the same in all versions of NumPy
         chances = np.cumsum(background.frequencies) / background.frequencies.sum()
-        samples = background.codes[np.searchsorted(chances, raw / 2.0**64, side="right")]
-        found = np.sort(self.scores(list(samples)))[-_TAIL_TARGETS]
-        self.k = _TAIL_TARGETS / _RANDOM_TARGETS * math.exp(found) / (rows * _RANDOM_LENGTH)
+        codes = background.codes[np.searchsorted(chances, raw / 2.0**64, side="right")]
+        samples = Sequences.of(list(codes.astype(np.uint8)))
+        pairs = np.indices((len(profiles), len(samples))).reshape(2, -1).T
+        found = np.sort(self.scores(samples, pairs).reshape(len(profiles), -1))
+        sizes = np.array([len(each) for each in profiles]) * _RANDOM_LENGTH
+        self.k = _TAIL_TARGETS / _RANDOM_TARGETS * np.exp(found[:, -_TAIL_TARGETS]) / sizes
 
-    def scores(self, targets: Sequence[_Codes]) -> _Float:
-        """Return the scores of targets in nats, shape (N,); -inf for targets without letters.
+    def scores(self, targets: Sequences, pairs: _Int64) -> _Float:
+        """Return the scores of pairs in nats, shape (N,); -inf for targets without letters.
 
         Parameters
         ----------
-        targets : sequence of ndarray of uint8
+        targets : Sequences
             Their codes in the alphabet of the scoring.
+        pairs : ndarray of int64, shape (N, 2)
+            Numbers of a profile and a target.
         """
-        found = np.full(len(targets), -np.inf)
-        lengths = np.array([len(each) for each in targets], np.int64)
-        order = np.argsort(lengths, kind="stable")
-        order = order[lengths[order] > 0]
-        start, size = 0, len(self.odds)
-        while start < len(order):
-            shortest = int(lengths[order[start]])
-            most = min(
-                _MAX_CELLS_PER_DIAGONAL // min(shortest, size), _MAX_POSITIONS_PER_BATCH // size
-            )
-            some = order[start : start + max(1, most)]
-            some = some[lengths[some] <= _MAX_LENGTH_RATIO * shortest]
-            start += len(some)
-            # Codes backwards, so that those of an anti-diagonal are in the order of positions.
-            codes = np.full((int(lengths[some[-1]]), len(some)), self.odds.shape[1] - 1, np.intp)
-            for k, number in enumerate(some.tolist()):
-                codes[-lengths[number] :, k] = targets[number][::-1]
-            with np.errstate(divide="ignore", over="ignore"):
-                found[some] = np.log(self._of_batch(codes))
-        return found
-
-    def _of_batch(self, codes: npt.NDArray[np.intp]) -> _Float:
-        """Return the sums of targets, shape (B,), whose codes are reversed in columns.
-
-        Arrays hold one anti-diagonal: sums of alignments that end with a pair, with a target letter
-        in a gap, or with a position in a gap. Position i has index i + 1.
-        """
-        size, (length, batch) = len(self.odds), codes.shape
-        odds, rows = self.odds.ravel(), self.odds.shape[1] * np.arange(size)[:, np.newaxis]
-        pairs, pairs_before, inserts, gaps, ended, ended_before, some, total = np.zeros(
-            (8, size + 1, batch)
-        )
-        numbers = np.empty((size, batch), np.intp)
-        for diagonal in range(size + length - 1):
-            low, high = max(0, diagonal - length + 1), min(size, diagonal + 1)
-            here, above, at = slice(low + 1, high + 1), slice(low, high), length - 1 - diagonal
-            new, emitted, spare = pairs[here], numbers[: high - low], some[: high - low]
-            np.add(rows[above], codes[at + low : at + high], out=emitted)
-            odds.take(emitted, out=new, mode="clip")
-            new *= np.add(ended_before[above], 1, out=spare)
-            np.minimum(new, _MAX_ODDS, out=new)
-            total[here] += new
-            # Of gaps the sums are kept without the factor of their first position.
-            inserts[here] *= _GAP_EXTEND_PROBABILITY
-            inserts[here] += pairs_before[here]
-            np.multiply(gaps[above], _GAP_EXTEND_PROBABILITY, out=spare)
-            np.add(spare, pairs_before[above], out=gaps[here])
-            np.add(inserts[here], gaps[here], out=spare)
-            spare *= _GAP_OPEN_PROBABILITY * (1 - _GAP_EXTEND_PROBABILITY)
-            np.multiply(new, 1 - 2 * _GAP_OPEN_PROBABILITY, out=ended_before[here])
-            ended_before[here] += spare
-            ended, ended_before = ended_before, ended
-            pairs, pairs_before = pairs_before, pairs
-        return np.array([math.fsum(column) for column in total.T.tolist()])  # in any batch alike
+        return log_sums(self.odds, targets, pairs, self._device)
 
 
 @dataclass(frozen=True)
@@ -192,7 +146,10 @@ class ForwardStatistics(Statistics):
 
 
 def with_forward_scores(
-    results: Sequence[SearchResult], profiles: Sequence[Profile], database: Database
+    results: Sequence[SearchResult],
+    profiles: Sequence[Profile],
+    database: Database,
+    engine: Engine,
 ) -> list[SearchResult]:
     """Return results with bit scores and E-values of Forward scores.
 
@@ -218,68 +175,96 @@ def with_forward_scores(
         Of amino acids.
     database : Database
         That was searched.
+    engine : Engine
+        If it is on a device with compute shaders, that computes the sums.
 
     Raises
     ------
     ValueError
         If the letters are no amino acids.
     """
-    from concurrent.futures import ThreadPoolExecutor  # only for sums
+    some = [k for k, each in enumerate(results) if not isinstance(each.statistics, Unavailable)]
+    changed = list(results)
+    if not some:
+        return changed
+    made = ForwardScores([profiles[k] for k in some], _device_of(engine))
+    hits = [_best_of(results[k].listed) for k in some]
+    counts = [len(bounds) - 1 for bounds, _ in hits]
+    numbers = [table.target[bounds[:-1]] for bounds, table in hits if table is not None]
+    every = np.concatenate([np.empty(0, np.int64), *numbers])
+    used = distinct(every)
+    targets = database.select(database.rank[used].tolist())
+    pairs = np.stack(
+        [np.repeat(np.arange(len(some)), counts), np.searchsorted(used, every)], axis=1
+    )
+    units = [table.units[bounds[:-1]] for bounds, table in hits if table is not None]
+    scores = made.background.lambda_ * np.concatenate([np.empty(0), *units])
+    few = np.flatnonzero(scores < _MAX_NATS_TO_SUM)
+    scores[few] = made.scores(targets, pairs[few])
+    places = offsets_of(counts)
+    for n, (k, (bounds, table)) in enumerate(zip(some, hits, strict=True)):
+        statistics = ForwardStatistics(float(made.k[n]), len(database))
+        changed[k] = replace(results[k], statistics=statistics)
+        if table is None:
+            continue
+        part, first = slice(places[n], places[n + 1]), bounds[:-1]
+        of_targets = pairs[part, 1]
+        loss = _bias(table.runs[first], made.odds[n], targets, of_targets, made.background)
+        nats, lengths = scores[part] - loss, targets.lengths[of_targets]
+        bits, evalues = table.bits.copy(), table.evalues.copy()
+        bits[first] = statistics.bits(nats, lengths)
+        evalues[first] = statistics.evalue(nats, len(profiles[k]), lengths)
+        listed = Hits(bounds.tolist(), replace(table, bits=bits, evalues=evalues))
+        changed[k] = replace(changed[k], hits=listed)
+    return changed
 
-    targets = [_targets(result, database) for result in results]
-    each = partial(_with_forward_scores, sequences=len(database))
-    with ThreadPoolExecutor(cores(), "glsw-forward") as threads:
-        return list(threads.map(each, results, profiles, targets))
+
+def _device_of(engine: Engine) -> Device | None:
+    """Return the device of an engine if it has compute shaders."""
+    if engine.capabilities.requires and engine.device.info.version >= COMPUTE:
+        return engine.device
+    return None
 
 
-def _targets(result: SearchResult, database: Database) -> list[_Codes]:
-    """Return the codes of the target of each hit."""
-    listed = result.listed
+def _best_of(listed: Hits) -> tuple[_Int64, HitTable | None]:
+    """Return the first row of each hit and the row behind the last, and their rows alone."""
+    bounds = np.array(listed.bounds, np.int64)
     if not len(listed):
-        return []
-    numbers = listed.table.target[np.array(listed.bounds[:-1], np.int64)]
-    return [database.codes(place) for place in database.rank[numbers].tolist()]
+        return bounds[:1], None
+    return bounds - bounds[0], listed.table.select(listed.rows)
 
 
-def _with_forward_scores(
-    result: SearchResult, profile: Profile, targets: Sequence[_Codes], sequences: int
-) -> SearchResult:
-    """Return the result of one query, see `with_forward_scores`."""
-    if isinstance(result.statistics, Unavailable):
-        return result
-    listed, sums, background = result.listed, ForwardScores(profile), Background(profile.scoring)
-    statistics = ForwardStatistics(sums.k, sequences)
-    if not len(listed):
-        return replace(result, statistics=statistics)
-    table = listed.table.select(listed.rows)  # not those of other queries
-    bounds = np.array(listed.bounds, np.int64) - listed.bounds[0]
-    first = bounds[:-1]
-    scores = (background.lambda_ * table.units[first]).astype(np.float64)
-    some = np.flatnonzero(scores < _MAX_NATS_TO_SUM)
-    scores[some] = sums.scores([targets[k] for k in some.tolist()])
-    of_code = np.full(len(profile.scoring.alphabet), -1)
-    of_code[background.codes] = np.arange(len(background.codes))
-    odds, runs = sums.odds[:, background.codes], table.runs[first]
+def _bias(
+    runs: Runs, odds: _Float, targets: Sequences, numbers: _Int64, background: Background
+) -> _Float:
+    """Return how much the score of each hit is reduced in nats, shape (N,).
+
+    Given the columns of their best alignments, and the numbers of their targets.
+    """
+    codes = background.codes
+    of_code = np.full(odds.shape[1], -1)
+    of_code[codes] = np.arange(len(codes))
     at, residues = runs.pairs()
-    pairs = offsets_of(runs.total((runs.moves == DIAGONAL) * runs.lengths)).tolist()
-    for k, (start, stop) in enumerate(pairwise(pairs)):
-        letters = of_code[targets[k][residues[start:stop]]]
-        scores[k] -= _bias_correction(odds[at[start:stop]], letters)
-    lengths = np.array([len(each) for each in targets])
-    bits, evalues = table.bits.copy(), table.evalues.copy()
-    bits[first] = statistics.bits(scores, lengths)
-    evalues[first] = statistics.evalue(scores, len(profile), lengths)
-    changed = replace(table, bits=bits, evalues=evalues)
-    return replace(result, hits=Hits(bounds.tolist(), changed), statistics=statistics)
+    counts = runs.total((runs.moves == DIAGONAL) * runs.lengths)
+    hit = np.repeat(np.arange(len(runs)), counts)
+    letters = of_code[targets.residues[targets.offsets[numbers][hit] + residues]]
+    return _bias_corrections(odds[:, codes][at], letters, counts)
 
 
-def _bias_correction(odds: npt.NDArray[np.float64], letters: npt.NDArray[np.int64]) -> float:
-    """Return how much a score is reduced, in nats, given the odds of positions, shape (K, L).
+def _bias_corrections(odds: _Float, letters: _Int64, counts: _Int64) -> _Float:
+    """Return how much scores are reduced, in nats, shape (N,).
 
-    >>> odds = np.array([[4.0, 0.1], [4.0, 0.1], [4.0, 0.1]])
-    >>> [round(_bias_correction(odds, np.array(each)), 3) for each in ([0, 0, 0], [0, 1, 1])]
+    Given the odds of aligned positions, shape (K, L), and their letters, of which each hit has so
+    many, at least one.
+
+    >>> odds = np.array([[4.0, 0.1]] * 6)
+    >>> _bias_corrections(odds, np.array([0, 0, 0, 0, 1, 1]), np.array([3, 3])).round(3).tolist()
     [0.22, 0.0]
     """
-    known = letters[letters >= 0]
-    biased = float(np.log(odds.mean(axis=0))[known].sum()) if len(known) else 0.0
-    return max(0.0, float(np.logaddexp(np.log1p(-_BIAS_PRIOR), np.log(_BIAS_PRIOR) + biased)))
+    hit = np.repeat(np.arange(len(counts)), counts)
+    means = np.add.reduceat(odds, offsets_of(counts)[:-1]) / counts[:, np.newaxis]
+    known = letters >= 0
+    logs = np.log(means)[hit[known], letters[known]]
+    biased = np.bincount(hit[known], logs, minlength=len(counts))
+    found: _Float = np.logaddexp(np.log1p(-_BIAS_PRIOR), np.log(_BIAS_PRIOR) + biased)
+    return np.maximum(0.0, found)

@@ -262,7 +262,7 @@ def rounds(
     for number in range(1, iterations + 1):
         results = list(aligner.search(searched, database, top=None, evalue=widest, **options))
         if sums:
-            results = with_forward_scores(results, profiles, database)
+            results = with_forward_scores(results, profiles, database, aligner.engine)
         made = {}
         for k, profile, result in zip(going, profiles, results, strict=True):
             found, names, runs, codes = _members(result, inclusion, database)

@@ -1,0 +1,299 @@
+"""Forward sums, over all local alignments of profiles and targets: on a device, and on the host."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+
+from glsw.cores import cores
+from glsw.device.device import Device
+from glsw.engines import gl
+from glsw.engines.gl import Binding, Programs
+from glsw.engines.proof import UnprovedError, proofs_of, warn_of, work_for
+from glsw.engines.throttle import Throttle
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
+from glsw.sequences.tiles import cut
+
+_Float = npt.NDArray[np.float64]
+_Int64 = npt.NDArray[np.int64]
+_Codes = npt.NDArray[np.uint8]
+
+_GAP_OPEN_PROBABILITY, _GAP_EXTEND_PROBABILITY = 0.04, 0.6
+"""Chosen on a third of the queries of docs/SENSITIVITY.md; forward.comp has them too."""
+_MAX_ODDS = 1e250  # keeps sums and their logarithms finite
+_MAX_CELLS_PER_DIAGONAL = 2**14  # of a batch: they fit a processor's cache
+_MAX_POSITIONS_PER_BATCH = 2**20  # limits the memory
+_MAX_LENGTH_RATIO = 1.6  # of the targets of a batch
+
+_STEP = 4  # columns, whose letters are a word
+_MAX_DEVICE_ODDS = 2.0**16  # with which numbers stay in range for a step
+_LEAST_DEVICE_SUM = -64 * math.log(2)  # floats of less may have been 0
+_MAX_WORDS_OF_BORDERS, _MAX_PAIRS = 2**20, 2**20  # of a dispatch
+_FEW_REGISTERS = 100
+_TOLERANCE = 1e-3  # nats, of a proof
+_LAMBDA, _PROVED = 0.3, 330  # of a proof: scale of scores; positions, whose sum is near 2^500
+
+
+def log_sums(
+    odds: Sequence[_Float], targets: Sequences, pairs: _Int64, device: Device | None = None
+) -> _Float:
+    """Return the logarithm of the sum of the odds of all local alignments of each pair.
+
+    The odds of an alignment are the product of ``odds`` over its pairs of letters, and of the
+    probabilities of its steps, see `glsw.wings.profiles.forward.ForwardScores`.
+
+    Parameters
+    ----------
+    odds : sequence of ndarray of float64, shape (m, A)
+        Of each profile: of each position with each letter.
+    targets : Sequences
+        Codes below A.
+    pairs : ndarray of int64, shape (N, 2)
+        Numbers of a profile and a target.
+    device : Device, optional
+        With compute shaders, which computes the sums in 32-bit floats, to 1e-4 nats or better for
+        up to 2,000 letters. The host computes in 64-bit floats: without a device; if the device
+        does not prove itself, with a warning; and pairs with odds or sums that are out of range.
+
+    Returns
+    -------
+    ndarray of float64, shape (N,)
+        In nats; -inf for targets without letters.
+    """
+    found = np.full(len(pairs), np.nan)
+    if device is not None and len(pairs):
+        with device:
+            sums = ForwardSums(device)
+            try:
+                sums.prove(odds[0].shape[1])
+                found = sums.log_sums(odds, targets, pairs)
+            except UnprovedError as fault:
+                warn_of(device, fault, "the host")
+    rest = np.flatnonzero(np.isnan(found))
+    some = [rest[pairs[rest, 0] == k] for k in range(len(odds))] if len(rest) else []
+    work = [(odds[k], [targets[n] for n in pairs[each, 1].tolist()]) for k, each in enumerate(some)]
+    for each, logs in zip(some, _by_threads(work), strict=True):
+        found[each] = logs
+    return found
+
+
+def _by_threads(work: Sequence[tuple[_Float, list[_Codes]]]) -> list[_Float]:
+    if len(work) < 2:
+        return [log_sums_on_host(*each) for each in work]
+    from concurrent.futures import ThreadPoolExecutor  # only for several profiles
+
+    with ThreadPoolExecutor(cores(), "glsw-forward") as threads:
+        return list(threads.map(log_sums_on_host, *zip(*work, strict=True)))
+
+
+def log_sums_on_host(odds: _Float, targets: Sequence[_Codes]) -> _Float:
+    """Return the same of one profile and each of some targets, in 64-bit floats."""
+    found = np.full(len(targets), -np.inf)
+    lengths = np.array([len(each) for each in targets], np.int64)
+    order = np.argsort(lengths, kind="stable")
+    order = order[lengths[order] > 0]
+    start, size = 0, len(odds)
+    table = np.column_stack([odds, np.zeros(size)])  # of past a target's end
+    while start < len(order):
+        shortest = int(lengths[order[start]])
+        most = min(_MAX_CELLS_PER_DIAGONAL // min(shortest, size), _MAX_POSITIONS_PER_BATCH // size)
+        some = order[start : start + max(1, most)]
+        some = some[lengths[some] <= _MAX_LENGTH_RATIO * shortest]
+        start += len(some)
+        # Codes backwards, so that those of an anti-diagonal are in the order of positions.
+        codes = np.full((int(lengths[some[-1]]), len(some)), odds.shape[1], np.intp)
+        for k, number in enumerate(some.tolist()):
+            codes[-lengths[number] :, k] = targets[number][::-1]
+        with np.errstate(all="ignore"):
+            sums = _of_batch(table, codes)
+            if not (sums < _MAX_ODDS).all():
+                sums = _of_batch(table, codes, _MAX_ODDS)
+            found[some] = np.log(sums)
+    return found
+
+
+def _of_batch(table: _Float, codes: npt.NDArray[np.intp], most: float | None = None) -> _Float:
+    """Return the sums of targets, shape (B,), whose codes are reversed in columns.
+
+    Arrays hold one anti-diagonal: sums of alignments that end with a pair, with a target letter
+    in a gap, or with a position in a gap. Position i has index i + 1. Sums that end with a pair are
+    at most ``most``.
+    """
+    size, (length, batch) = len(table), codes.shape
+    odds, rows = table.ravel(), table.shape[1] * np.arange(size)[:, np.newaxis]
+    pairs, pairs_before, inserts, gaps, ended, ended_before, some, total = np.zeros(
+        (8, size + 1, batch)
+    )
+    numbers = np.empty((size, batch), np.intp)
+    for diagonal in range(size + length - 1):
+        low, high = max(0, diagonal - length + 1), min(size, diagonal + 1)
+        here, above, at = slice(low + 1, high + 1), slice(low, high), length - 1 - diagonal
+        new, emitted, spare = pairs[here], numbers[: high - low], some[: high - low]
+        np.add(rows[above], codes[at + low : at + high], out=emitted)
+        odds.take(emitted, out=new, mode="clip")
+        new *= np.add(ended_before[above], 1, out=spare)
+        if most is not None:
+            np.minimum(new, most, out=new)
+        total[here] += new
+        # Of gaps the sums are kept without the factor of their first position.
+        inserts[here] *= _GAP_EXTEND_PROBABILITY
+        inserts[here] += pairs_before[here]
+        np.multiply(gaps[above], _GAP_EXTEND_PROBABILITY, out=spare)
+        np.add(spare, pairs_before[above], out=gaps[here])
+        np.add(inserts[here], gaps[here], out=spare)
+        spare *= _GAP_OPEN_PROBABILITY * (1 - _GAP_EXTEND_PROBABILITY)
+        np.multiply(new, 1 - 2 * _GAP_OPEN_PROBABILITY, out=ended_before[here])
+        ended_before[here] += spare
+        ended, ended_before = ended_before, ended
+        pairs, pairs_before = pairs_before, pairs
+    return np.array([math.fsum(column) for column in total.T.tolist()])  # in any batch alike
+
+
+class ForwardSums(Programs):
+    """Computes forward sums on a device, see forward.comp.
+
+    Parameters
+    ----------
+    device : Device
+        With compute shaders.
+    chain, rows, workgroup : int, optional
+        Lanes of a chain, positions of a lane, a multiple of 4, and lanes of a work group; by
+        default what suits the device.
+    """
+
+    name = "forward"
+    bindings: ClassVar[tuple[Binding, ...]] = gl.BINDINGS
+
+    def __init__(
+        self,
+        device: Device,
+        *,
+        chain: int | None = None,
+        rows: int | None = None,
+        workgroup: int | None = None,
+    ) -> None:
+        super().__init__(device)
+        self._defines, self._uniforms, self._substitution = {"STEP": _STEP}, {}, None
+        self._device, self._throttle = device, Throttle(device, first=256)
+        self.chain = chain or (1 if device.info.software else 16)
+        self.rows = rows or (8 if device.info.registers < _FEW_REGISTERS else 16)
+        self._workgroup = max(self.chain, workgroup or (8 if device.info.software else 32))
+
+    def log_sums(self, odds: Sequence[_Float], targets: Sequences, pairs: _Int64) -> _Float:
+        """Return what `glsw.engines.forward.log_sums` does, NaN for pairs that are out of range."""
+        found = np.full(len(pairs), np.nan)
+        blocks = np.array([-(-len(each) // self.rows) for each in odds], np.int64)
+        able = np.array([each.max(initial=0) <= _MAX_DEVICE_ODDS for each in odds], bool)
+        words = -(-targets.lengths // _STEP)
+        profile, target = pairs.T
+        found[words[target] == 0] = -np.inf
+        some = np.flatnonzero(able[profile] & (words[target] > 0) & (words[target] < gl.MAX_ROUNDS))
+        if not len(some):
+            return found
+        profile, target = profile[some], target[some]
+        self.upload(gl.QUERIES, self._blocks(odds, blocks))
+        self.upload(gl.TARGETS, _words(targets, words, odds[0].shape[1]))
+        strips = -(-blocks[profile] // self.chain)
+        records = np.zeros((len(some), 5), np.uint32)
+        records[:, 0] = 1 + offsets_of(blocks)[profile]
+        records[:, 1] = blocks[profile]
+        records[:, 2] = offsets_of(words)[target]
+        records[:, 3] = words[target]
+        room = np.where(strips > 1, words[target], 0)
+        order = np.lexsort((-words[target], -strips))
+        program = self.program(
+            "forward.comp",
+            WORKGROUP=self._workgroup,
+            CHAIN=self.chain,
+            ROWS=self.rows,
+            LETTERS=odds[0].shape[1],
+        )
+        sums = np.zeros((len(some), 2))
+        limits = [_MAX_WORDS_OF_BORDERS, _MAX_PAIRS]
+        for part in cut([offsets_of(room[order]), np.arange(len(some) + 1)], limits):
+            chosen = order[part]
+            borders = offsets_of(room[chosen])
+            records[chosen, 4] = borders[:-1]
+            self._compute(program, records[chosen], strips[chosen], int(borders[-1]))
+            sums[chosen] = self.download(gl.BEST, (np.float32, 2), len(chosen))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(sums[:, 0]) + math.log(2) * sums[:, 1]
+        within = (logs > _LEAST_DEVICE_SUM) & (logs < math.log(_MAX_ODDS))
+        found[some] = np.where(within, logs, np.nan)
+        return found
+
+    def _blocks(self, odds: Sequence[_Float], blocks: _Int64) -> npt.NDArray[np.float32]:
+        """Return the odds of all profiles, shape (blocks, letters, rows); those of one more are 0.
+
+        Odds of one more letter, with which targets are filled up, are 0 too.
+        """
+        letters, rows = odds[0].shape[1], self.rows
+        table = np.zeros(((1 + int(blocks.sum())) * rows, letters + 1), np.float32)
+        places = ranges(rows * (1 + offsets_of(blocks)[:-1]), [len(each) for each in odds])
+        table[places, :letters] = np.minimum(np.concatenate(odds), _MAX_DEVICE_ODDS)
+        return table.reshape(-1, rows, letters + 1).transpose(0, 2, 1)
+
+    def _compute(
+        self,
+        program: moderngl.ComputeShader,
+        records: npt.NDArray[np.uint32],
+        strips: _Int64,
+        words: int,
+    ) -> None:
+        """Compute pairs, those of the most strips first, strip by strip."""
+        chains = self._workgroup // self.chain
+        groups = -(-len(records) // chains)
+        self.upload(gl.PAIRS, np.pad(records, ((0, groups * chains - len(records)), (0, 0))))
+        self.reserve(gl.ROW_ABOVE, 4 * (2 * _STEP + 1) * words)
+        self.reserve(gl.BEST, 8 * groups * chains)
+        self.reserve(gl.QUERIES)
+        self.reserve(gl.TARGETS)
+        for strip in range(int(strips[0])):
+            program["strip"] = strip
+            there = int(np.count_nonzero(strips > strip))
+            self._throttle.run_slices(-(-there // chains), partial(self._queue, program))
+
+    def _queue(self, program: moderngl.ComputeShader, part: range) -> None:
+        """Have some work groups compute."""
+        for start in range(part.start, part.stop, gl.MAX_PAIRS_PER_DISPATCH):
+            program["first_group"] = start
+            program.run(min(gl.MAX_PAIRS_PER_DISPATCH, part.stop - start))
+        self._device.ctx.memory_barrier()
+
+    def prove(self, letters: int) -> None:
+        """Have the device prove the program, see `glsw.engines.proof`; UnprovedError if wrong."""
+        family = f"{self.chain} x {self.rows} positions, {letters} letters"
+        proofs_of(self._device).require(self.name, family, partial(self.holds, letters))
+
+    def holds(self, letters: int) -> bool:
+        """Compute awkward pairs, twice, and compare with the host."""
+        scoring = Scoring.blast()
+        work, known = work_for(scoring), min(letters, len(scoring.alphabet))
+        scores = np.exp(_LAMBDA * scoring.matrix[:, :known])
+        odds = [np.full((m, letters), 0.5) for m in (_PROVED, _PROVED // 3, 1)]
+        for k, each in enumerate(odds):
+            each[:, :known] = scores[work.queries[k % 2][: len(each)]]
+        some = [work.same[:_PROVED], work.long[:_PROVED], work.same[:0], *work.targets]
+        targets = Sequences.of([each % known for each in some])
+        pairs = np.indices((len(odds), len(targets))).reshape(2, -1).T.astype(np.int64)
+        fresh = type(self)(
+            self._device, chain=self.chain, rows=self.rows, workgroup=self._workgroup
+        )
+        expected = log_sums(odds, targets, pairs)
+        fresh.log_sums(odds[::-1], targets, pairs)
+        found = fresh.log_sums(odds, targets, pairs)
+        return bool(np.allclose(found, expected, rtol=0, atol=_TOLERANCE))
+
+
+def _words(targets: Sequences, words: _Int64, padding: int) -> npt.NDArray[np.uint32]:
+    """Return targets that each begin with a word of letters, the lowest byte first."""
+    letters = np.full(_STEP * int(words.sum()), padding, np.uint8)
+    letters[ranges(_STEP * offsets_of(words)[:-1], targets.lengths)] = targets.residues
+    return letters.view("<u4").astype(np.uint32)

@@ -61,11 +61,15 @@ class Members:
         Its letters are the first row of every profile.
     gaps : {"fixed", "positional"}
         As for `Profile.from_alignment`.
+    background : Background, optional
+        Of the scoring of the query, which several queries may share.
     """
 
-    def __init__(self, query: Profile, gaps: Gaps = "fixed") -> None:
+    def __init__(
+        self, query: Profile, gaps: Gaps = "fixed", background: Background | None = None
+    ) -> None:
         self._query, self._gaps = query, gaps
-        self._background = Background(query.scoring)
+        self._background = background or Background(query.scoring)
         self._parts: dict[int, list[int]] = {}
 
     def profile(
@@ -256,7 +260,8 @@ def rounds(
     profiles = [_profile(aligner, query) for query in queries]
     check_gaps(gaps)
     widest = max(evalue, inclusion, MAX_CANDIDATE_EVALUE if sums else 0)
-    members = [Members(profile, gaps) for profile in profiles]
+    background = Background(profiles[0].scoring) if profiles else None
+    members = [Members(profile, gaps, background) for profile in profiles]
     seen: list[set[int]] = [set() for _ in queries]
     going = list(range(len(queries)))
     for number in range(1, iterations + 1):

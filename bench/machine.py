@@ -7,7 +7,6 @@ the CPU: joules of all processor packages (RAPL, the ``powercap`` of Linux), whi
 administrator may read. Joules include what the idle device takes.
 """
 
-import ctypes
 import math
 import os
 import platform
@@ -44,7 +43,6 @@ while True:
 """
 QUIET: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 _FIELDS = ("power.draw.instant", "power.draw")  # the second of older drivers, a mean on newer ones
-_EGL_CUDA_DEVICE = 0x323A  # of EGL_NV_device_cuda
 
 
 def cards() -> list[dict[str, Any]]:
@@ -267,7 +265,7 @@ def meter_for(device: Device | None) -> PowerMeter | None:
     info, listed = device.info, egl_devices()
     drm = listed[info.index].path if info.index < len(listed) else ""
     known = "nvidia" in f"{info.name} {info.vendor}".casefold()
-    return (nvidia(info.name, drm, info.index) if known else None) or hwmon(drm)
+    return (nvidia(info.name, drm) if known else None) or hwmon(drm)
 
 
 class Card(NamedTuple):
@@ -276,11 +274,11 @@ class Card(NamedTuple):
     watts: str
 
 
-def nvidia(renderer: str, drm: str, index: int) -> Sampler | None:
+def nvidia(renderer: str, drm: str) -> Sampler | None:
     """Return what samples a card; None if there is no tool, or it tells no power of it."""
     for field in _FIELDS:
         told = nvidia_smi("pci.bus_id", "name", field)
-        card = chosen([Card(*each) for each in told], renderer, drm, index)
+        card = chosen([Card(*each) for each in told], renderer, drm)
         if card and card.watts.replace(".", "").isdigit():
             words = ["nvidia-smi", "-i", card.address, f"--query-gpu=timestamp,{field}"]
             words += ["--format=csv,noheader,nounits", "-lms", str(int(INTERVAL * 1000))]
@@ -288,45 +286,20 @@ def nvidia(renderer: str, drm: str, index: int) -> Sampler | None:
     return None
 
 
-def chosen(cards: Sequence[Card], renderer: str, drm: str, index: int) -> Card | None:
+def chosen(cards: Sequence[Card], renderer: str, drm: str) -> Card | None:
     """Return the card of a renderer, None if that cannot be told.
 
-    Of several it is the one with the PCI address of EGL's device; where EGL names no file of the
-    device, the one with its CUDA number, if all cards are of the same kind (others CUDA sorts by
-    speed), else the only one with the renderer's name.
+    Of several it is the one with the PCI address of EGL's device, or where EGL names no file of
+    the device, the only one with the renderer's name.
     """
     if len(cards) < 2:
         return next(iter(cards), None)
     address = (SYS / "class/drm" / Path(drm).name / "device").resolve().name if drm else ""
     if ":" in address:  # such as 0000:65:00.0
-        same = [card for card in cards if card.address.casefold().endswith(address)]
-        return same[0] if same else None
-    if len({card.name for card in cards}) == 1:
-        number = cuda_number(index)
-        return cards[number] if number is not None and number < len(cards) else None
-    named = [card for card in cards if card.name in renderer]
-    return named[0] if len(named) == 1 else None
-
-
-def cuda_number(index: int) -> int | None:
-    """Return the CUDA number of EGL's device of that index, None if it has none."""
-    pointer, number = ctypes.c_void_p, ctypes.c_int32
-    try:
-        find = ctypes.CFUNCTYPE(pointer, ctypes.c_char_p)(
-            ("eglGetProcAddress", ctypes.CDLL("libEGL.so.1"))
-        )
-    except OSError:
-        return None
-    query, attribute = find(b"eglQueryDevicesEXT"), find(b"eglQueryDeviceAttribEXT")
-    if not query or not attribute:
-        return None
-    handles, count, value = (pointer * 64)(), number(), ctypes.c_ssize_t()
-    devices = ctypes.CFUNCTYPE(ctypes.c_uint, number, pointer, pointer)(query)
-    if not devices(64, ctypes.addressof(handles), ctypes.addressof(count)) or index >= count.value:
-        return None
-    read = ctypes.CFUNCTYPE(ctypes.c_uint, pointer, number, pointer)(attribute)
-    told = read(handles[index], _EGL_CUDA_DEVICE, ctypes.addressof(value))
-    return value.value if told else None
+        found = [card for card in cards if card.address.casefold().endswith(address)]
+    else:
+        found = [card for card in cards if card.name in renderer]
+    return found[0] if len(found) == 1 else None
 
 
 def energy(meter: PowerMeter, run: Callable[[], object], seconds: float) -> dict[str, Any] | None:

@@ -94,30 +94,6 @@ def _letters(scoring: Scoring, batch: Batch) -> tuple[str, list[str]]:
     return decode(batch.queries[0]), [decode(batch.targets[int(k)]) for k in batch.target_index]
 
 
-class Parasail(Competitor):
-    """parasail's striped Smith-Waterman, one profile a query, wider numbers where 8 bits overflow.
-
-    Linear gaps are left to its scan: some scores of the striped functions of version 1.3.4 are too
-    low there. Its time includes the Python loop and result object of its binding.
-    """
-
-    name = "parasail"
-    version = str(getattr(parasail, "__version__", None))
-    available = staticmethod(is_blosum62)
-
-    @contextmanager
-    def prepared(self, batch: Batch) -> Iterator[Ready]:
-        query, targets = _letters(self._scoring, batch)
-        costs = self._scoring.gap_open, self._scoring.gap_extend
-        align = getattr(parasail, f"sw_{'scan' if self._scoring.linear else 'striped'}_profile_sat")
-
-        def scores() -> Scores:
-            profile = parasail.profile_create_sat(query, parasail.blosum62)
-            return np.array([align(profile, target, *costs).score for target in targets], np.int32)
-
-        yield scores
-
-
 class Pyopal(Competitor):
     """pyopal: Opal, many targets at a time in SIMD registers, and in threads."""
 
@@ -152,21 +128,23 @@ def _texts(scoring: Scoring, batch: Batch) -> list[tuple[str, str]]:
 Method: TypeAlias = Literal["plain", "simd", "trace"]
 
 
-class ParasailPairs(Competitor):
-    """parasail on pairs, for every matrix of single letters.
+class Parasail(Competitor):
+    """parasail, for every matrix of single letters; its time includes the loop of Python.
 
     Method ``"plain"`` is its code without SIMD instructions, a cell at a time: what papers call a
-    sequential CPU. ``"simd"`` is striped, or with linear gaps (see `Parasail`) the scan;
-    ``"trace"`` the same with the alignment, as CIGAR. The numbers have as many bits as needed.
+    sequential CPU. ``"simd"`` is striped, or with linear gaps the scan: some scores of the striped
+    functions of version 1.3.4 are too low there. A query of many targets has one profile.
+    ``"trace"`` is the same with the alignment, as CIGAR. The numbers have as many bits as needed.
     Alignments may be global or semi-global; of these parasail leaves out the one of nothing but
     gaps, which scores 0.
     """
 
-    name, version = Parasail.name, Parasail.version
+    name, version = "parasail", str(getattr(parasail, "__version__", None))
     function: str
 
     def __init__(self, scoring: Scoring, method: Method = "simd") -> None:
         super().__init__(scoring)
+        self._method = method
         kind = "scan" if scoring.linear else "striped"
         kinds = {"plain": "", "simd": f"_{kind}_sat", "trace": f"_trace_{kind}_sat"}
         names = {"local": "sw", "global": "nw", "semiglobal": "sg"}
@@ -180,25 +158,34 @@ class ParasailPairs(Competitor):
     def prepared(self, batch: Batch) -> Iterator[Ready]:
         letters, scores = _table(self._scoring)
         matrix = parasail.matrix_create(letters, 0, 0)
-        for (row, column), score in np.ndenumerate(scores):
-            matrix.set_value(row, column, int(score))
-        words = self._scoring.gap_open, self._scoring.gap_extend, matrix
-        pairs, align = _texts(self._scoring, batch), getattr(parasail, self.function)
-        least = 0 if self.function.startswith("sg") else -(2**31)
+        for place, number in np.ndenumerate(scores):
+            matrix.set_value(*place, int(number))
+        costs = self._scoring.gap_open, self._scoring.gap_extend
+        pairs, name = _texts(self._scoring, batch), self.function
+        least = 0 if name.startswith("sg") else -(2**31)
+        one = self._method == "simd" and len(pairs) > 1 and np.ptp(batch.query_index) == 0
+        align = getattr(parasail, name.replace("_sat", "_profile_sat") if one else name)
 
-        def score_of(query: str, target: str) -> int:
-            result = align(query, target, *words)
-            if "trace" in self.function:
+        def score(result: Any) -> int:
+            if self._method == "trace":
                 result.cigar  # noqa: B018  walks back
             return max(int(result.score), least)
 
-        yield lambda: np.array([score_of(*pair) for pair in pairs], np.int32)
+        def scores_of_pairs() -> Scores:
+            if one:
+                profile = parasail.profile_create_sat(pairs[0][0], matrix)
+                found = [score(align(profile, target, *costs)) for _, target in pairs]
+            else:
+                found = [score(align(*pair, *costs, matrix)) for pair in pairs]
+            return np.array(found, np.int32)
+
+        yield scores_of_pairs
 
 
 def judge(scoring: Scoring, batch: Batch) -> tuple[str, Scores]:
     """Return who judges pairs, parasail or the reference, and their scores."""
-    if ParasailPairs.available(scoring):
-        return ParasailPairs.name, ParasailPairs(scoring).scores_of(batch)
+    if Parasail.available(scoring):
+        return Parasail.name, Parasail(scoring).scores_of(batch)
     return Reference.name, Reference(scoring).scores(batch)
 
 

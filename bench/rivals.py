@@ -76,11 +76,11 @@ def aligning(
 ) -> Programs:
     """Return the programs that compute pairs with these scores, on one core and on all.
 
-    ``methods`` are those of `ParasailPairs`; a name of a row has its function if there are several.
+    ``methods`` are those of `Parasail`; a name of a row has its function if there are several.
     """
     kinds: list[Callable[[], Competitor]] = []
-    if "parasail" in found and programs.ParasailPairs.available(scoring):
-        kinds += [partial(programs.ParasailPairs, scoring, method) for method in methods]
+    if "parasail" in found and programs.Parasail.available(scoring):
+        kinds += [partial(programs.Parasail, scoring, method) for method in methods]
     if "Biopython" in found and programs.Biopython.available(scoring) and methods == ("simd",):
         kinds.append(partial(programs.Biopython, scoring))
     made = [

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from bench import rivals
 from bench.measure import Check, both, compare
-from bench.programs import Method, ParasailPairs, Scores
+from bench.programs import Method, Parasail, Scores
 from bench.work import base
 from bench.work.base import Case, Entry, Part, Run, Setup, estimated, named, portion
 from glsw import Batch, Scoring3
@@ -205,9 +205,9 @@ class PairWork(Work):
 
     @cached_property
     def scores(self) -> Scores | None:  # type: ignore[override]
-        if self.batch.cells > BY_PARASAIL or not ParasailPairs.available(self.scoring):
+        if self.batch.cells > BY_PARASAIL or not Parasail.available(self.scoring):
             return None
-        return ParasailPairs(self.scoring).scores_of(self.batch)
+        return Parasail(self.scoring).scores_of(self.batch)
 
     def right(self, name: str) -> Right | None:
         return self._right

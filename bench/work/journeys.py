@@ -20,7 +20,7 @@ import glsw
 from bench import generated, rivals
 from bench.machine import environment
 from bench.measure import Check, Measurement, Spread
-from bench.programs import ParasailPairs, judge
+from bench.programs import Parasail, judge
 from bench.rivals import version_of, write_records
 from bench.row import digest, impersonal
 from bench.work.base import Case, Part, Workload, rival_cases, spread
@@ -207,7 +207,7 @@ class Inputs:
             codes = [encode(each.letters) for each in chosen]
             batch = Batch.one_to_many(encode(query.letters), codes)
         whole = self.letters(journey.query) * letters * journey.strands
-        return Part(batch, judge(journey.scoring, batch)[1], ParasailPairs.name, whole)
+        return Part(batch, judge(journey.scoring, batch)[1], Parasail.name, whole)
 
     def judged(self, journey: Journey, found: list[Hit]) -> Check:
         """Compare the scores of a sample of queries with the best of all targets, or of a part.
@@ -216,7 +216,7 @@ class Inputs:
         have a higher score than what was found has. Of rounds, hits are judged by their profile.
         """
         scoring = journey.scoring
-        fast = ParasailPairs.available(scoring)
+        fast = Parasail.available(scoring)
         limit = JUDGED_CELLS[("quick" if self.quick else "full") if fast else "reference"]
         queries, targets = self.records(journey.query), self.records(journey.target)
         number, encode = {record.id: k for k, record in enumerate(targets)}, scoring.alphabet.encode
@@ -259,7 +259,7 @@ class Inputs:
             if got != best:
                 wrong += 1
                 first = first or f"{query.id}: scores {got[:10]}, expected {best[:10]}"
-        return Check(ParasailPairs.name if fast else Reference.name, pairs, wrong, first)
+        return Check(Parasail.name if fast else Reference.name, pairs, wrong, first)
 
     def _rounds_judged(self, journey: Journey, found: list[Hit]) -> Check:
         """Compare the hits of the last query with those of another engine."""

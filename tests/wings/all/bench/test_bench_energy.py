@@ -129,8 +129,8 @@ def test_nvidia_smi(card):
 
 def test_nvidia_smi_of_an_older_driver(card):
     there = card(refused="power.draw.instant")
-    assert machine.nvidia(there.info.name, "", 99).words[3] == "--query-gpu=timestamp,power.draw"
-    assert machine.nvidia(card(refused="power").info.name, "", 99) is None
+    assert machine.nvidia(there.info.name, "").words[3] == "--query-gpu=timestamp,power.draw"
+    assert machine.nvidia(card(refused="power").info.name, "") is None
 
 
 def test_nvidia_smi_without_watts(card, monkeypatch):
@@ -158,24 +158,21 @@ def sys_folder(tmp_path, monkeypatch):
     return put
 
 
-def test_which_card(sys_folder, tmp_path, monkeypatch):
+def test_which_card(sys_folder, tmp_path):
     x, y, other = (
         machine.Card(f"00000000:{address}:00.0", f"NVIDIA {name}", "70")
         for address, name in (("65", "X"), ("B3", "X"), ("C0", "Y"))
     )
-    assert machine.chosen([x], "what", "", 5) == x
+    assert machine.chosen([x], "what", "") == x
     for card, address in ((3, "65"), (4, "b3"), (5, "66")):
         folder = tmp_path / f"class/drm/card{card}"
         sys_folder(f"devices/pci0000:60/0000:{address}:00.0/vendor", "0x10de")
         folder.mkdir(parents=True)
         (folder / "device").symlink_to(tmp_path / f"devices/pci0000:60/0000:{address}:00.0")
-    found = [machine.chosen([x, y], "NVIDIA X", f"/dev/dri/card{card}", 0) for card in (3, 4, 5)]
+    found = [machine.chosen([x, y], "NVIDIA X", f"/dev/dri/card{card}") for card in (3, 4, 5)]
     assert found == [x, y, None]
-    monkeypatch.setattr(machine, "cuda_number", lambda index: {7: 1}.get(index))
-    assert machine.chosen([x, y], "NVIDIA X/PCIe", "", 7) == y
-    assert machine.chosen([x, y], "NVIDIA X/PCIe", "", 8) is None
-    assert machine.chosen([x, y, other], "NVIDIA Y/PCIe", "", 7) == other
-    assert machine.chosen([x, y, other], "NVIDIA X/PCIe", "", 7) is None
+    assert machine.chosen([x, y, other], "NVIDIA Y/PCIe", "") == other
+    assert machine.chosen([x, y, other], "NVIDIA X/PCIe", "") is None
 
 
 def test_rapl(sys_folder, device, monkeypatch):

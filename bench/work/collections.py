@@ -259,7 +259,7 @@ class Work(Sides):
 
     seed: int = 1965
     infix: bool = False
-    known: npt.NDArray[np.int64] | None = None  # all distances, once a sample of them was right
+    known: npt.NDArray[np.int32] | None = None  # all distances, once a sample of them was right
 
     def part(self, share: float) -> Work:
         """Return a work of a share of the cells: of the length, if there is one long target."""
@@ -296,8 +296,8 @@ class Work(Sides):
         checked = compare(self.chosen(found, _SAMPLE_CELLS), self.expected, "edlib")
         if not checked.passed:
             return checked
-        flat = np.asarray(found).reshape(-1).astype(np.int64)
-        self.known = flat if self.known is None else self.known
+        flat = np.asarray(found).reshape(-1)
+        self.known = flat.astype(np.int32) if self.known is None else self.known
         return compare(flat, self.known, "bit_parallel") if on_all else checked
 
 
@@ -331,7 +331,7 @@ class Edit(Workload, called="edit"):
                 (scores,) = engine.scan([ScanTile(queries, targets)])
             else:
                 scores = engine.scores(Batch.pairwise(queries, targets))
-            return -scores.astype(np.int64)
+            return np.negative(scores, out=scores)
 
         return Run(run, work.check, work.cells, facts=facts_of(engine))
 

@@ -35,6 +35,7 @@ _MAX_LENGTH_RATIO = 1.6  # of the targets of a batch
 _STEP = 4  # columns, whose letters are a word
 _MAX_DEVICE_ODDS = 2.0**16  # with which numbers stay in range for a step
 _LEAST_DEVICE_SUM = -64 * math.log(2)  # floats of less may have been 0
+_MAX_LETTERS = 2**26  # of targets in a buffer
 _MAX_WORDS_OF_BORDERS, _MAX_PAIRS = 2**20, 2**20  # of a dispatch
 _FEW_REGISTERS = 100
 _TOLERANCE = 1e-3  # nats, of a proof
@@ -181,13 +182,22 @@ class ForwardSums(Programs):
     ) -> None:
         super().__init__(device)
         self._defines, self._uniforms, self._substitution = {"STEP": _STEP}, {}, None
-        self._device, self._throttle = device, Throttle(device, first=256)
+        self._device, self._throttle = device, Throttle(device, first=64)
         self.chain = chain or (1 if device.info.software else 16)
         self.rows = rows or (8 if device.info.registers < _FEW_REGISTERS else 16)
         self._workgroup = max(self.chain, workgroup or (8 if device.info.software else 32))
 
     def log_sums(self, odds: Sequence[_Float], targets: Sequences, pairs: _Int64) -> _Float:
         """Return what `glsw.engines.forward.log_sums` does, NaN for pairs that are out of range."""
+        found = np.full(len(pairs), np.nan)
+        for part in targets.parts(_MAX_LETTERS):
+            chosen = np.flatnonzero((pairs[:, 1] >= part.start) & (pairs[:, 1] < part.stop))
+            some = pairs[chosen] - [0, part.start]
+            found[chosen] = self._of_part(odds, targets.part(part), some)
+        return found
+
+    def _of_part(self, odds: Sequence[_Float], targets: Sequences, pairs: _Int64) -> _Float:
+        """Return the same for targets that fit a buffer."""
         found = np.full(len(pairs), np.nan)
         blocks = np.array([-(-len(each) // self.rows) for each in odds], np.int64)
         able = np.array([each.max(initial=0) <= _MAX_DEVICE_ODDS for each in odds], bool)

@@ -134,6 +134,7 @@ def test_pairs_in_any_order_and_in_little_memory_have_the_same_sums(device, monk
         for one in (0, 69):
             (alone,) = made.log_sums(odds, targets, pairs[one : one + 1])
             assert alone == expected[one]
+        monkeypatch.setattr(forward, "_MAX_LETTERS", 1000)
         monkeypatch.setattr(forward, "_MAX_WORDS_OF_BORDERS", 150)
         monkeypatch.setattr(forward, "_MAX_PAIRS", 11)
         monkeypatch.setattr(forward.gl, "MAX_PAIRS_PER_DISPATCH", 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Literal
+from typing import Any, Literal
 
 import moderngl
 import numpy as np
@@ -17,8 +17,8 @@ from glsw.device.device import Device
 from glsw.device.info import COMPUTE, DeviceInfo
 from glsw.engines import gl
 from glsw.engines.base import ALL_MODES, USUAL, Capabilities, Progress, Ties, Variant, check_ties
+from glsw.engines.chunks import Layout
 from glsw.engines.gl import (
-    MAX_PAIRS_PER_DISPATCH,
     MAX_ROUNDS,
     ROWS,
     STEP,
@@ -166,7 +166,7 @@ class Diagonal(ComputeEngine):
             )
             cells.put(chunk.chosen, self._best_cells(chunk))
             counts[chunk.chosen], runs = self.download_paths(
-                chunk.pairs["path"], int(chunk.paths.sum()) // 4
+                chunk.pairs["path"], chunk.layout.totals["path"]
             )
             parts.append((chunk.chosen, runs))
         ends = self.ends_of(batch, cells)
@@ -189,29 +189,21 @@ class Diagonal(ComputeEngine):
         """Cut the pairs into chunks that fit the memory, the largest pairs of a kind first."""
         m, n = batch.query_lengths, batch.target_lengths
         todo = np.flatnonzero((m > 0) & (n > 0))
-        workgroup = self._workgroups(m)
-        spacing = np.full(len(batch), (self._spacing if trace else None) or _NO_CHECKPOINTS)
-        if trace and not self._spacing:
-            for size in distinct(workgroup):
-                chunk = _Chunk(
-                    batch,
-                    todo[workgroup[todo] == size],
-                    int(size),
-                    _NO_CHECKPOINTS,
-                    trace,
-                )
-                for p in chunk.chosen[(chunk.each > self._room) | self._checkpoints]:
-                    spacing[p] = self._affordable(replace(chunk, chosen=np.array([p])))
-        order = todo[np.lexsort((-(m * n)[todo], spacing[todo], workgroup[todo]))]
-        kinds = np.stack([workgroup, spacing])[:, order]
-        for part in np.split(order, np.flatnonzero(np.diff(kinds).any(axis=0)) + 1):
-            while len(part):
-                chunk = _Chunk(batch, part, int(workgroup[part[0]]), int(spacing[part[0]]), trace)
-                while len(chunk.chosen) > 1 and not self._fits(chunk):
-                    chunk = replace(chunk, chosen=chunk.chosen[: len(chunk.chosen) // 2])
-                self.memory_used = max(self.memory_used, chunk.bytes)
-                yield chunk
-                part = part[len(chunk.chosen) :]
+        todo = todo[np.argsort(-(m * n)[todo], kind="stable")]
+        workgroup = self._workgroups(m[todo])
+        usual = (self._spacing if trace else None) or _NO_CHECKPOINTS
+        for size in distinct(workgroup).tolist():
+            every = _Chunk(batch, todo[workgroup == size], size, usual, trace)
+            spacing = np.full(len(every.chosen), usual)
+            if trace and not self._spacing:
+                for k in np.flatnonzero((every.layout.each > self._room) | self._checkpoints):
+                    spacing[k] = self._affordable(every.part([k]))
+            for own in distinct(spacing).tolist():
+                alike = every.part(spacing == own, own)
+                for run in alike.layout.cut(self._room):
+                    chunk = alike.part(run)
+                    self.memory_used = max(self.memory_used, chunk.layout.bytes)
+                    yield chunk
 
     def _workgroups(self, m: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the size of the work group for queries of these lengths."""
@@ -227,33 +219,29 @@ class Diagonal(ComputeEngine):
         """Bytes that a chunk may keep, all in one buffer if need be."""
         return min(self._memory, self.device.info.limits["max_storage_block"])
 
-    def _fits(self, chunk: _Chunk) -> bool:
-        return len(chunk.chosen) <= MAX_PAIRS_PER_DISPATCH and chunk.bytes <= self._room
-
     def _affordable(self, chunk: _Chunk) -> int:
         """Return the largest spacing with which a chunk of one pair fits, or the smallest one."""
         low, high = 1, max(1, chunk.strips - 1)
         while low < high:
             middle = (low + high + 1) // 2
-            low, high = (
-                (middle, high) if self._fits(replace(chunk, spacing=middle)) else (low, middle - 1)
-            )
+            fits = replace(chunk, spacing=middle).layout.bytes <= self._room
+            low, high = (middle, high) if fits else (low, middle - 1)
         return low
 
     def _prepare(self, chunk: _Chunk) -> None:
         """Upload the sequences and the pairs, and make room for what the chunk keeps."""
         self.upload_sequences(chunk.batch)
         self.upload(gl.PAIRS, chunk.pairs)
-        self.reserve(gl.ROW_ABOVE, int(chunk.row_above.sum()))
+        self.reserve(gl.ROW_ABOVE, chunk.layout.size("row_above"))
         self.zero(gl.BEST, 16 * len(chunk.chosen))
         self.reserve(gl.TRACES, 16 * len(chunk.chosen))
         if chunk.trace:
-            self.reserve(gl.DIRECTIONS, int(chunk.directions.sum()))
-            self.reserve(gl.PATHS, int(chunk.paths.sum()))
+            self.reserve(gl.DIRECTIONS, chunk.layout.size("directions"))
+            self.reserve(gl.PATHS, chunk.layout.size("path"))
         if self._masks:
             self._masks.release()
             self._masks = None
-        if chunk.masks.any():
+        if chunk.layout.totals["mask"]:
             self._masks = self.device.ctx.buffer(chunk.mask_words().tobytes())
             self.device.check("uploading masks")
 
@@ -316,15 +304,19 @@ class Diagonal(ComputeEngine):
         return gl.best_cells(self.download(gl.BEST, (np.int32, 4), len(chunk.chosen)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Chunk:
-    """Pairs that are computed together, and what they keep on the device; sizes in bytes."""
+    """Pairs that are computed together, and what they keep on the device."""
 
     batch: Batch
     chosen: npt.NDArray[np.intp]
     workgroup: int
     spacing: int
     trace: bool
+
+    def part(self, some: Any, spacing: int | None = None) -> _Chunk:
+        """Return some of the pairs, by their places."""
+        return replace(self, chosen=self.chosen[some], spacing=spacing or self.spacing)
 
     @cached_property
     def m(self) -> npt.NDArray[np.int64]:
@@ -334,74 +326,43 @@ class _Chunk:
     def n(self) -> npt.NDArray[np.int64]:
         return self.batch.target_lengths[self.chosen]
 
-    @property
+    @cached_property
     def strips(self) -> int:
         """Strips of the longest query."""
-        return int(self._strips.max())
-
-    @cached_property
-    def _strips(self) -> npt.NDArray[np.int64]:
-        return -(-self.m // (self.workgroup * ROWS))
-
-    @property
-    def row_above(self) -> npt.NDArray[np.int64]:
-        """Rows above strips: one that rolls, and the checkpoints."""
-        return 8 * self.n * (1 + self._strips // self.spacing)
-
-    @property
-    def directions(self) -> npt.NDArray[np.int64]:
-        strips = np.minimum(self._strips, self.spacing)
-        return self.trace * 4 * self.workgroup * strips * (self.n + self.workgroup - 1)
-
-    @property
-    def paths(self) -> npt.NDArray[np.int64]:
-        blocks = -(-self._strips // self.spacing)
-        return self.trace * 4 * (2 * np.minimum(self.m, self.n) + 1 + blocks * self.traces)
+        return -(-int(self.m.max()) // (self.workgroup * ROWS))
 
     @property
     def traces(self) -> int:
         """Dispatches that trace back any path, if loops end after so many rounds."""
         return 1 + int((self.m + self.n).max(initial=0)) // MAX_ROUNDS
 
-    @property
-    def masks(self) -> npt.NDArray[np.int64]:
-        masks = self.batch.masks
-        if masks is None:
-            return 0 * self.m
-        forbidden = np.array([len(masks[p].columns) for p in self.chosen], np.int64)
-        words: npt.NDArray[np.int64] = 2 * (self.m + 1) + forbidden
-        return 4 * words
-
     @cached_property
-    def each(self) -> npt.NDArray[np.int64]:
-        """Everything but the sequences, pair by pair."""
-        fixed = gl.PAIR.itemsize + 16 + 16
-        total: npt.NDArray[np.int64] = (
-            self.row_above + self.directions + self.paths + self.masks + fixed
-        )
-        return total
-
-    @property
-    def bytes(self) -> int:
-        return int(self.each.sum())
+    def layout(self) -> Layout:
+        """Rows above strips, one that rolls and the checkpoints; what paths and masks take."""
+        m, n, trace = self.m, self.n, self.trace
+        strips = -(-m // (self.workgroup * ROWS))
+        kept, blocks = np.minimum(strips, self.spacing), -(-strips // self.spacing)
+        words = np.zeros(len(m), np.int64)
+        if masks := self.batch.masks:
+            words += 2 * (m + 1) + np.array([len(masks[p].columns) for p in self.chosen], np.int64)
+        units = {
+            "row_above": n * (1 + strips // self.spacing),
+            "directions": trace * self.workgroup * kept * (n + self.workgroup - 1),
+            "path": trace * (2 * np.minimum(m, n) + 1 + blocks * self.traces),
+            "mask": words,
+        }
+        unit_bytes = {"row_above": 8, "directions": 4, "path": 4, "mask": 4}
+        return Layout(units, unit_bytes, fixed=gl.PAIR.itemsize + 16 + 16)
 
     @cached_property
     def pairs(self) -> npt.NDArray[np.void]:
         """Return what pair.glsl has, shape (N,): lengths and where the parts begin."""
-        pairs = gl.pair_records(self.batch.select(self.chosen))
-        for name, sizes, unit in (
-            ("row_above", self.row_above, 8),
-            ("directions", self.directions, 4),
-            ("path", self.paths, 4),
-            ("mask", self.masks, 4),
-        ):
-            pairs[name] = (np.cumsum(sizes) - sizes) // unit
-        return pairs
+        return self.layout.put(gl.pair_records(self.batch.select(self.chosen)))
 
     def mask_words(self) -> npt.NDArray[np.int32]:
         """Return what mask.glsl reads."""
         masks = self.batch.masks or ()
-        words = np.full(int(self.masks.sum()) // 4, _NO_COLUMN, np.int32)
+        words = np.full(self.layout.totals["mask"], _NO_COLUMN, np.int32)
         for p, first in zip(self.chosen, self.pairs["mask"].tolist(), strict=True):
             mask = masks[p]
             rows = np.arange(len(mask) + 1)

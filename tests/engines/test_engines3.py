@@ -405,7 +405,7 @@ def test_tiles_of_small_shared_memory_equal_the_reference(vendor, device):
         [mostly(rng, 55, n).astype(np.uint8) for n in lengths]
         for lengths in ((40, 35, 33), (7, 50, 21), (70, 17, 18))
     )
-    form = engine._forms.of(engine.device_triples(triples).layout, [0], True)
+    form = engine._forms.of(engine.device_triples(triples).extents, [0], True)
     assert form.packed == 0
     assert max(form.shape.width) < 33
     judge(engine, Case("32 KiB", scoring, triples))
@@ -426,7 +426,7 @@ def test_sides_packed_as_differences(case, device):
     options = {"shape": TileShape(2, 2, 2, 1), "spacing": 8, "limits": Limits(packed=0)}
     engine = build(("subtable", options), case.scoring, device)
     judge(engine, case.part(slice(None, None, 2)))
-    chosen = engine._forms.of(engine.device_triples(case.triples).layout, [0], True)
+    chosen = engine._forms.of(engine.device_triples(case.triples).extents, [0], True)
     assert chosen.packed == (0 if case.scoring.linear else 2)
 
 
@@ -434,10 +434,10 @@ def test_differences_are_for_cheap_gaps_and_high_scores(device):
     for opens, length, packed in ((1022, 6000, 2), (1022, 60, 1), (1024, 60, 1), (1024, 6000, 0)):
         scoring = Scoring3.sum_of_pairs(Scoring.match_mismatch(5, -4, opens // 2, 1))
         engine = Subtable(scoring, device)
-        layout = DeviceTriples.of(Batch.of([[np.zeros(length, np.uint8)] * 3]), None).layout
-        assert engine._forms.of(layout, [0], False).packed == packed
+        extents = DeviceTriples.of(Batch.of([[np.zeros(length, np.uint8)] * 3]), None).extents
+        assert engine._forms.of(extents, [0], False).packed == packed
     with pytest.raises(ValueError, match="gaps that cost less than 1023 to open, these cost 1024"):
-        Subtable(scoring, device, packed=True)._forms.of(layout, [0], False)
+        Subtable(scoring, device, packed=True)._forms.of(extents, [0], False)
 
 
 @pytest.mark.parametrize("vendor", [NVIDIA, INTEL, "AMD", "Apple", "Mesa", "Qualcomm"])
@@ -528,13 +528,13 @@ def test_what_tiles_waited_for_in_vain_is_computed_again(name, device):
 
 
 def test_tiles_that_waited_in_vain_are_an_error(device):
-    layout = DeviceTriples.of(Batch.of([[np.zeros(3, np.uint8)] * 3] * 2), None).layout
+    extents = DeviceTriples.of(Batch.of([[np.zeros(3, np.uint8)] * 3] * 2), None).extents
     cells = np.array([[3, 6, 2, 2], [2**31 - 1, 0, 0, 0], [0, 0, 0, 0]], np.int32)
     counts = np.array([1, 2])
     with pytest.raises(DeviceError, match="waited in vain"):
-        layout.best(cells, counts)
+        extents.best(cells, counts)
     cells[1] = 1, 2, 0, 1
-    best = layout.best(cells, counts)
+    best = extents.best(cells, counts)
     assert best.score.tolist() == [3, 1]
     assert best.cell.tolist() == [[3, 3, 3], [1, 2, 2]]
 

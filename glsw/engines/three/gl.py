@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -18,7 +17,6 @@ from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, check_starts, highest, impossible
 from glsw.engines.base import Capabilities
 from glsw.engines.gl import (
-    MAX_PAIRS_PER_DISPATCH,
     SUBSTITUTION,
     Binding,
     Programs,
@@ -110,13 +108,13 @@ class Compute3(Programs, Engine3):
         data = DeviceTriples.of(triples, self._defines["LETTERS"] - 1 if borders else None)
         if self.scoring.local or not len(triples):
             return data
-        origin = self.scoring.score_offset(data.layout.lengths.max(axis=0))
-        return data._replace(layout=replace(data.layout, origin=origin))
+        origin = self.scoring.score_offset(data.extents.lengths.max(axis=0))
+        return data._replace(extents=replace(data.extents, origin=origin))
 
-    def set_origin(self, program: moderngl.ComputeShader, layout: Layout) -> None:
+    def set_origin(self, program: moderngl.ComputeShader, extents: Extents) -> None:
         """Set by how much H is higher, where it is."""
         if not self.scoring.local:
-            self.set(program, {"origin": layout.origin})
+            self.set(program, {"origin": extents.origin})
 
     def upload_residues(self, residues: npt.NDArray[np.uint8]) -> None:
         """Put the residues into their buffer, once."""
@@ -128,19 +126,19 @@ class Compute3(Programs, Engine3):
             self._uploaded = residues
 
     def check_cells(
-        self, layout: Layout, chosen: npt.NDArray[np.intp], best: BestCells
+        self, extents: Extents, chosen: npt.NDArray[np.intp], best: BestCells
     ) -> BestCells:
         """Return the best cells of some triples; raise `DeviceError` if these have none such."""
-        lengths = layout.lengths[chosen] - layout.before
+        lengths = extents.lengths[chosen] - extents.before
         most = self.scoring.bounds(lengths)
-        check_range(self, "a score of", best.score, -layout.origin, most)
+        check_range(self, "a score of", best.score, -extents.origin, most)
         some = (best.score > 0) | (not self.scoring.local)
-        check_range(self, "a best cell at", best.cell[some], 1 - layout.before, lengths[some])
+        check_range(self, "a best cell at", best.cell[some], 1 - extents.before, lengths[some])
         return best
 
-    def check_table(self, layout: Layout, t: int, table: npt.NDArray[np.int32]) -> None:
+    def check_table(self, extents: Extents, t: int, table: npt.NDArray[np.int32]) -> None:
         """Raise `DeviceError` if a triple cannot have such values of H, as the device has them."""
-        most = int(self.scoring.bounds(layout.lengths[[t]])[0]) + layout.origin
+        most = int(self.scoring.bounds(extents.lengths[[t]])[0]) + extents.origin
         check_range(self, "a table with", highest(table), 0, most)
 
     def check_traces(
@@ -184,7 +182,7 @@ class Compute3(Programs, Engine3):
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class Extents:
     """What triples are like without their letters, as the device gets them.
 
     A letter that aligns with none may stand before each sequence.
@@ -247,7 +245,7 @@ class DeviceTriples(NamedTuple):
     """Triples as the device gets them: all residues, uint8, and where they are."""
 
     residues: npt.NDArray[np.uint8]
-    layout: Layout
+    extents: Extents
 
     @staticmethod
     def of(triples: Batch, nothing: int | None) -> DeviceTriples:
@@ -255,21 +253,6 @@ class DeviceTriples(NamedTuple):
         sequences, index = triples.pool
         residues, first = sequences.residues, sequences.offsets[index]
         if nothing is None:
-            return DeviceTriples(residues, Layout(triples.lengths, first, 0))
+            return DeviceTriples(residues, Extents(triples.lengths, first, 0))
         residues = np.insert(residues, sequences.offsets[:-1], np.uint8(nothing))
-        return DeviceTriples(residues, Layout(triples.lengths + 1, first + index, 1))
-
-
-def cut_by_memory(
-    order: npt.NDArray[np.intp], each: npt.NDArray[np.int64], room: int
-) -> Iterator[npt.NDArray[np.intp]]:
-    """Cut triples into chunks that need at most ``room``, or are one triple.
-
-    ``each`` has the bytes of every triple, by its number.
-    """
-    start = 0
-    while start < len(order):
-        total = np.cumsum(each[order[start : start + MAX_PAIRS_PER_DISPATCH]])
-        stop = start + max(1, int(np.searchsorted(total, room, "right")))
-        yield order[start:stop]
-        start = stop
+        return DeviceTriples(residues, Extents(triples.lengths + 1, first + index, 1))

@@ -12,8 +12,9 @@ from glsw.alignment.paths import BestCells
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress, ignore
+from glsw.engines.chunks import Layout
 from glsw.engines.three import gl
-from glsw.engines.three.gl import Compute3, DeviceTriples, Layout, cut_by_memory
+from glsw.engines.three.gl import Compute3, DeviceTriples, Extents
 from glsw.scoring.three import Scoring3
 
 _HARDWARE_LANES, _SOFTWARE_LANES = 8, 4  # of a work group along j and along k
@@ -47,26 +48,28 @@ class Plane(Compute3):
     def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""
         data = self.device_triples(triples)
-        layout = data.layout
+        extents = data.extents
         found = BestCells.zeros(len(triples), 3)
-        sizes = layout.lengths[:, 1:].prod(axis=1)
-        for chosen in cut_by_memory(layout.ordered(), sizes * self._bytes, self._room):
+        order = extents.ordered()
+        for run in self._layout(extents, order).cut(self._room):
+            chosen = order[run]
+            layout = self._layout(extents, chosen)
             self._fill(data, chosen, progress)
-            cells = self.download(gl.BEST, (np.int32, 2), int(sizes[chosen].sum()))
-            starts = np.cumsum(sizes[chosen]) - sizes[chosen]
-            for t, start in zip(chosen.tolist(), starts.tolist(), strict=True):
-                best, one = self._best(layout, t, cells[start : start + sizes[t]]), np.array([t])
-                found.put(one, self.check_cells(layout, one, best))
+            cells = self.download(gl.BEST, (np.int32, 2), layout.totals["best"])
+            of_each = np.split(cells, np.cumsum(layout.units["best"])[:-1])
+            for t, own in zip(chosen.tolist(), of_each, strict=True):
+                best, one = self._best(extents, t, own), np.array([t])
+                found.put(one, self.check_cells(extents, one, best))
         return found
 
     @staticmethod
-    def _best(layout: Layout, t: int, cells: npt.NDArray[np.int32]) -> BestCells:
+    def _best(extents: Extents, t: int, cells: npt.NDArray[np.int32]) -> BestCells:
         """Return the best of the cells of a triple: H and i for each j and k."""
         at = np.flatnonzero(cells[:, 0] == cells[:, 0].max())
         score, i = cells[at].T
-        j, k = np.divmod(at, layout.lengths[t, 2])
+        j, k = np.divmod(at, extents.lengths[t, 2])
         candidates = np.stack([score, i + j + k, i, j], axis=1)
-        return layout.best(candidates, np.array([len(at)]))
+        return extents.best(candidates, np.array([len(at)]))
 
     def tables(
         self, triples: Batch, *, progress: Progress | None = None
@@ -76,16 +79,16 @@ class Plane(Compute3):
         return self._tables(self.device_triples(triples), progress or ignore)
 
     def _tables(self, data: DeviceTriples, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
-        layout = data.layout
-        for t, (l, m, n) in enumerate(layout.lengths.tolist()):  # noqa: E741
+        extents = data.extents
+        for t, (l, m, n) in enumerate(extents.lengths.tolist()):  # noqa: E741
             table = np.empty((l, m, n), np.int32)
             if table.size:
                 self.device.activate()
                 self.reserve(gl.DIRECTIONS, table.nbytes)
                 self._fill(data, np.array([t]), progress, TABLE=1)
                 self.download_into(gl.DIRECTIONS, table)
-                self.check_table(layout, t, table)
-            yield table[(slice(layout.before, None),) * 3] - layout.origin
+                self.check_table(extents, t, table)
+            yield table[(slice(extents.before, None),) * 3] - extents.origin
 
     @property
     def _room(self) -> int:
@@ -97,10 +100,10 @@ class Plane(Compute3):
         """Bytes of a cell in a plane."""
         return 4 if self.scoring.linear else 32
 
-    @property
-    def _bytes(self) -> int:
-        """Bytes for each j and k: four planes and the best cell."""
-        return 4 * self._cell + 8
+    def _layout(self, extents: Extents, chosen: npt.NDArray[np.intp]) -> Layout:
+        """Four planes, and the best cell for each j and k."""
+        sizes = extents.lengths[chosen, 1:].prod(axis=1)
+        return Layout({"best": sizes, "i_sides": 4 * sizes}, {"best": 8, "i_sides": self._cell})
 
     def _fill(
         self,
@@ -110,31 +113,28 @@ class Plane(Compute3):
         **defines: int | None,
     ) -> None:
         """Compute all planes of some triples, the largest tables first."""
-        residues, layout = data
-        lengths = layout.lengths[chosen]
-        sizes = lengths[:, 1:].prod(axis=1)
-        needed = int(sizes.sum()) * self._bytes
+        residues, extents = data
+        lengths = extents.lengths[chosen]
+        layout = self._layout(extents, chosen)
+        needed = layout.bytes
         if "TABLE" in defines:
             needed += 4 * int(lengths.prod(axis=1).sum())
         if needed > self._memory:
-            shown = ", ".join(map(str, (lengths[0] - layout.before).tolist()))
+            shown = ", ".join(map(str, (lengths[0] - extents.before).tolist()))
             raise DeviceMemoryError(
                 f"sequences of {shown} letters need {needed} bytes of device memory, "
                 f"{self._memory} may be used"
             )
         self.memory_used = max(self.memory_used, needed)
-        records = layout.records(chosen)
-        records["best"] = np.cumsum(sizes) - sizes
-        records["i_sides"] = 4 * records["best"]
         self.upload_residues(residues)
-        self.upload(gl.TRIPLES, records)
-        self.reserve(gl.SIDES, 4 * self._cell * int(sizes.sum()))
-        self.reserve(gl.BEST, 8 * int(sizes.sum()))
+        self.upload(gl.TRIPLES, layout.put(extents.records(chosen)))
+        self.reserve(gl.SIDES, layout.size("i_sides"))
+        self.reserve(gl.BEST, layout.size("best"))
         program = self.program("plane.comp", **defines)
-        self.set_origin(program, layout)
+        self.set_origin(program, extents)
         l, m, n = lengths.max(axis=0).tolist()  # noqa: E741
         planes = l + m + n - 2
-        cells = int((lengths - layout.before).prod(axis=1).sum())
+        cells = int((lengths - extents.before).prod(axis=1).sum())
 
         def step(d: int) -> None:
             first = max(0, d - (l - 1) - (n - 1)), max(0, d - (l - 1) - (m - 1))

@@ -19,7 +19,7 @@ from glsw.device.info import DeviceInfo
 from glsw.engines.base import USUAL, Progress, Variant, ignore
 from glsw.engines.recurrence import Uniform
 from glsw.engines.three import gl
-from glsw.engines.three.gl import Compute3, Layout, WaitedInVainError, cut_by_memory
+from glsw.engines.three.gl import Compute3, Extents, WaitedInVainError
 from glsw.engines.three.tiles import (
     NEVER,
     Chunk,
@@ -137,11 +137,11 @@ class Subtable(Compute3):
 
     def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""
-        residues, layout = self.device_triples(triples)
+        residues, extents = self.device_triples(triples)
 
         def computed(progress: Progress) -> BestCells:
             found = BestCells.zeros(len(triples), 3)
-            for chunk in self._planned(layout):
+            for chunk in self._planned(extents):
                 self._prepare(chunk, residues)
                 self._fill(chunk, progress=progress)
                 found.put(chunk.chosen, self._best(chunk))
@@ -157,24 +157,24 @@ class Subtable(Compute3):
         return self._tables(triples, progress or ignore)
 
     def _tables(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
-        residues, layout = self.device_triples(triples)
+        residues, extents = self.device_triples(triples)
         for t in range(len(triples)):
-            table = np.empty(layout.lengths[t], np.int32)
+            table = np.empty(extents.lengths[t], np.int32)
             if table.size:
                 self.device.activate()
-                fill = partial(self._fill_table, table, layout, np.array([t]), residues)
+                fill = partial(self._fill_table, table, extents, np.array([t]), residues)
                 self._surely(fill, progress)
-            yield table[(slice(layout.before, None),) * 3] - layout.origin
+            yield table[(slice(extents.before, None),) * 3] - extents.origin
 
     def _fill_table(
         self,
         table: npt.NDArray[np.int32],
-        layout: Layout,
+        extents: Extents,
         chosen: npt.NDArray[np.intp],
         residues: npt.NDArray[np.uint8],
         progress: Progress,
     ) -> None:
-        chunk = self._chunk(layout, chosen)
+        chunk = self._chunk(extents, chosen)
         self._prepare(chunk, residues)
         deep = chunk.form.shape.deep
         row = 4 * deep * table[0].size
@@ -187,19 +187,19 @@ class Subtable(Compute3):
             self._fill(chunk, part, TABLE=1, progress=progress)
             self._check(chunk)
             self.download_into(gl.DIRECTIONS, slab)
-            self.check_table(layout, int(chosen[0]), slab)
+            self.check_table(extents, int(chosen[0]), slab)
 
     # alignments
 
     def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best alignment of each triple, traced back on the device."""
         self.check(triples)
-        residues, layout = self.device_triples(triples)
+        residues, extents = self.device_triples(triples)
 
         def computed(progress: Progress) -> Paths:
             found = BestCells.zeros(len(triples), 3)
             runs = [np.empty(0, np.uint32)] * len(triples)
-            for chunk in self._planned(layout, trace=True):
+            for chunk in self._planned(extents, trace=True):
                 self._prepare(chunk, residues)
                 best, traced = self._traced(chunk, progress)
                 found.put(chunk.chosen, best)
@@ -217,11 +217,11 @@ class Subtable(Compute3):
         return self._disjoint(triples, progress or ignore)
 
     def _disjoint(self, triples: Batch, progress: Progress) -> Iterator[tuple[int, Paths]]:
-        residues, layout = self.device_triples(triples)
-        for t in np.sort(layout.ordered()).tolist():
+        residues, extents = self.device_triples(triples)
+        for t in np.sort(extents.ordered()).tolist():
             found, over = 0, False
             while not over:
-                again = self._disjoint_of(layout, np.array([t]), residues, progress)
+                again = self._disjoint_of(extents, np.array([t]), residues, progress)
                 try:
                     for paths in islice(again, found, None):
                         found += 1
@@ -232,15 +232,15 @@ class Subtable(Compute3):
 
     def _disjoint_of(
         self,
-        layout: Layout,
+        extents: Extents,
         chosen: npt.NDArray[np.intp],
         residues: npt.NDArray[np.uint8],
         progress: Progress,
     ) -> Iterator[Paths]:
         """Yield the alignments of one triple."""
         self.device.activate()
-        chunk = self._chunk(layout, chosen, trace=True, masked=True)
-        masks = self.device.ctx.buffer(bytes(4 * chunk.totals["mask"]))
+        chunk = self._chunk(extents, chosen, trace=True, masked=True)
+        masks = self.device.ctx.buffer(bytes(chunk.layout.size("mask")))
         known: set[bytes] = set()
         while True:
             self.device.activate()
@@ -260,9 +260,9 @@ class Subtable(Compute3):
         self._fill(chunk, DIRECTIONS=int(whole), MASKED=masked, progress=progress)
         best = self._best(chunk)
         traces = np.zeros(len(chunk.chosen), _TRACE)
-        traces["at"] = best.cell + chunk.layout.before
+        traces["at"] = best.cell + chunk.extents.before
         traces["over"] = self.scoring.local & (best.score == 0)
-        self.reserve(gl.PATHS, 4 * chunk.totals["path"])
+        self.reserve(gl.PATHS, chunk.layout.size("path"))
         while not traces["over"].all():
             first = 0
             if not whole:
@@ -271,7 +271,7 @@ class Subtable(Compute3):
                 self._fill(chunk, part, DIRECTIONS=1, MASKED=masked, AGAIN=1, progress=ignore)
                 self._check(chunk)
             traces = self._continue(chunk, traces, first)
-        words = self.download(gl.PATHS, np.uint32, chunk.totals["path"])
+        words = self.download(gl.PATHS, np.uint32, chunk.layout.totals["path"])
         starts, counts = chunk.records["path"].tolist(), traces["runs"].tolist()
         runs = [words[a : a + count] for a, count in zip(starts, counts, strict=True)]
         return best, runs
@@ -281,7 +281,7 @@ class Subtable(Compute3):
     ) -> npt.NDArray[np.void]:
         """Continue the traces where there are directions."""
         self.upload(gl.TRACES, traces)
-        self.reserve(gl.PATHS, 4 * chunk.totals["path"])
+        self.reserve(gl.PATHS, chunk.layout.size("path"))
         masked = int(chunk.masked)
         program = self.program("traceback3.comp", MASKED=masked, **chunk.form.shape.defines)
         program["triple_count"] = len(traces)
@@ -290,7 +290,7 @@ class Subtable(Compute3):
         self.device.ctx.memory_barrier()
         self.device.check("tracing back")
         found = self.download(gl.TRACES, _TRACE, len(traces)).copy()
-        return self.check_traces(traces, found, chunk.units["path"])
+        return self.check_traces(traces, found, chunk.layout.units["path"])
 
     # what is computed together
 
@@ -304,42 +304,41 @@ class Subtable(Compute3):
         """Bytes that a buffer may have."""
         return self.device.info.limits["max_storage_block"]
 
-    def _planned(self, layout: Layout, *, trace: bool = False) -> Iterable[Chunk]:
+    def _planned(self, extents: Extents, *, trace: bool = False) -> Iterable[Chunk]:
         """Return `_chunks`, those of the last few layouts again if they are the same."""
-        if len(layout.lengths) > self._limits.planned_triples:
-            return self._chunks(layout, trace=trace)
-        key = layout.key, trace, self._forms.polling
-        chunks = self._plans.pop(key, None) or list(self._chunks(layout, trace=trace))
+        if len(extents.lengths) > self._limits.planned_triples:
+            return self._chunks(extents, trace=trace)
+        key = extents.key, trace, self._forms.polling
+        chunks = self._plans.pop(key, None) or list(self._chunks(extents, trace=trace))
         while len(self._plans) >= self._limits.plans:
             del self._plans[next(iter(self._plans))]
         self._plans[key] = chunks
         return chunks
 
-    def _chunks(self, layout: Layout, *, trace: bool = False) -> Iterator[Chunk]:
+    def _chunks(self, extents: Extents, *, trace: bool = False) -> Iterator[Chunk]:
         """Cut the triples into chunks that fit the memory, the largest tables first."""
-        order = layout.ordered()
+        order = extents.ordered()
         if not len(order):
             return
         if len(order) == 1:
-            yield self._chunk(layout, order, trace=trace)
+            yield self._chunk(extents, order, trace=trace)
             return
-        form = self._forms.of(layout, order, trace)
-        everything = self._chunk(layout, order, form, trace=trace)
-        each = np.zeros(len(layout.lengths), np.int64)
-        each[order] = everything.each
-        alone = each > self._room
+        form = self._forms.of(extents, order, trace)
+        everything = self._chunk(extents, order, form, trace=trace)
+        alone = everything.layout.each > self._room
         if trace and self._spacing:
             alone[:] = True
-        large = order[alone[order]]
-        for t in large:
-            yield self._chunk(layout, np.array([t]), trace=trace)
-        for chosen in cut_by_memory(order[~alone[order]], each, self._room):
+        for t in order[alone]:
+            yield self._chunk(extents, np.array([t]), trace=trace)
+        others = order[~alone]
+        for run in everything.layout.cut(self._room, ~alone):
+            chosen = others[run]
             whole = len(chosen) == len(order)
-            yield everything if whole else self._chunk(layout, chosen, form, trace=trace)
+            yield everything if whole else self._chunk(extents, chosen, form, trace=trace)
 
     def _chunk(
         self,
-        layout: Layout,
+        extents: Extents,
         chosen: npt.NDArray[np.intp],
         form: TileForm | None = None,
         *,
@@ -347,16 +346,16 @@ class Subtable(Compute3):
         masked: bool = False,
     ) -> Chunk:
         """Choose form and spacing; the table of a single triple may need parts."""
-        form = form or self._forms.of(layout, chosen, trace)
+        form = form or self._forms.of(extents, chosen, trace)
         most = form.tile_rows if form.polling else NEVER
-        chunk = Chunk(layout, chosen, form, trace, masked, most_rows=most)
+        chunk = Chunk(extents, chosen, form, trace, masked, most_rows=most)
         if self._spacing and trace:
             chunk = replace(chunk, spacing=self._spacing * form.shape.deep)
         if len(chosen) == 1:
             tries = chunk.smaller(trace and not self._spacing)
             found = next(filter(self._fits, tries), None)
             if found is None and not self._spacing:
-                lengths = ", ".join(map(str, (chunk.lengths[0] - layout.before).tolist()))
+                lengths = ", ".join(map(str, (chunk.lengths[0] - extents.before).tolist()))
                 least = min(chunk.smaller(trace), key=lambda each: each.bytes)
                 raise DeviceMemoryError(
                     f"sequences of {lengths} letters need {least.bytes} bytes of device memory, "
@@ -400,7 +399,7 @@ class Subtable(Compute3):
         )
         emptying = self.program("empty_sides.comp", **chunk.form.defines) if polling else None
         self.set_scores(program)
-        self.set_origin(program, chunk.layout)
+        self.set_origin(program, chunk.extents)
         for binding, size in chunk.sizes.items():
             self.reserve(binding, size)
         patches = tuple(np.minimum(chunk.patches.max(axis=0), part.patches).tolist())
@@ -468,8 +467,8 @@ class Subtable(Compute3):
     def _best(self, chunk: Chunk) -> BestCells:
         """Return the best cell of each triple of a chunk, see `Engine3.best`."""
         cells = self.download(gl.BEST, (np.int32, 4), chunk.sizes[gl.BEST] // 16)
-        best = chunk.layout.best(cells, chunk.units["best"])
-        return self.check_cells(chunk.layout, chunk.chosen, best)
+        best = chunk.extents.best(cells, chunk.layout.units["best"])
+        return self.check_cells(chunk.extents, chunk.chosen, best)
 
     # tiles that wait for one another
 

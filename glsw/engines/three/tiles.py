@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.device.info import DeviceInfo
+from glsw.engines.chunks import Layout
 from glsw.engines.gl import LETTERS_IN_BLOCK, Binding
 from glsw.engines.three import gl
-from glsw.engines.three.gl import Layout, letter_count
+from glsw.engines.three.gl import Extents, letter_count
 from glsw.scoring.three import Scoring3
 
 NEVER = 2**30
@@ -221,10 +222,10 @@ class TileForms:
         for trace in (False, True):
             self.form(trace, int(packed is not False), 1)
 
-    def of(self, layout: Layout, chosen: npt.NDArray[np.intp], trace: bool) -> TileForm:
+    def of(self, extents: Extents, chosen: npt.NDArray[np.intp], trace: bool) -> TileForm:
         """Return the form for some triples."""
-        lengths, opens = layout.lengths[chosen], self._scoring.costs.opens
-        bound = layout.origin + int(self._scoring.bounds(lengths).max()) + opens
+        lengths, opens = extents.lengths[chosen], self._scoring.costs.opens
+        bound = extents.origin + int(self._scoring.bounds(lengths).max()) + opens
         by_cost = not self._scoring.linear and opens < _PACKED_COST
         packed = 1 if bound < self._limits.packed else 2 if by_cost else 0
         if self._packed and not packed:
@@ -309,7 +310,7 @@ class Chunk:
 
     Parameters
     ----------
-    layout : Layout
+    extents : Extents
     chosen : ndarray of intp, shape (N,)
         Numbers of the triples, none with an empty sequence.
     form : TileForm
@@ -321,7 +322,7 @@ class Chunk:
         Rows whose sides there is room for, likewise.
     """
 
-    layout: Layout
+    extents: Extents
     chosen: npt.NDArray[np.intp]
     form: TileForm
     trace: bool = False
@@ -348,7 +349,7 @@ class Chunk:
     @cached_property
     def lengths(self) -> _Int64:
         """Letters of the three, shape (N, 3)."""
-        return self.layout.lengths[self.chosen]
+        return self.extents.lengths[self.chosen]
 
     @cached_property
     def patches(self) -> _Int64:
@@ -369,7 +370,7 @@ class Chunk:
     @cached_property
     def cells(self) -> int:
         """Cells of all tables, for progress."""
-        return int((self.lengths - self.layout.before).prod(axis=1).sum())
+        return int((self.lengths - self.extents.before).prod(axis=1).sum())
 
     def cells_before(self, row: int) -> int:
         """Cells of all tables before a row, about; exact behind the last one."""
@@ -390,11 +391,11 @@ class Chunk:
     # the layout of buffers
 
     @cached_property
-    def units(self) -> dict[str, _Int64]:
-        """What each triple has of each buffer: sides, best cells, else words of 4 bytes.
+    def layout(self) -> Layout:
+        """What each triple has: sides, best cells, else words of 4 bytes.
 
-        The names are those of `gl.TRIPLE`. ``i_sides``, ``j_sides`` and ``k_sides`` are the planes
-        between tiles; ``kept`` are those across i that stay.
+        ``i_sides``, ``j_sides`` and ``k_sides`` are the planes between tiles; ``kept`` are those
+        across i that stay.
         """
         (side, lanes_j, lanes_k, deep), (j_row, k_row) = self.form.shape, self.form.row_words
         all_rows = _whole(self.lengths[:, 0], deep)
@@ -408,7 +409,7 @@ class Chunk:
             j_places, k_places, rows = tiles * k, tiles * j, self.form.tile_rows
         bits = self.form.shape.words(3 if self.form.linear else 16)
         between = np.minimum(all_rows, self.spacing) // deep
-        return {
+        units = {
             "i_sides": plane,
             "j_sides": j_places * (rows + (lanes_k - 1) * deep) * j_row,
             "k_sides": k_places * (rows + (lanes_j - 1) * deep) * k_row,
@@ -418,62 +419,45 @@ class Chunk:
             "mask": self.masked * (all_rows // deep) * self.form.shape.words(1) * columns,
             "path": self.trace * self.lengths.sum(axis=1),
         }
-
-    @cached_property
-    def totals(self) -> dict[str, int]:
-        """The same of all triples."""
-        return {name: int(units.sum()) for name, units in self.units.items()}
-
-    def _bytes(self, name: str) -> int:
-        """Bytes of a unit."""
-        side = self.form.side_bytes
-        sides = dict.fromkeys(("i_sides", "j_sides", "k_sides", "kept"), side)
-        return {**sides, "best": 16}.get(name, 4)
-
-    @cached_property
-    def each(self) -> _Int64:
-        """Bytes of each triple, sequences not counted."""
-        buffers = [self._bytes(name) * units for name, units in self.units.items()]
-        total: _Int64 = np.sum(buffers, axis=0) + gl.TRIPLE.itemsize + 36
-        return total
+        sides = dict.fromkeys(("i_sides", "j_sides", "k_sides", "kept"), self.form.side_bytes)
+        unit_bytes = dict.fromkeys(units, 4) | sides | {"best": 16}
+        return Layout(units, unit_bytes, fixed=gl.TRIPLE.itemsize + 36)
 
     @cached_property
     def sizes(self) -> dict[Binding, int]:
         """Bytes of the buffers of tiles; masks have their own."""
-        total, side = self.totals, self.form.side_bytes
-        sides = total["i_sides"] + total["j_sides"] + total["k_sides"] + self.form.behind
+        size = self.layout.size
+        sides = size("i_sides") + size("j_sides") + size("k_sides")
         return {
-            gl.SIDES: side * sides,
-            gl.BEST: 16 * total["best"],
-            gl.KEPT: side * total["kept"],
-            gl.DIRECTIONS: 4 * total["directions"],
+            gl.SIDES: sides + self.form.side_bytes * self.form.behind,
+            gl.BEST: size("best"),
+            gl.KEPT: size("kept"),
+            gl.DIRECTIONS: size("directions"),
         }
 
     @property
     def empty_words(self) -> dict[str, int]:
         """Where the sides are that tiles wait for: the first word of 4 bytes, and how many."""
-        total, words = self.totals, self.form.side_bytes // 4
-        waited_for = total["j_sides"] + total["k_sides"]
-        return {"first_word": total["i_sides"] * words, "words": waited_for * words}
+        size = self.layout.size
+        waited_for = size("j_sides") + size("k_sides")
+        return {"first_word": size("i_sides") // 4, "words": waited_for // 4}
 
     @property
     def largest(self) -> int:
         """Bytes of the largest buffer."""
-        return max(*self.sizes.values(), 4 * self.totals["mask"])
+        return max(*self.sizes.values(), self.layout.size("mask"))
 
-    @cached_property
+    @property
     def bytes(self) -> int:
-        """Bytes of all triples."""
-        return int(self.each.sum())
+        """Bytes of all triples, sequences not counted."""
+        return self.layout.bytes
 
     @cached_property
     def records(self) -> npt.NDArray[np.void]:
         """The triples as triples.glsl has them, shape (N,)."""
-        records = self.layout.records(self.chosen)
-        for name, units in self.units.items():
-            records[name] = units.cumsum() - units
-        records["j_sides"] += np.uint32(self.totals["i_sides"])
-        records["k_sides"] += np.uint32(self.totals["i_sides"] + self.totals["j_sides"])
+        records, total = self.layout.put(self.extents.records(self.chosen)), self.layout.totals
+        records["j_sides"] += np.uint32(total["i_sides"])
+        records["k_sides"] += np.uint32(total["i_sides"] + total["j_sides"])
         return records
 
 

@@ -10,7 +10,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
-#include "lib/noting.glsl"
+#include "lib/directions.glsl"
 #include "lib/sweep.glsl"
 #include "lib/tiles.glsl"
 #include "lib/tile_sweep.glsl"
@@ -38,6 +38,7 @@ int kept_place(int column, int row) {
 void find_parts(int region) {
     row_at = region * row_size;
     column_at = region * (tile_rows * WORKGROUP * ROWS + tile_rows + 1);
+    corners = column_at + tile_rows * WORKGROUP * ROWS;
     kept_at = region * kept_size + 1;
     uint words = uint(region) * uint(region_words);
     int n = pair.target_length, t = int(gl_LocalInvocationIndex);
@@ -71,19 +72,13 @@ void main() {
     int t = int(gl_LocalInvocationIndex);
     pair = pair_at(gl_WorkGroupID.y);
     tile_row = first_row + int(gl_WorkGroupID.x);
-    int tile_column = block_diagonal - tile_row, corners = tile_rows * WORKGROUP * ROWS;
+    int tile_column = block_diagonal - tile_row;
     int first = tile_column * COLUMNS, end = min(first + COLUMNS, pair.target_length);
     int rows_ahead = pair.query_length - tile_row * WORKGROUP * ROWS;
     if (rows_ahead <= 0 || first >= end) return;  // a smaller region than others
     find_parts(int(gl_WorkGroupID.y));
-    corners += column_at;
     Lane lane = lane_at_border(pair, (tile_row * WORKGROUP + t) * ROWS);
-    int highest = load_column_left(lane);
-    // H above and left of a tile: the tile to its left has stored it, or in column 0 the tile
-    // above.
-    lane.corner = column_left[t > 0 ? column_at + lane.row - 1 : corners + tile_row].x;
-    if (t == WORKGROUP - 1 && tile_column == 0)
-        column_left[corners + tile_row + 1].x = lane.h[ROWS - 1];
+    int highest = load_column_left(lane, tile_column);
     if (kept_size > 0) keep_borders(lane, tile_column, first, end);
     load_scores();
     // Only cells that beat the best of the tiles before count.
@@ -99,7 +94,6 @@ void main() {
     store_column(lane, tile_column);
     best = best_of_group(best);
     if (t == 0) {
-        column_left[corners + tile_row].x = lane.corner;
         best_cells[tile_row] = stored(best);
         atomicMax(best_cells[tile_rows].x, best.score);
     }

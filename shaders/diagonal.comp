@@ -11,7 +11,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
-#include "lib/noting.glsl"
+#include "lib/directions.glsl"
 #include "lib/mask.glsl"
 #include "lib/sweep.glsl"
 

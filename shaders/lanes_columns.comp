@@ -1,6 +1,6 @@
 #version 430
 // Before `lanes`: pack the letters of targets into the words that lanes read, one work group per
-// lane and its targets. With OWN_QUERIES letters are numbered as in pair_letters.glsl. With
+// lane and its targets. With OWN_QUERIES letters are numbered as in columns.glsl. With
 // TWO_TRACKS, the letters of the second one, codes of 16 bits are pairs of letters.
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;
@@ -13,11 +13,6 @@ layout(std430, binding = TARGETS_BINDING) readonly buffer Targets {
 };
 uniform int first_slot;
 uniform int from_end;  // 1: the last letter is at the end of the last word
-#ifdef OWN_QUERIES
-#include "lib/pair_letters.glsl"
-#else
-uint letter_of(uint code) { return code + 1u; }
-#endif
 
 Word code(uvec2 target, uint j) {
     if (j >= target.y) return Word(0u);

@@ -103,18 +103,17 @@ void main() {
     int t = int(gl_LocalInvocationIndex);
     pair = pair_at(0u);
     tile_row = first_row + int(gl_WorkGroupID.x);
-    int tile_column = block_diagonal - tile_row, corners = pair.query_length;
+    int tile_column = block_diagonal - tile_row;
+    corners = pair.query_length;
     int first = tile_column * COLUMNS, end = first + COLUMNS;
     int multiple = (tile_row + 1) / row_spacing;
     kept_row = multiple * row_spacing == tile_row + 1 ? kept_borders(multiple - 1) : -1;
     Lane lane = lane_at_border(pair, (tile_row * WORKGROUP + t) * ROWS);
-    load_column_left(lane);
-    if (tile_column > 0) lane.corner = column_left[t > 0 ? lane.row - 1 : corners + tile_row].x;
+    load_column_left(lane, tile_column);
     load_scores();
     Best best = to_reach(lane.row / tile_height, first / tile_width);
     sweep(pair, first, end, 0, steps_over(COLUMNS) + WORKGROUP - 1, lane, best);
     store_column(lane, tile_column);
-    if (t == 0) column_left[corners + tile_row].x = lane.corner;
 #ifdef JOIN
     memoryBarrierBuffer();
     barrier();

@@ -33,3 +33,15 @@ TargetLetters letters_in(Word word, int c) {
     int at = 8 * TARGETS * c;
     return TargetLetters(word >> at & 255u, word >> (at + 8 * (TARGETS - 1)) & 255u);
 }
+
+// Pairs that each have their own query number the letters that occur from 1 on.
+#ifdef OWN_QUERIES
+layout(std430, binding = QUERY_PROFILE_BINDING) readonly buffer PairLetters {
+    uint letter_codes[64];  // a byte for each code of the alphabet
+    uint letter_scores[];   // as query_of_pairs.glsl has them in shared memory
+};
+
+uint letter_of(uint code) { return letter_codes[code >> 2] >> (8u * (code & 3u)) & 255u; }
+#else
+uint letter_of(uint code) { return code + 1u; }
+#endif

@@ -2,7 +2,6 @@
 // and what is kept of the sub-table: sides for its neighbours, the best cell, directions. Sub-tables
 // are computed plane by plane along i. LINEAR and PACKED may be defined. Needs triples.glsl,
 // recurrence3.glsl, and 1 or 0 for MASKED and DIRECTIONS.
-#include "lib/choices.glsl"
 #include "lib/directions3.glsl"
 
 const int ACROSS = SIDE + 1;  // a plane of cells has those before it along j and k, too
@@ -157,7 +156,12 @@ Column unless_forbidden(int number, bool inside, Column s) {
     return MASKED == 1 && no ? Column(FORBIDDEN, FORBIDDEN, FORBIDDEN, FORBIDDEN) : s;
 }
 
-// Directions as directions3.glsl says; without DIRECTIONS nothing is noted.
+// Directions as directions3.glsl says; without DIRECTIONS nothing is noted. Choices are made as in
+// directions.glsl.
+uint unlike(int a, int b) { return min(uint(a - b), 1u); }
+
+uint chosen(uint unlike, uint same, uint other) { return same + (other - same) * unlike; }
+
 uint source(Moves d, int h, int least) {
     int before = h + gap_cost();
     uint move = chosen(unlike(before, d.b), 2u, 4u);

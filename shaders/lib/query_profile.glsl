@@ -47,7 +47,6 @@ Number with_score(Number x, Scores s, int r) {
     return sum(x, number(compared(s.letters.x, r), compared(s.letters.y, r)));
 }
 #elif QUERY_PROFILE == 4
-#include "lib/pair_letters.glsl"
 #include "lib/query_of_pairs.glsl"
 #else
 // Words of 16 bytes: a head, one for each lane, then for each letter, and 0 for none, the rows of a

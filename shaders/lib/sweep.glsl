@@ -4,7 +4,7 @@
 // are never read.
 // Needs pairs.glsl, scoring.glsl, recurrence.glsl and best.glsl, with MASKED mask.glsl, and definitions
 // of these: H and F of column j above the strip, and where those of columns j to j + STEP - 1 of its
-// last row go. LEANING: leaning.glsl computes the cells; else noting.glsl is needed, and the
+// last row go. LEANING: leaning.glsl computes the cells; else directions.glsl is needed, and the
 // position of the direction word of column j.
 ivec2 above_strip(int j);
 void below_strip(int j, int end, ivec2 hf[STEP]);

@@ -14,7 +14,7 @@ layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove {
     ivec2 row_above[];  // H, F above tile row I, column j
 };
 layout(std430, binding = COLUMN_LEFT_BINDING) buffer ColumnLeft {
-    ivec2 column_left[];  // H, E left of tile column J, row i; then the corner of each tile row
+    ivec2 column_left[];  // H, E left of tile column J, row i; from `corners` on that of each tile row
 };
 uniform int tile_rows;
 uniform int row_spacing;
@@ -23,6 +23,7 @@ uniform int column_spacing;
 Pair pair;
 int tile_row, kept_row;  // kept_row: where the last row of the tile is kept, -1 if it is not
 int row_at = 0, column_at = 0;  // where the parts of the region begin
+int corners;                    // H above and left of the next tile of each tile row
 
 ivec2 above_strip(int j) { return row_above[row_at + j]; }
 
@@ -34,15 +35,19 @@ void below_strip(int j, int end, ivec2 hf[STEP]) {
         }
 }
 
-// Take the column left of the tile; return its highest H.
-int load_column_left(inout Lane lane) {
-    int highest = 0;
+// Take the column left of the tile and the corner above it; return the highest H of the column. The
+// tile to the left has stored the corner, or in column 0 the tile above.
+int load_column_left(inout Lane lane, int tile_column) {
+    int t = int(gl_LocalInvocationIndex), highest = 0;
     for (int r = 0; r < ROWS; ++r) {
         ivec2 he = column_left[column_at + lane.row + r];
         lane.h[r] = he.x;
         lane.e[r] = he.y;
         highest = max(highest, he.x);
     }
+    lane.corner = column_left[t > 0 ? column_at + lane.row - 1 : corners + tile_row].x;
+    if (t == WORKGROUP - 1 && tile_column == 0)
+        column_left[corners + tile_row + 1].x = lane.h[ROWS - 1];
     return highest;
 }
 
@@ -53,6 +58,7 @@ void store_column(Lane lane, int tile_column) {
         column_left[column_at + lane.row + r] = he;
         if ((tile_column + 1) % column_spacing == 0) kept[place + r] = to_keep(he);
     }
+    if (gl_LocalInvocationIndex == 0u) column_left[corners + tile_row].x = lane.corner;
 }
 
 int highest_above(int first, int end) {

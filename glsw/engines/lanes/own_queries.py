@@ -257,7 +257,7 @@ class Share:
     order : ndarray of int, shape (places,)
         The pair of each place, two of them in a slot if scores are floats; N if there is none.
     content : ndarray of uint32, shape (words,)
-        The scores of letters, as pair_letters.glsl has them; slots of queries and of targets, as
+        The scores of letters, as columns.glsl has them; slots of queries and of targets, as
         columns.glsl has them; places of queries and of targets, as lanes_columns.comp has them;
         borders of each part.
     bounds : list of (int, int)
@@ -419,7 +419,7 @@ def _used_codes(batch: Batch) -> list[int]:
 
 
 def _letter_scores(scoring: Scoring, codes: list[int], number: int) -> npt.NDArray[np.uint32]:
-    """Return the letters and their scores as pair_letters.glsl has them, shape (words,)."""
+    """Return the letters and their scores as columns.glsl has them, shape (words,)."""
     numbers = np.zeros(_CODES, np.uint8)
     numbers[codes] = np.arange(1, len(codes) + 1)
     matrix = with_none(scoring.matrix[np.ix_(codes, codes)], scoring)

@@ -1,17 +1,15 @@
 """Score matrices: every sequence against every sequence."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from cases import GENERAL, standing_in
 
 import glsw
-from glsw.engines import ENGINES, Lanes, Reference, auto, engine_of
+from glsw.engines import ENGINES, Lanes, Reference, engine_of
 from glsw.engines.base import ignore
-from glsw.engines.lanes import (
-    engine as lanes_module,
-    pipeline as lanes_pipeline,
-    targets as lanes_targets,
-)
+from glsw.engines.lanes.geometry import Limits
 from glsw.pairs import all_pairs
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
@@ -65,33 +63,25 @@ def test_separate_costs_and_ends_decide_about_symmetry():
     assert not UNEVEN.symmetric
 
 
-def limited_floats(monkeypatch):
-    monkeypatch.setattr(lanes_module, "LIMIT", 40)
-
-
-def test_scores_that_floats_do_not_hold(device, monkeypatch):
+def test_scores_that_floats_do_not_hold(device):
     """They are repeated: a few by a work group each, many together, and large ones alone."""
-    limited_floats(monkeypatch)
     own = sequences([60] * 20 + [50] * 3)
     own = own.select([0] * 20 + [20, 21, 22])
     expected = score_matrix(Runner(Reference(BLOSUM62)), own, own)
     for engine in (
-        Lanes(BLOSUM62, device, number="f32"),
-        engine_of(Lanes, BLOSUM62, device, number="f32"),
+        Lanes(BLOSUM62, device, number="f32", limits=Limits(floats=40)),
+        engine_of(Lanes, BLOSUM62, device, number="f32", limits=Limits(floats=40)),
+        engine_of(Lanes, BLOSUM62, device, number="f32", limits=Limits(floats=40, large_pair=1000)),
     ):
         np.testing.assert_array_equal(score_matrix(Runner(engine), own), expected)
-    monkeypatch.setattr(lanes_module, "_LARGE_PAIR", 1000)
-    monkeypatch.setattr(auto, "LARGE_REST", 1000)
-    np.testing.assert_array_equal(score_matrix(Runner(engine), own), expected)
 
 
-def test_queries_that_overlap(device, monkeypatch):
+def test_queries_that_overlap(device):
     """On hardware several groups of queries are computed at once."""
-    monkeypatch.setattr(Lanes, "on_software", property(lambda self: False))
     queries, targets = sequences(LENGTHS), sequences(LENGTHS[::2], seed=4)
     expected = score_matrix(Runner(Reference(BLOSUM62)), queries, targets)
     for number in ("int32", "f32"):
-        engine = Lanes(BLOSUM62, device, number=number)
+        engine = Lanes(BLOSUM62, standing_in(device), number=number)
         np.testing.assert_array_equal(score_matrix(Runner(engine), queries, targets), expected)
 
 
@@ -102,18 +92,14 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     device, monkeypatch, number, options, case
 ):
     """On hardware: the pairs of longer targets are computed with these as queries."""
-    monkeypatch.setattr(lanes_pipeline, "_SHORT", 0)
+    limits = Limits(short=0, floats=40 if case == "high" else 2048)
     if case == "long":
-        monkeypatch.setattr(lanes_targets, "_MIN_LONG_TARGET", 30)
-        monkeypatch.setattr(lanes_targets, "_TARGETS_IN_FLIGHT", 2**10)
-        monkeypatch.setattr(lanes_targets, "MAX_TARGET_LENGTH", 55)
-        monkeypatch.setattr(lanes_module, "MAX_TARGET_LENGTH", 55)
-    if case == "high":
-        limited_floats(monkeypatch)
+        limits = replace(limits, long_target=30, in_flight=2**10, longest=55)
     if case == "tiles":
         monkeypatch.setattr(all_pairs, "_MAX_SCORES", 90)
     hardware = standing_in(device, subgroup_size=32 if case == "long" else 0)
-    engine = engine_of(Lanes, BLOSUM62, hardware, number=number, subgroups=False, **options)
+    options = options | {"number": number, "subgroups": False, "limits": limits}
+    engine = engine_of(Lanes, BLOSUM62, hardware, **options)
     lanes = engine.engine(Lanes)  # type: ignore[attr-defined]
     assert lanes.hints.halves
     own, reported, computed = sequences(LENGTHS), [], []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -38,8 +38,9 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences
 
-LARGE_REST = 2**22
-"""Cells from which ``blocked`` computes a pair that another engine leaves."""
+if TYPE_CHECKING:
+    from glsw.engines.lanes.geometry import Limits
+
 MANY, SOFTWARE_MANY = 2048, 8
 """Pairs of a scan from which they fill the lanes of a device."""
 _DIAGONAL, _BLOCKED, _SCAN, _FRAGMENT, _LANES = "diagonal", "blocked", "scan", "fragment", "lanes"
@@ -311,10 +312,8 @@ class Auto(Engine):
 
     def _rest(self, batch: Batch, progress: Progress) -> npt.NDArray[np.int32]:
         """Return the scores of pairs that another engine leaves."""
-        from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
-
-        n = batch.target_lengths
-        large = (batch.query_lengths * n >= LARGE_REST) | (n > MAX_TARGET_LENGTH)
+        limits, n = self._limits, batch.target_lengths
+        large = (batch.query_lengths * n >= limits.large_pair) | (n > limits.longest)
         found = np.zeros(len(batch), np.int32)
         for name, chosen in ((_BLOCKED, large), (_DIAGONAL, ~large)):
             if chosen.any():
@@ -416,15 +415,20 @@ class Auto(Engine):
         from glsw.engines.lanes.own_queries import computes_own_queries
 
         longest = int(batch.extent[1, 1])
-        return self._takes_length(longest) and computes_own_queries(len(batch), batch.distinct[0])
+        own = computes_own_queries(self._limits, len(batch), batch.distinct[0])
+        return own and self._takes_length(longest)
 
     def _takes_length(self, n: int) -> bool:
         """Tell whether the scanner takes targets of this length."""
-        if not self._scanner or self._scanner.name != _LANES:
-            return True
-        from glsw.engines.lanes.targets import MAX_TARGET_LENGTH
+        lanes = self._scanner is not None and self._scanner.name == _LANES
+        return not lanes or n <= self._limits.longest
 
-        return n <= MAX_TARGET_LENGTH
+    @property
+    def _limits(self) -> Limits:
+        """Those of engine ``lanes``."""
+        from glsw.engines.lanes.geometry import Limits
+
+        return self._roster.options_of(ENGINES[_LANES]).get("limits") or Limits()
 
     def _keeps_tables(self, batch: Batch) -> bool:
         """Tell whether the processor aligns such pairs by tables."""

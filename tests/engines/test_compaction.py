@@ -8,11 +8,7 @@ from cases import standing_in
 
 from glsw.engines import Auto, Lanes, Reference
 from glsw.engines.base import Engine
-from glsw.engines.lanes import (
-    engine as lanes_module,
-    selecting,
-    targets as targets_module,
-)
+from glsw.engines.lanes.geometry import Limits
 from glsw.engines.lanes.jobs import Job
 from glsw.engines.tiles import ALWAYS, NEVER, BoundedTile
 from glsw.scoring.scoring import Scoring
@@ -78,26 +74,21 @@ def test_auto(device, nothing_downloaded):
     check(Auto(BLOSUM62, device), tiles())
 
 
-def test_more_pass_than_there_is_room_for(device, monkeypatch):
-    monkeypatch.setattr(selecting, "_ROOM", 3)
-    monkeypatch.setattr(selecting, "_MAX_WORKGROUPS", 1)
-    monkeypatch.setattr(selecting, "_WORKGROUP", 16)
-    check(Lanes(BLOSUM62, device), tiles())
+def test_more_pass_than_there_is_room_for(device):
+    limits = Limits(passing=3, passing_groups=1, passing_lanes=16)
+    check(Lanes(BLOSUM62, device, limits=limits), tiles())
 
 
-def test_scores_that_floats_do_not_hold(device, monkeypatch):
+def test_scores_that_floats_do_not_hold(device):
     """They pass on the device, and are computed again."""
-    monkeypatch.setattr(lanes_module, "LIMIT", 20)
-    check(Lanes(BLOSUM62, device, number="f32"), tiles())
-    rest = Lanes(BLOSUM62, device, number="f32")
+    check(Lanes(BLOSUM62, device, number="f32", limits=Limits(floats=20)), tiles())
+    rest = Lanes(BLOSUM62, device, number="f32", limits=Limits(floats=20))
     rest.rest = lambda batch, progress: Reference(BLOSUM62).scores(batch)
     check(rest, tiles())
 
 
-def test_targets_that_are_too_long(device, monkeypatch):
-    monkeypatch.setattr(targets_module, "MAX_TARGET_LENGTH", 40)
-    monkeypatch.setattr(lanes_module, "MAX_TARGET_LENGTH", 40)
-    engine = Lanes(BLOSUM62, device)
+def test_targets_that_are_too_long(device):
+    engine = Lanes(BLOSUM62, device, limits=Limits(longest=40))
     engine.rest = lambda batch, progress: Reference(BLOSUM62).scores(batch)
     check(engine, tiles())
 

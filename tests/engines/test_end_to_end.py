@@ -7,9 +7,8 @@ import pytest
 from cases import standing_in
 
 from glsw.alignment.batch import Batch
-from glsw.engines.lanes import pipeline
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import INT32, TOO_HIGH, Geometries
+from glsw.engines.lanes.geometry import INT32, TOO_HIGH, Geometries, Limits
 from glsw.engines.lanes.trial import trial_of
 from glsw.engines.proof import Proofs
 from glsw.engines.reference import Reference
@@ -69,11 +68,10 @@ def test_pairs_of_hardware(device, scoring, number):
 
 
 @pytest.mark.parametrize("number", ["int32", "f32"])
-def test_queries_with_themselves(device, scoring, number, monkeypatch):
+def test_queries_with_themselves(device, scoring, number):
     """On hardware: work groups of targets before a query are left out."""
-    monkeypatch.setattr(pipeline, "_SHORT", 0)
     every = relatives(5, 40, 0, 60)
-    engine = Lanes(scoring, standing_in(device), number=number, workgroup=1)
+    engine = Lanes(scoring, standing_in(device), number=number, workgroup=1, limits=Limits(short=0))
     assert engine.hints.halves == scoring.symmetric
     (found,) = engine.scan([ScanTile(every, every)])
     (expected,) = Reference(scoring).scan([ScanTile(every, every)])

@@ -1,6 +1,7 @@
 """Engine `lanes` beyond what every engine is judged by: overflow, shares, parts, two queries."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import moderngl
@@ -12,13 +13,7 @@ from glsw.alignment.batch import Batch
 from glsw.engines import auto, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import (
-    buffers as lanes_buffers,
-    engine as lanes,
-    geometry as lanes_geometry,
-    own_queries,
-    pipeline,
     rows as lanes_rows,
-    targets as lanes_targets,
 )
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.engine import Lanes
@@ -33,6 +28,7 @@ from glsw.engines.lanes.geometry import (
     STORAGE,
     Geometries,
     Geometry,
+    Limits,
 )
 from glsw.engines.lanes.rows import Placed, group_of, joined, query_profile, together
 from glsw.engines.lanes.slices import Queue
@@ -124,10 +120,7 @@ def test_queries_of_similar_length_share_lanes(device):
 
 @pytest.mark.parametrize("few", [0, 100])
 @pytest.mark.parametrize("large", [1, 2**40])
-def test_scores_beyond_the_floats_are_exact(device, large, few, monkeypatch):
-    monkeypatch.setattr(lanes, "_LARGE_PAIR", large)
-    monkeypatch.setattr(auto, "LARGE_REST", large)
-    monkeypatch.setattr(lanes, "_FEW_PAIRS", few)
+def test_scores_beyond_the_floats_are_exact(device, large, few):
     rng = np.random.default_rng(5)
     query = rng.integers(0, 20, 900).astype(np.uint8)
     # Scores below, at and above 2048, and far above.
@@ -136,21 +129,16 @@ def test_scores_beyond_the_floats_are_exact(device, large, few, monkeypatch):
     want = expected(scoring, Sequences.of([query, query[:880]]), Sequences.of(targets))
     assert (want >= LIMIT).sum() > 20
     assert (want < LIMIT).sum() > 20
-    for engine in (
-        Lanes(scoring, device, number="f32"),
-        engine_of(Lanes, scoring, device, number="f32"),
-    ):
-        queries = Sequences.of([query, query[:880]])
+    queries = Sequences.of([query, query[:880]])
+    for small, kind in product((2**25, 1), (Lanes, partial(engine_of, Lanes))):
+        limits = Limits(large_pair=large, few_pairs=few, small_part=small)
+        engine = kind(scoring, device, number="f32", limits=limits)
         (found,) = engine.scan([ScanTile(queries, Sequences.of(targets))])
         assert found.tolist() == want.tolist()
         assert engine.scores(Batch.one_to_many(query, targets)).tolist() == want[0].tolist()
-        for beside in (2**25, 1):  # the next part is prepared, or only uploaded
-            monkeypatch.setattr(pipeline, "_MAX_SMALL_PART", beside)
-            parts = [Sequences.of(targets[:20]), Sequences.of(targets[20:])]
-            found = np.concatenate(
-                [*engine.scan(ScanTile(queries, part) for part in parts)], axis=1
-            )
-            assert found.tolist() == want.tolist()
+        parts = [Sequences.of(targets[:20]), Sequences.of(targets[20:])]  # or only uploaded
+        found = np.concatenate([*engine.scan(ScanTile(queries, part) for part in parts)], axis=1)
+        assert found.tolist() == want.tolist()
 
 
 def test_exactly_the_limit(device):
@@ -187,23 +175,16 @@ def test_nucleotides_with_ambiguous_letters(device, number, mismatch):
 
 
 @pytest.mark.parametrize("options", [{}, {"query_profile": "shared"}, {"query_profile": "storage"}])
-def test_long_targets_get_chains_or_go_elsewhere(device, number, options, monkeypatch):
-    monkeypatch.setattr(lanes_targets, "MAX_TARGET_LENGTH", 80)
-    monkeypatch.setattr(lanes, "MAX_TARGET_LENGTH", 80)
-    monkeypatch.setattr(lanes_targets, "_MIN_LONG_TARGET", 40)
-    monkeypatch.setattr(lanes_targets, "_TARGETS_IN_FLIGHT", 2**10)
-    of = SortedTargets.of
-    monkeypatch.setattr(
-        SortedTargets, "of", lambda *what, **options: of(*what, **(options | {"long_apart": True}))
-    )
-    monkeypatch.setattr(lanes_geometry, "_LONG_TARGET_CHAINS", (2, 4))
+def test_long_targets_get_chains_or_go_elsewhere(device, number, options):
+    limits = Limits(longest=80, long_target=40, in_flight=2**10, long_chains=(2, 4))
+    hardware = standing_in(device)
     targets = database(10, 80, 100)
     query = np.concatenate(targets[:3])
     batch = Batch.one_to_many(query, targets)
-    options |= {"number": number, "rows": 8, "workgroup": 8}
+    options = options | {"number": number, "rows": 8, "workgroup": 8, "limits": limits}
     with pytest.raises(ValueError, match="residues: engine 'lanes' takes at most 80"):
-        Lanes(BLOSUM62, device, **options).scores(batch)
-    router = engine_of(Lanes, BLOSUM62, device, **options)
+        Lanes(BLOSUM62, hardware, **options).scores(batch)
+    router = engine_of(Lanes, BLOSUM62, hardware, **options)
     assert router.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
     sorted_targets = router.engine(Lanes).targets._sorted
     assert [long for _, long in sorted_targets.shares] == [True, False]
@@ -224,6 +205,14 @@ def test_few_targets_are_long(lengths, queries, long):
     which = np.arange(len(lengths), dtype=np.int32)
     found = SortedTargets.of(targets, which, long_apart=True, queries=queries)
     assert [len(share.order) for share, is_long in found.shares if is_long] == [long][: long > 0]
+
+
+def test_an_engine_that_is_ready_has_the_same_scores(device, number):
+    queries, targets = Sequences.of(database(11, 9, 300)), Sequences.of(database(12, 40))
+    engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=Limits(first_use=16))
+    engine.get_ready(queries, len(targets.residues))
+    (found,) = engine.scan([ScanTile(queries, targets)])
+    assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()
 
 
 def test_ends_and_alignments_come_from_the_router(device):
@@ -312,9 +301,7 @@ def test_profile_of_two_rows_a_word():
         Geometry(F32, 20, 2, 32, SHARED, queries=2, at_once=True),
     ],
 )
-def test_profiles_made_on_the_device(device, layout, joins, monkeypatch):
-    monkeypatch.setattr(lanes_rows, "LARGE", 0)
-    monkeypatch.setattr(lanes_rows, "MAX_GROUPS_PER_DISPATCH", 7)
+def test_profiles_made_on_the_device(device, layout, joins):
     rng = np.random.default_rng(7)
     lengths = rng.integers(1, 150, (9, layout.queries)) + 2 * layout.strip
     lengths = np.minimum(lengths, 3 * layout.strip)  # three strips each
@@ -327,7 +314,7 @@ def test_profiles_made_on_the_device(device, layout, joins, monkeypatch):
         [group_of([[(m, next(number)) for m in stream] for stream in group]) for group in groups]
     )
     queries = Sequences.of(rng.integers(0, 24, m).astype(np.uint8) for m in rows["length"])
-    engine = Lanes(BLOSUM62, device)
+    engine = Lanes(BLOSUM62, device, limits=Limits(profile=0, groups=7))
     with device:
         made = lanes_rows.profile_buffer(engine, queries, rows, layout, first)
         found = np.frombuffer(made.buffer.read(), np.uint32)
@@ -385,7 +372,8 @@ def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
 
     monkeypatch.setattr(Lanes, "round_of", watched)
     for cells, first in ((1, 1), (sum(letters[:2]) * len(part.residues) + 1, 3), (2**40, None)):
-        monkeypatch.setattr(pipeline, "_FIRST_CELLS", cells)
+        limits = Limits(first_cells=cells)
+        engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=limits)
         rounds.clear()
         (found,) = engine.scan([ScanTile(queries, part)])
         assert found.tolist() == expected(BLOSUM62, queries, part).tolist()
@@ -413,7 +401,7 @@ def test_tasks_follow_one_another_whatever_the_caller_does_between(device, numbe
 @pytest.mark.parametrize("room", [2**16, 2**14])  # of shared memory: two rows a word, or one
 @pytest.mark.parametrize("scoring", [BLOSUM62, Scoring.match_mismatch(2, -3, 5, 2)])
 @pytest.mark.parametrize("options", [{"rows": 8, "chain": 2}, {"rows": 24, "workgroup": 4}])
-def test_pairs_that_each_have_their_own_query(device, number, options, scoring, room, monkeypatch):
+def test_pairs_that_each_have_their_own_query(device, number, options, scoring, room):
     limits = device.info.limits | {
         "max_shared_memory": min(room, device.info.limits["max_shared_memory"])
     }
@@ -436,13 +424,14 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
     assert not engine.targets.packed
     if number == "f32" and scoring is BLOSUM62:
         assert found[-1] > LIMIT
-    monkeypatch.setattr(own_queries, "_MIN_PAIRS_PER_QUERY", 0)
+    options = options | {"number": number, "limits": Limits(pairs_per_query=0)}
+    engine = Lanes(scoring, standing_in(device, limits=limits), **options)
     assert engine.scores(batch).tolist() == found.tolist()
 
 
 def test_batches_follow_one_another(device, number, monkeypatch):
     """Of equal and other lengths, of queries with many targets, and with targets too long."""
-    monkeypatch.setattr(lanes, "MAX_TARGET_LENGTH", 120)
+    limits = Limits(longest=120)
     scoring, rng = Scoring.match_mismatch(2, -3, 5, 2), np.random.default_rng(46)
     equal = [Sequences.of(rng.integers(0, 4, (90, 30), np.uint8)) for _ in "ab"]
     other = [Sequences.of(database(seed, 90, 50, 4)) for seed in (47, 48)]
@@ -461,7 +450,7 @@ def test_batches_follow_one_another(device, number, monkeypatch):
         Batch(tuple(equal), in_order[:0]),
     ]
     hardware = standing_in(device)
-    engine = Lanes(scoring, hardware, number=number)
+    engine = Lanes(scoring, hardware, number=number, limits=limits)
     engine.rest = lambda batch, progress: Reference(scoring).scores(batch)
     expected = [Reference(scoring).scores(batch).tolist() for batch in batches]
     done = []
@@ -470,16 +459,14 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     assert sum(done) >= sum(batch.cells for batch in batches[:4])
     free = list(engine.pool._free)
     assert len({id(each) for each in free}) == len(free) > 0
-    router = auto.Auto(scoring, hardware, number=number, scores_by=Lanes)
-    monkeypatch.setattr(router._roster, "made", {Lanes: engine})
+    router = auto.Auto(scoring, hardware, number=number, scores_by=Lanes, limits=limits)
     monkeypatch.setattr(auto, "seconds", lambda name, *rest: not name.startswith("lanes"))
     found = list(router.scores_each(batches))
     assert [each.tolist() for each in found] == expected
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_pairs_with_their_own_queries_by_any_geometry(device, seed, monkeypatch):
-    monkeypatch.setattr(own_queries, "_MIN_PAIRS_PER_QUERY", 10**6)
+def test_pairs_with_their_own_queries_by_any_geometry(device, seed):
     rng = np.random.default_rng(seed)
     scoring = BLOSUM62 if seed % 2 else Scoring.match_mismatch(2, -3, 5, 2)
     letters = len(scoring.alphabet)
@@ -489,7 +476,8 @@ def test_pairs_with_their_own_queries_by_any_geometry(device, seed, monkeypatch)
     batch = Batch((queries, targets), index)
     options = lanes_options(rng) | {"rows": 8, "workgroup": 2 ** (seed % 6)}
     options["chain"] = min(options.get("chain", 1), options["workgroup"])
-    engine = engine_of(Lanes, scoring, standing_in(device), **options)
+    limits = Limits(pairs_per_query=10**6)
+    engine = engine_of(Lanes, scoring, standing_in(device), **options, limits=limits)
     assert engine.scores(batch).tolist() == Cpu(scoring).scores(batch).tolist(), options
 
 
@@ -534,9 +522,8 @@ def test_buffers_that_queued_work_reads_are_not_used_again(device):
     assert buffers.behind() == []
 
 
-def test_the_longest_unused_buffers_are_released(device, monkeypatch):
-    monkeypatch.setattr(lanes_buffers, "_MAX_FREE_BYTES", 11_000)
-    buffers = Buffers(device)
+def test_the_longest_unused_buffers_are_released(device):
+    buffers = Buffers(device, 11_000)
     first, second, other, last = [buffers.take(size) for size in (4000, 4000, 2000, 4000)]
     buffers.give([first, second, other])
     assert buffers.take(4000) is first

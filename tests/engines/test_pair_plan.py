@@ -13,7 +13,7 @@ from glsw.engines.auto import Auto
 from glsw.engines.base import ScanHints
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import own_queries
-from glsw.engines.lanes.geometry import INT32, Geometries, rows_of_strips
+from glsw.engines.lanes.geometry import INT32, Geometries, Limits, rows_of_strips
 from glsw.engines.lanes.own_queries import shares_of
 from glsw.pairs import many_pairs
 from glsw.run.pool import Runner
@@ -23,10 +23,14 @@ from glsw.sequences.encoded import Sequences
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 
 
-def planner(device, number):
-    limits = device.info.limits | {"max_shared_memory": 2**16}
-    info = standing_in(device, subgroup_size=32, limits=limits).info
-    return SimpleNamespace(scoring=BLOSUM62, geometries=Geometries(BLOSUM62, info, number))
+def planner(device, number, limits=Limits()):  # noqa: B008
+    info = standing_in(
+        device,
+        subgroup_size=32,
+        limits=device.info.limits | {"max_shared_memory": 2**16},
+    ).info
+    geometries = Geometries(BLOSUM62, info, number, limits=limits)
+    return SimpleNamespace(scoring=BLOSUM62, geometries=geometries)
 
 
 def random_batch(seed, count, queries, targets, together=False):
@@ -109,19 +113,19 @@ def _check_part(batch, share, part):
     assert np.diff(part.border_columns).tolist() == columns.tolist()
 
 
-def test_kinds_that_cost_little_more_are_joined(device, monkeypatch):
-    engine, batch = planner(device, "f32"), random_batch(7, 4000, (10, 600), (50, 90))
-    number = engine.geometries.number
+def test_kinds_that_cost_little_more_are_joined(device):
+    batch = random_batch(7, 4000, (10, 600), (50, 90))
+    number = planner(device, "f32").geometries.number
 
-    def kinds():
+    def kinds(**limits):
+        engine = planner(device, "f32", Limits(**limits))
         return [part.kind for share in shares_of(engine, batch, number) for part in share.parts]
 
     def cost(some):
         return sum(rows_of_strips(kind.geometry, kind.strips) * kind.pairs for kind in some)
 
     joined = kinds()
-    monkeypatch.setattr(own_queries, "_MOST_WASTE", 0)
-    alone = kinds()
+    alone = kinds(waste=0)
     assert len(joined) < 0.7 * len(alone)
     assert sum(kind.pairs for kind in joined) == sum(kind.pairs for kind in alone) == len(batch)
     assert cost(alone) < cost(joined) < 1.04 * cost(alone)
@@ -143,7 +147,8 @@ def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
     found = many_pairs.score_pairs(Runner(router), batch)
     assert found.tolist() == Cpu(BLOSUM62).scores(batch).tolist()
     assert threads == ["glsw-pairs_0"] * 3
-    monkeypatch.setattr(own_queries, "_MIN_PAIRS_PER_QUERY", 0)  # there is nothing to lay out
+    options["limits"] = Limits(pairs_per_query=0)  # there is nothing to lay out
+    router = engine_of(Lanes, BLOSUM62, standing_in(device), **options)
     assert many_pairs.score_pairs(Runner(router), batch).tolist() == found.tolist()
     assert len(threads) == 3
 

@@ -4,17 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import CHUNKED, OPTIONS, hinting, standing_in
+from cases import CHUNKED, OPTIONS, standing_in
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.engines import ENGINES, bit_parallel, cpu_lanes, engine_of
-from glsw.engines.lanes import (
-    engine as lanes_engine,
-    slices as lanes_slices,
-    targets as lanes_targets,
-)
-from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.slices import Queue
+from glsw.engines.lanes.geometry import Limits
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.engines.windows import scan_windows
 from glsw.pairs import many_pairs
@@ -34,6 +28,7 @@ LIMITS = {
     "cpu": cpu_lanes.Limits(table=5000, long=10_000),
     "bit_parallel": replace(bit_parallel.SOFTWARE, window=64, lengths=1),
 }
+OF_LANES = Limits(targets_at_once=64, borders=4096, first_slice=5000, longest=1000)
 
 
 def sequences(rng, letters, count, longest):
@@ -105,12 +100,6 @@ def cut_finely(request, device, monkeypatch):
     """Cut work into many chunks, slices and windows, as on either kind of device."""
     monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 9)
     hardware = request.param == "hardware"
-    if hardware:
-        monkeypatch.setattr(Lanes, "hints", hinting(Lanes, targets_at_once=64))
-        monkeypatch.setattr(Queue, "border_room", 4096)
-        monkeypatch.setattr(lanes_slices, "_SLICE_CELLS", 5000)
-        for module in (lanes_engine, lanes_targets):
-            monkeypatch.setattr(module, "MAX_TARGET_LENGTH", 1000)
     return standing_in(device) if hardware else device
 
 
@@ -127,8 +116,8 @@ def test_all_cells_are_reported_once(cut_finely, name, seed):
     for scoring in scorings:
         options = [*OPTIONS.get(name, [{}]), CHUNKED.get(name, {})]
         chosen = options[rng.integers(len(options))]
-        if name in LIMITS:
-            chosen = chosen | {"limits": LIMITS[name]}
+        if limits := LIMITS.get(name, None if cut_finely.info.software else OF_LANES):
+            chosen = chosen | {"limits": limits}
         engine = engine_of(kind, scoring, cut_finely, **chosen)
         if name == "lanes" and rng.random() < 0.5:
             engine = engine_of(kind, scoring, standing_in(cut_finely), **chosen)

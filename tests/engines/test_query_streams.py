@@ -8,9 +8,8 @@ import pytest
 from cases import groups_in, standing_in
 
 from glsw.alignment.batch import Batch
-from glsw.engines.lanes import pipeline, rows as lanes_rows
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometries, Geometry
+from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometries, Geometry, Limits
 from glsw.engines.lanes.rows import Placed, group_of, joined, lane_infos, taken, together
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import BoundedTile, ScanTile
@@ -27,9 +26,9 @@ def sequences(seed, lengths, letters=20):
     return [rng.integers(0, letters, n).astype(np.uint8) for n in lengths]
 
 
-def on_hardware(device, number, **options):
-    """Return an engine that works as on hardware."""
-    return Lanes(BLOSUM62, standing_in(device), number=number, **options)
+def on_hardware(device, number, limits=Limits(work=1), **options):  # noqa: B008
+    """Return an engine that works as on hardware, with groups as large as they may be."""
+    return Lanes(BLOSUM62, standing_in(device), number=number, limits=limits, **options)
 
 
 def joins(rows):
@@ -81,9 +80,8 @@ def test_a_long_query_does_not_wait_for_short_ones(device):
     assert next(together(made, np.array([50, 9000, 60]), ALL))["query"].tolist() == [1]
 
 
-def test_groups_are_not_taken_from_few_lengths_alone(device, monkeypatch):
-    monkeypatch.setattr(lanes_rows, "_WINDOW", 4)
-    made = Geometries(BLOSUM62, standing_in(device).info, "f32")
+def test_groups_are_not_taken_from_few_lengths_alone(device):
+    made = Geometries(BLOSUM62, standing_in(device).info, "f32", limits=Limits(window=4))
     lengths = np.random.default_rng(3).integers(1, 700, 50)
     groups = groups_in(together(made, lengths, ALL))
     assert sorted(joined(groups)["query"].tolist()) == list(range(50))
@@ -122,9 +120,8 @@ def test_what_lanes_are_told():
 @pytest.mark.parametrize(
     "options", [{}, {"query_profile": "storage"}, {"rows": 8, "chain": 4}, {"rows": 16, "chain": 8}]
 )
-def test_scores_are_those_of_the_reference(device, number, options, monkeypatch):
+def test_scores_are_those_of_the_reference(device, number, options):
     engine = on_hardware(device, number, **options)
-    monkeypatch.setattr(lanes_rows, "_WORK", 1)
     lengths = np.random.default_rng(7).integers(1, 220, 30)
     queries = Sequences.of([*sequences(8, lengths), np.empty(0, np.uint8)])
     groups = groups_in(together(engine.geometries, queries.lengths, 40))
@@ -138,10 +135,9 @@ def test_scores_are_those_of_the_reference(device, number, options, monkeypatch)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
+def test_alike_queries_do_not_go_on_in_one_another(device, number):
     """A target of two queries, one behind the other, has no better score than with each of them."""
     engine = on_hardware(device, number, rows=8, chain=2)
-    monkeypatch.setattr(lanes_rows, "_WORK", 1)
     (whole,) = sequences(11, [96])
     queries = Sequences.of([whole[:48], whole[48:], whole[:32], whole[32:64], whole[64:], whole])
     targets = Sequences.of([whole, whole[20:70], whole[::-1].copy()])
@@ -153,12 +149,11 @@ def test_alike_queries_do_not_go_on_in_one_another(device, number, monkeypatch):
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
-    engine = on_hardware(device, number, rows=8, chain=2)
-    monkeypatch.setattr(lanes_rows, "_WORK", 1)
     own = Sequences.of(sequences(12, np.random.default_rng(13).integers(1, 130, 60)))
     want = expected(own, own)
     for cells in (1, 2**40):  # several rounds, or one
-        monkeypatch.setattr(pipeline, "_FIRST_CELLS", cells)
+        limits = Limits(work=1, first_cells=cells)
+        engine = on_hardware(device, number, limits, rows=8, chain=2)
         ran = []
         round_of = Lanes.round_of
         monkeypatch.setattr(
@@ -175,9 +170,8 @@ def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
     assert found.score.tolist() == want[query, target].tolist()
 
 
-def test_scores_that_floats_do_not_hold(device, monkeypatch):
+def test_scores_that_floats_do_not_hold(device):
     engine = on_hardware(device, "f32")
-    monkeypatch.setattr(lanes_rows, "_WORK", 1)
     queries = sequences(14, [900, 800, 500, 300, 40, 30])
     targets = Sequences.of([*queries, *sequences(15, range(50))])
     want = expected(queries, targets)
@@ -186,20 +180,16 @@ def test_scores_that_floats_do_not_hold(device, monkeypatch):
     assert found.tolist() == want.tolist()
 
 
-def test_long_targets_have_chains_of_their_own(device, monkeypatch):
-    monkeypatch.setattr("glsw.engines.lanes.targets._MIN_LONG_TARGET", 60)
-    monkeypatch.setattr("glsw.engines.lanes.targets._TARGETS_IN_FLIGHT", 2**20)
-    engine = on_hardware(device, "f32")
-    monkeypatch.setattr(lanes_rows, "_WORK", 1)
+def test_long_targets_have_chains_of_their_own(device):
+    engine = on_hardware(device, "f32", Limits(work=1, long_target=60, in_flight=2**20))
     queries = Sequences.of(sequences(16, [90, 80, 70, 30, 20]))
     targets = Sequences.of(sequences(17, [300, 200, 150, *range(60)]))
     (found,) = engine.scan([ScanTile(queries, targets)])
     assert found.tolist() == expected(queries, targets).tolist()
 
 
-def test_most_letters_of_a_stream(monkeypatch):
-    monkeypatch.setattr(lanes_rows, "_FULL", 2)  # no group is ever full
+def test_most_letters_of_a_stream():
     left = [(100, k) for k in range(1000)]
-    group = taken(left, 2, 10, 160)
+    group = taken(left, 2, 10, 160, full=2)  # no group is ever full
     assert 4096 <= sum(length for length, _ in group[0]) < 4096 + 160
     assert len(left) == 1000 - sum(map(len, group))

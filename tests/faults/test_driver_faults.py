@@ -42,8 +42,8 @@ from glsw.device.verdicts import Verdicts, _machine
 from glsw.engines import ENGINES, device_check, proof, spec
 from glsw.engines.cpu import Cpu
 from glsw.engines.gl import Storage
-from glsw.engines.lanes import rows
 from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.geometry import Limits
 from glsw.engines.proof import Proofs
 from glsw.engines.scan import Scan
 
@@ -278,7 +278,7 @@ FAULTS = {
         without_atomic_max,
         *("lanes", f"{_ALL_LANES} {_ALL_ON_HARDWARE} {_BOTH_OF_BLOCKED}"),
         hardware=True,
-        patches=lambda: [patch.object(rows, "_WORK", 1)],
+        patches=lambda: [patch.dict(Lanes.__init__.__kwdefaults__, limits=Limits(work=1))],
     ),
     "a pair that passes is not listed": Fault(
         "neighbors",

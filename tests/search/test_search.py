@@ -21,7 +21,6 @@ from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Reference
 from glsw.engines.base import ScanHints
-from glsw.engines.lanes import engine as lanes_engine
 from glsw.engines.lanes.engine import Lanes
 from glsw.run import tasks, workers
 from glsw.search import limits, scan as scans, search as flow
@@ -476,7 +475,6 @@ def test_the_first_large_search_gets_ready_while_its_targets_are_read(
     monkeypatch.setattr(Lanes, "hints", hints)
     monkeypatch.setattr(Lanes, "get_ready", noted)
     monkeypatch.setattr(scans, "_LARGE_CELLS", 0)
-    monkeypatch.setattr(lanes_engine, "_FIRST_USE", 16)
     aligner = Aligner(engine="lanes", device=device)
     database = Database.of(TARGETS, PROTEIN)
     assert shown(aligner.search(QUERIES, database)) == expected

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from glsw.device.device import Device, DeviceMemoryError
 
-_MAX_FREE_BYTES = 2**31
 _LEAST_BYTES = 2**10
 
 
@@ -41,10 +40,12 @@ class Buffers:
     Parameters
     ----------
     device : Device
+    most : int
+        Bytes of those that are kept for their next use.
     """
 
-    def __init__(self, device: Device) -> None:
-        self._device = device
+    def __init__(self, device: Device, most: int = 2**31) -> None:
+        self._device, self._most = device, most
         self._free: dict[moderngl.Buffer, int] = {}  # with their bytes, the longest unused first
         self._of_size: dict[int, deque[moderngl.Buffer]] = defaultdict(deque)
         self._bytes = 0
@@ -84,7 +85,7 @@ class Buffers:
             size = self._free[buffer] = buffer.size
             self._of_size[size].append(buffer)
             self._bytes += size
-        while self._bytes > _MAX_FREE_BYTES:
+        while self._bytes > self._most:
             self._removed(next(iter(self._free.values()))).release()
 
     def _removed(self, size: int) -> moderngl.Buffer:

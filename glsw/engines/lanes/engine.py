@@ -32,10 +32,10 @@ from glsw.engines.gl import SUBSTITUTION, ComputeEngine
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.geometry import (
     INT32,
-    LIMIT,
     TOO_HIGH,
     Geometries,
     Geometry,
+    Limits,
     profile_letters,
 )
 from glsw.engines.lanes.jobs import Job, Round
@@ -63,8 +63,6 @@ from glsw.engines.lanes.slices import Queue
 from glsw.engines.lanes.targets import (
     BINDINGS,
     BORDERS,
-    MAX_GROUPS_PER_DISPATCH,
-    MAX_TARGET_LENGTH,
     OF_PAIRS,
     OF_PROFILES,
     SCORES,
@@ -83,13 +81,9 @@ from glsw.sequences.tiles import cut
 
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
-_FIRST_USE = 2**20  # bytes that the device itself copies
 _NOTHING = object()
 Scores: TypeAlias = npt.NDArray[np.int32]
-_LARGE_PAIR = 2**22  # cells
 _SPARSE = 4  # pairs of all queries and targets, for each that is needed
-_FEW_PAIRS = 16  # per query, which are left to `rest`
-_TARGETS_AT_ONCE = 2**16
 _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
 _FROM_THE_FIRST = np.zeros(1, np.intp)
 _NO_SCORE = -(2**31) + 1  # of global alignments, which may be negative
@@ -133,6 +127,7 @@ class Lanes(ComputeEngine):
         renderers, which need a dispatch per strip.
     memory : int
         Bytes of device memory for parts of a database and for rows between strips.
+    limits : Limits
     """
 
     name = "lanes"
@@ -176,24 +171,26 @@ class Lanes(ComputeEngine):
         subgroups: bool = True,
         own_queries: bool = True,
         memory: int = 2**32,
+        limits: Limits = Limits(),  # noqa: B008
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
-        self._memory = memory
+        self._memory, self.limits = memory, limits
         self._alike: dict[str, Any] = {
             "subgroups": subgroups,
             "own_queries": own_queries,
             "memory": memory,
+            "limits": limits,
         }
         self.tracks = 1
         if isinstance(scoring, TwoTrackScoring):
             self.tracks = 2
             self._defines["FIRST_LETTERS"] = len(scoring.first.matrix)
         self._defines["LETTERS"] = profile_letters(scoring)
-        self.wrong_from = LIMIT
+        self.wrong_from = limits.floats
         if ends := scoring.end_gaps:
             self.wrong_from = TOO_HIGH
             self._uniforms["ends_in_any_row"] = int(ends.right_insertion != scoring.insertion)
-        self.large_profile: int | None = None  # bytes from which it is made on the device
+        self.large_profile = limits.profile
         self.meanwhile: Iterator[None] = iter(())
         self.geometries = Geometries(
             scoring,
@@ -204,11 +201,12 @@ class Lanes(ComputeEngine):
             workgroup=workgroup,
             query_profile=query_profile,
             subgroups=subgroups,
+            limits=limits,
         )
         own_queries &= not self.on_software and self.geometries.own_queries
         self._own_queries = own_queries and not scoring.wide_queries
-        self.pool, self.queue = Buffers(self.device), Queue(self, memory)
-        self.targets = TargetStore(self, self.pool, self.tracks)
+        self.pool, self.queue = Buffers(self.device, limits.free), Queue(self, memory, limits)
+        self.targets = TargetStore(self, self.pool, self.tracks, limits)
         self.prepared: WeakKeyDictionary[Batch, list[Share]] = WeakKeyDictionary()
         self._proved: set[Geometry] = set()
 
@@ -232,7 +230,7 @@ class Lanes(ComputeEngine):
             _CELLS_AT_ONCE,
             self.queue.rate,
             halves=self.scoring.symmetric,
-            targets_at_once=_TARGETS_AT_ONCE,
+            targets_at_once=self.limits.targets_at_once,
         )
 
     def check(self, batch: Batch) -> None:
@@ -248,10 +246,9 @@ class Lanes(ComputeEngine):
             self._check_longest(int(part.lengths.max()))
 
     def _check_longest(self, longest: int) -> None:
-        if self.rest is None and longest > MAX_TARGET_LENGTH:
-            raise ValueError(
-                f"target of {longest} residues: engine 'lanes' takes at most {MAX_TARGET_LENGTH}"
-            )
+        most = self.limits.longest
+        if self.rest is None and longest > most:
+            raise ValueError(f"target of {longest} residues: engine 'lanes' takes at most {most}")
 
     def best(
         self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
@@ -259,8 +256,8 @@ class Lanes(ComputeEngine):
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
         used = np.flatnonzero(np.bincount(batch.query_index, minlength=1))
-        if self._own_queries and computes_own_queries(len(batch), len(used)):
-            short = batch.target_lengths <= MAX_TARGET_LENGTH
+        if self._own_queries and computes_own_queries(self.limits, len(batch), len(used)):
+            short = batch.target_lengths <= self.limits.longest
             some = batch if short.all() else batch.select(np.flatnonzero(short))
             scores = scores_of_pairs(self, some, self.geometries.number, progress)
             found.score[short] = scores + self._offset(some)
@@ -324,8 +321,8 @@ class Lanes(ComputeEngine):
         return self._are_together(batch)
 
     def _are_together(self, batch: Batch) -> bool:
-        own = self._own_queries and computes_own_queries(len(batch), batch.distinct[0])
-        return own and int(batch.extent[1, 1]) <= MAX_TARGET_LENGTH
+        own = self._own_queries and computes_own_queries(self.limits, len(batch), batch.distinct[0])
+        return own and int(batch.extent[1, 1]) <= self.limits.longest
 
     def scan(
         self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
@@ -355,8 +352,9 @@ class Lanes(ComputeEngine):
             several = int((Placed(only(rows, numbers), geometry).strips > 1).sum())
             size += residues * geometry.border * several
         size = min(size, self.queue.border_room)
-        if size >= _FIRST_USE:  # the driver clears a buffer when it is first used
-            self.device.write(self.reserve(BORDERS, size), np.zeros(_FIRST_USE, np.uint8))
+        if size >= self.limits.first_use:  # the driver clears a buffer when it is first used
+            first = np.zeros(self.limits.first_use, np.uint8)
+            self.device.write(self.reserve(BORDERS, size), first)
 
     def do_meanwhile(self) -> bool:
         """Do a step of what should be done while the device is busy; False if there is none."""
@@ -403,7 +401,7 @@ class Lanes(ComputeEngine):
                 columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
                 scores = 4 * packed.row_size * int(np.bincount(own["group"]).max())
                 size = max(profile, scores, columns * geometry.border)
-                most = max(1, min(_MAX_STACKED_BYTES // size, MAX_GROUPS_PER_DISPATCH))
+                most = max(1, min(_MAX_STACKED_BYTES // size, self.limits.groups))
                 for start in range(0, len(numbers), most):
                     stack = numbers[start : start + most]
                     jobs.append(self.job(queries, only(rows, stack), share, geometry, first[stack]))
@@ -424,7 +422,7 @@ class Lanes(ComputeEngine):
         can = np.zeros(len(found), np.bool_)  # whether a query has scores that floats do not hold
         if self.geometries.number != INT32:
             most = rows["length"].astype(np.int64) * self.scoring.maximum
-            can[numbers] = (most >= LIMIT) if self.scoring.local else True
+            can[numbers] = (most >= self.wrong_from) if self.scoring.local else True
         blocks = [
             (job.targets.positions, job.rows["query"][some], scores[some])
             for job, scores in zip(done.jobs, stored, strict=True)
@@ -463,11 +461,11 @@ class Lanes(ComputeEngine):
         batch = Batch.indexed(queries, targets, *index).compact()
         left = np.zeros(len(batch), np.bool_)
         if self.rest is not None:
-            few = _FEW_PAIRS * batch.distinct[0]
-            left = batch.query_lengths * batch.target_lengths >= _LARGE_PAIR
+            few = self.limits.few_pairs * batch.distinct[0]
+            left = batch.query_lengths * batch.target_lengths >= self.limits.large_pair
             left &= np.count_nonzero(left) <= few
             left |= np.count_nonzero(~left) <= few
-            left |= batch.target_lengths > MAX_TARGET_LENGTH
+            left |= batch.target_lengths > self.limits.longest
         found = np.empty(len(batch), np.int32)
         if self.rest is not None and left.any():
             some = batch.select(np.flatnonzero(left))

@@ -27,6 +27,86 @@ COST_LETTERS = 4
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Sizes by which engine ``lanes`` cuts work, and at which it changes what it does.
+
+    Parameters
+    ----------
+    floats : int
+        Local scores from which those of floats are computed again.
+    longest : int
+        Residues of a target; llvmpipe ends all loops of an invocation after 65535 rounds.
+    large_pair, few_pairs : int
+        Cells of a pair, and pairs per query, that are left to `Engine.rest`.
+    pairs_per_query : int
+        From which on each query is computed with all of its targets.
+    waste : float
+        Of the cells of pairs, so that they are of fewer and larger kinds.
+    long_target, in_flight : int
+        Residues of a target that is set apart, at least, and targets that keep a large device busy
+        until one as long as all of them ends.
+    long_chains : tuple of int
+        Lanes of the chains of such targets.
+    targets_at_once : int
+        See `ScanHints`.
+    first_cells : int
+        Of the first queries of a scan, so that the device has work soon.
+    first_slice : int
+        Cells of the first slice of time on hardware.
+    small_part : int
+        Residues of a part that may lie on the device beside another one.
+    short : int
+        Residues of sequences, on average, whose scores take longer to be mirrored than to be
+        computed.
+    window, work : int
+        Queries that are looked at for a group, and groups times targets that a large device has at
+        once.
+    full : float
+        Of the rows of a group, from which on it takes no more queries.
+    profile : int
+        Bytes of profiles from which they are made on the device: to make one there takes a
+        dispatch.
+    groups : int
+        Work groups of a dispatch along an axis, which OpenGL promises.
+    borders : int
+        Bytes of rows between strips, which the driver clears in 0.07 s.
+    first_use : int
+        Bytes of a buffer that the device itself copies.
+    free : int
+        Bytes of buffers that are kept for their next use.
+    passing, passing_groups, passing_lanes : int
+        Pairs that may pass before their buffer grows, and the work groups per query and their
+        lanes that list them.
+    """
+
+    floats: int = LIMIT
+    longest: int = 2**15
+    large_pair: int = 2**22
+    few_pairs: int = 16
+    pairs_per_query: int = 256
+    waste: float = 1 / 32
+    long_target: int = 512
+    in_flight: int = 2**13
+    long_chains: tuple[int, ...] = (32, 64, 128, 256)
+    targets_at_once: int = 2**16
+    first_cells: int = 2**40
+    first_slice: int = 2**32
+    small_part: int = 2**25
+    short: int = 64
+    window: int = 2**9
+    work: int = 2**17
+    full: float = 0.97
+    profile: int = 2**22
+    groups: int = 65535
+    borders: int = 2**30
+    first_use: int = 2**20
+    free: int = 2**31
+    passing: int = 2**16
+    passing_groups: int = 1024
+    passing_lanes: int = 256
+
+
+@dataclass(frozen=True)
 class Geometry:
     """What a chain of lanes computes at once.
 
@@ -191,7 +271,6 @@ _MOST_CELLS = {255: 64, 128: 40, 63: 16}  # rows times columns of a step, by reg
 _ROWS_OF_PAIRS = 8, 12, 16, 20  # with more, registers do not suffice for letters and scores
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
-_LONG_TARGET_CHAINS = (32, 64, 128, 256)
 _USUAL_OVERHEAD = 3  # cost of a column besides its rows, in rows of a lane
 _OVERHEAD = {(F16, 1): 7, (F16, 2): 10}  # the same by number type and queries at once
 _WORKGROUP_OF_PAIRS = 256
@@ -217,6 +296,7 @@ class Geometries:
         Name of the memory of the query profile.
     subgroups : bool
         Whether lanes may hand on by shuffles.
+    limits : Limits
 
     Raises
     ------
@@ -235,7 +315,9 @@ class Geometries:
         workgroup: int | None = None,
         query_profile: str | None = None,
         subgroups: bool = True,
+        limits: Limits = Limits(),
     ) -> None:
+        self.limits = limits
         if number == "auto":
             number = "f16" if info.half else "int32"
         if number not in _NUMBERS:
@@ -368,7 +450,7 @@ class Geometries:
     def _options(self, number: int, queries: int, long: bool, joined: bool) -> list[Geometry]:
         single = number == F16 and queries == 1
         if long:  # as many lanes per pair as have work
-            options = [(8, chain, max(64, chain)) for chain in _LONG_TARGET_CHAINS]
+            options = [(8, chain, max(64, chain)) for chain in self.limits.long_chains]
         elif self._info.software:
             options = [(32, 1, 16)]
         else:

@@ -23,7 +23,7 @@ from glsw.engines.answers import check_found
 from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.buffers import Bindable, Section
-from glsw.engines.lanes.geometry import INT32, Geometries, Geometry, rows_of_strips
+from glsw.engines.lanes.geometry import INT32, Geometries, Geometry, Limits, rows_of_strips
 from glsw.engines.lanes.jobs import WorkGroups
 from glsw.engines.lanes.rows import ALIGNMENT, as_numbers, with_none
 from glsw.engines.lanes.targets import (
@@ -45,13 +45,12 @@ if TYPE_CHECKING:
     from glsw.engines.base import Progress
     from glsw.engines.lanes.engine import Lanes
 
-_MIN_PAIRS_PER_QUERY = 256  # from which on each query is computed with all of its targets
 _SLOT_BYTES = 16
 
 
-def computes_own_queries(pairs: int, queries: int) -> bool:
+def computes_own_queries(limits: Limits, pairs: int, queries: int) -> bool:
     """Tell whether hardware computes pairs of so many queries together, without profiles."""
-    return queries > 1 and pairs < _MIN_PAIRS_PER_QUERY * queries
+    return queries > 1 and pairs < limits.pairs_per_query * queries
 
 
 def scores_of_pairs(
@@ -210,7 +209,6 @@ class OwnQueries:
             )
 
 
-_MOST_WASTE = 1 / 32  # of the cells of a batch, so that it has fewer and larger kinds of pairs
 _SLOTS = 64  # their number is a multiple of this
 _USUAL_LETTERS = 20
 _CODES = 256
@@ -361,7 +359,7 @@ def _kinds(
         geometry = geometries.of_pairs(length, number, letters)
         found.setdefault((geometry, geometry.strips(length)), []).append(length)
     kinds = [Kind(*key, int(counts[lengths].sum())) for key, lengths in found.items()]
-    owners = _joined_kinds(kinds)
+    owners = _joined_kinds(kinds, geometries.limits.waste)
     rank = np.full(len(counts), -1, np.int32)
     kept = sorted(set(owners))
     for lengths, owner in zip(found.values(), owners, strict=True):
@@ -370,7 +368,7 @@ def _kinds(
     return [kinds[k]._replace(pairs=size) for k, size in zip(kept, sizes, strict=True)], rank
 
 
-def _joined_kinds(kinds: Sequence[Kind]) -> list[int]:
+def _joined_kinds(kinds: Sequence[Kind], waste: float) -> list[int]:
     """Return which kind computes the pairs of each: itself, or a larger one that costs little more.
 
     Small kinds do not fill a device, and each of them takes a dispatch.
@@ -380,7 +378,7 @@ def _joined_kinds(kinds: Sequence[Kind]) -> list[int]:
         left = [k for k, kind in enumerate(kinds) if kind.geometry.number == number]
         cost = [rows_of_strips(kinds[k].geometry, kinds[k].strips) for k in left]
         pairs = [kinds[k].pairs for k in left]
-        room = _MOST_WASTE * sum(a * b for a, b in zip(cost, pairs, strict=True))
+        room = waste * sum(a * b for a, b in zip(cost, pairs, strict=True))
         while len(left) > 1:
             extra = [pairs[k] * (cost[k + 1] - cost[k]) for k in range(len(left) - 1)]
             k = extra.index(min(extra))

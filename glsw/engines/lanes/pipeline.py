@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_SCORE_BYTES = 2**28
 _MAX_QUERIES = 2048
-_FIRST_QUERIES, _FIRST_CELLS = 256, 2**40  # so that the device has work soon
-_MAX_SMALL_PART = 2**25  # residues of a part that may lie on the device beside another one
-_SHORT = 64  # residues
+_FIRST_QUERIES = 256  # so that the device has work soon
 _MIRRORED = 128  # rows and columns that lie in the cache of a processor
 FoundT = TypeVar("FoundT")
 StoredT = TypeVar("StoredT")
@@ -124,10 +122,11 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         if not following:
             return
         same = following.part is part
-        large = len(following.part.residues) > _MAX_SMALL_PART
+        small = self._engine.limits.small_part
+        large = len(following.part.residues) > small
         if large and not same:
             yield from self._engine.targets.prefetch(following.part)
-        if same or not large or len(part.residues) <= _MAX_SMALL_PART:
+        if same or not large or len(part.residues) <= small:
             yield
             self._next = following, self._begin(following)
 
@@ -166,7 +165,7 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
             tables = together(engine.geometries, lengths, len(part))
             while True:
                 count = min(most, count)
-                cells = np.inf if self._begun else _FIRST_CELLS
+                cells = np.inf if self._begun else engine.limits.first_cells
                 self._begun = True
                 some, rest = _first_of(tables, count, cells / max(1, len(part.residues)))
                 tables = chain(rest, tables)
@@ -231,7 +230,7 @@ class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
         Scores of short ones take longer to be mirrored than to be computed.
         """
         same = queries is part and self._engine.hints.halves
-        return same and len(part.residues) > _SHORT * len(part)
+        return same and len(part.residues) > self._engine.limits.short * len(part)
 
 
 def mirror(scores: npt.NDArray[np.int32]) -> None:

@@ -26,10 +26,10 @@ from glsw.engines.lanes.geometry import (
     LIMIT,
     Geometries,
     Geometry,
+    Limits,
     profile_letters,
 )
 from glsw.engines.lanes.targets import (
-    MAX_GROUPS_PER_DISPATCH,
     OF_PROFILES,
     QUERY_PROFILE,
 )
@@ -49,9 +49,6 @@ Rows: TypeAlias = npt.NDArray[np.void]
 """A table of `ROW`, ascending by group, and then by side."""
 Query: TypeAlias = tuple[int, int]
 """The length and the number of a query."""
-_WINDOW = 2**9  # queries that are looked at for a group
-_WORK = 2**17  # groups of queries times targets that a large device has at once
-_FULL = 0.97  # of the rows of a group, from which on it takes no more queries
 _MOST_LETTERS = 2**12  # of a stream, from which on it takes none anyway
 _LEAST_LETTERS = 2**10  # less would need many rows between strips, and many small groups
 
@@ -124,18 +121,18 @@ def together(
     """
     order = np.lexsort((-np.arange(len(queries)), queries))
     empty, some = np.split(order, [np.count_nonzero(queries == 0)])
-    shape = geometries.of_streams
+    shape, limits = geometries.of_streams, geometries.limits
     short = len(some)
     if shape.at_once:
         short = int(np.searchsorted(queries[some], shape.strip, "right"))
     if short < len(some):
         left = list(zip(queries[some].tolist(), some.tolist(), strict=True))
-        most = int(queries.sum()) * targets // (_WORK * shape.queries)
+        most = int(queries.sum()) * targets // (limits.work * shape.queries)
         window: list[Query] = []
         while window or left:
-            if len(window) < _WINDOW // 2:
-                window[:0] = left[-_WINDOW:]
-                del left[-_WINDOW:]
+            if len(window) < limits.window // 2:
+                window[:0] = left[-limits.window :]
+                del left[-limits.window :]
             if window[-1][0] <= shape.strip:
                 break
             yield group_of(_stream(geometries, window, most))
@@ -148,7 +145,8 @@ def together(
 def _stream(geometries: Geometries, window: list[Query], most: int) -> list[list[Query]]:
     """Take the longest query, and perhaps others, from the last ones of ``window``."""
     shape = geometries.of_streams
-    group = taken(window, shape.queries, shape.rows, shape.strip, most)
+    full = geometries.limits.full
+    group = taken(window, shape.queries, shape.rows, shape.strip, most, full=full)
     sums = [sum(length for length, _ in stream) for stream in group]
     if geometries.streams_pay_off(sums):
         return group
@@ -181,7 +179,13 @@ def _pairs(
 
 
 def taken(
-    left: list[Query], count: int, rows: int, strip: int, most: int = _MOST_LETTERS
+    left: list[Query],
+    count: int,
+    rows: int,
+    strip: int,
+    most: int = _MOST_LETTERS,
+    *,
+    full: float = Limits.full,
 ) -> list[list[Query]]:
     """Take queries for a group, the longest first, and then those that fit into its last strip.
 
@@ -195,6 +199,8 @@ def taken(
         Of a lane, and of a strip.
     most : int
         Letters from which on a stream takes no more queries, if these are fewer than usual.
+    full : float
+        Of the rows of the group, from which on it takes no more queries.
 
     >>> left = [(10, 4), (20, 3), (190, 2), (300, 1), (480, 0)]
     >>> taken(left, 2, 10, 100)
@@ -207,8 +213,8 @@ def taken(
         whole = -(-max(sums) // strip) * strip
         place = bisect_right(left, ((whole - sums[k]) // rows * rows, 2**62)) - 1
         if place < 0:  # none fits
-            full = sum(sums) >= _FULL * whole * count and min(sums) >= min(most, _LEAST_LETTERS)
-            if whole and (full or min(sums) >= most):
+            enough = sum(sums) >= full * whole * count and min(sums) >= min(most, _LEAST_LETTERS)
+            if whole and (enough or min(sums) >= most):
                 break
             place = len(left) - 1
         streams[k].append(left.pop(place))
@@ -435,8 +441,6 @@ def _in_order_of_words(rows: npt.NDArray[IntT], geometry: Geometry) -> npt.NDArr
 
 ALIGNMENT = 64
 """Words of 4 bytes, of which the start of a part of a buffer that is bound alone is a multiple."""
-LARGE = 2**22
-"""Bytes of profiles from which they are made on the device: to make one there takes a dispatch."""
 _MAX_CODES = 256
 _WORKGROUP = 64
 
@@ -460,8 +464,7 @@ def profile_buffer(
     placed = Placed(rows, geometry)
     strips = placed.strips
     size = geometry.size(profile_letters(engine.scoring))
-    least = LARGE if engine.large_profile is None else engine.large_profile
-    large = len(strips) * int(strips.max()) * size >= least
+    large = len(strips) * int(strips.max()) * size >= engine.large_profile
     if large and geometry.at_once and not engine.scoring.gaps:
         table = stored_scores(engine.scoring, geometry)
         if len(table) <= _MAX_CODES:
@@ -493,9 +496,9 @@ def _made(
     program["head"], program["words"] = geometry.head, 4 * geometry.stride
     program["rows"] = letters.shape[1]
     program["codes"], program["letters"] = table.shape
-    for start in range(0, len(letters), MAX_GROUPS_PER_DISPATCH):
+    for start in range(0, len(letters), engine.limits.groups):
         program["first_strip"] = start
-        program.run(min(MAX_GROUPS_PER_DISPATCH, len(letters) - start))
+        program.run(min(engine.limits.groups, len(letters) - start))
     engine.device.check("making query profiles")
     engine.pool.give_when_read(inputs)
     return made

@@ -30,9 +30,6 @@ BINDINGS = QUERY_BOUNDS, TARGET_BOUNDS, PASSING = (
     Binding("PASSING", BORDERS.number),
 )
 _NO_TARGET = -(2**31)  # as in compact.comp
-_WORKGROUP = 256
-_MAX_WORKGROUPS = 1024  # per query
-_ROOM = 2**16  # pairs that may pass before their buffer grows
 
 _Int64 = npt.NDArray[np.int64]
 
@@ -164,7 +161,7 @@ def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArr
     engine.count_memory(each for job in jobs for each in job.buffers)
     engine.upload(QUERY_BOUNDS, layout.query_bounds)
     engine.upload(TARGET_BOUNDS, layout.target_bounds)
-    room = max(_ROOM, engine.reserve(PASSING, 0).size // 8 - 1)
+    room = max(engine.limits.passing, engine.reserve(PASSING, 0).size // 8 - 1)
     while True:
         buffer = engine.reserve(PASSING, 8 * (room + 1))
         buffer.write(np.array([0, room], np.uint32).tobytes())
@@ -184,7 +181,8 @@ def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArr
 
 
 def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
-    program = engine.program("compact.comp", WORKGROUP=_WORKGROUP)
+    limits = engine.limits
+    program = engine.program("compact.comp", WORKGROUP=limits.passing_lanes)
     program["limit"] = NEVER if engine.geometries.number == INT32 else engine.wrong_from
     for binding in BINDINGS:
         engine.reserve(binding, 0)
@@ -192,8 +190,8 @@ def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
         job.scores.bind_to_storage_buffer(SCORES.number)
         for name in ("targets", "first_score", "first_query", "first_target"):
             program[name] = int(getattr(layout, name)[k])
-        along = -(-int(layout.targets[k]) // _WORKGROUP)
-        program.run(min(along, _MAX_WORKGROUPS), len(job.rows))
+        along = -(-int(layout.targets[k]) // limits.passing_lanes)
+        program.run(min(along, limits.passing_groups), len(job.rows))
 
 
 def _of_empty(tile: BoundedTile, ends: EndGaps | None) -> Iterator[Passing]:

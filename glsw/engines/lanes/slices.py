@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glsw.engines.lanes.geometry import Limits
 from glsw.engines.lanes.jobs import WorkGroups
-from glsw.engines.lanes.targets import BORDERS, MAX_GROUPS_PER_DISPATCH
+from glsw.engines.lanes.targets import BORDERS
 from glsw.engines.throttle import SLICES_AT_ONCE, Throttle
 from glsw.sequences.encoded import offsets_of
 
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
     from glsw.engines.base import Progress
     from glsw.engines.gl import ComputeEngine
 
-_SLICE_CELLS, _SOFTWARE_SLICE_CELLS = 2**32, 2**26  # of the first slice of time
+_SOFTWARE_CELLS = 2**26  # of the first slice of time
 _SHORT_CELLS = 2**36  # of the shortest targets, which show how many a slice of time takes
 _SLICES_AHEAD = 2  # so many can be queued before one is waited for
-_MAX_BORDER_BYTES = 2**30  # which the driver clears in 0.07 s
 
 
 class Dispatch(NamedTuple):
@@ -39,7 +39,7 @@ class Dispatch(NamedTuple):
 
 
 class Slices:
-    """The work groups of some jobs, one after the other.
+    """The work groups of some jobs, one after the other, and so many of them in a dispatch.
 
     Attributes
     ----------
@@ -47,8 +47,8 @@ class Slices:
         Cells and bytes of borders before each.
     """
 
-    def __init__(self, jobs: Sequence[WorkGroups]) -> None:
-        self._jobs = jobs
+    def __init__(self, jobs: Sequence[WorkGroups], groups: int = Limits.groups) -> None:
+        self._jobs, self._groups = jobs, groups
         self._first = offsets_of([len(job.cells) - 1 for job in jobs])
         self.cells = _joined([job.cells for job in jobs])
         self.borders = _joined([job.border_bytes for job in jobs])
@@ -86,8 +86,8 @@ class Slices:
         found = []
         for job, before in zip(self._jobs, self._first.tolist(), strict=False):
             end = min(stop - before, len(job.cells) - 1)
-            for group in range(max(first - before, 0), end, MAX_GROUPS_PER_DISPATCH):
-                groups = range(group, min(group + MAX_GROUPS_PER_DISPATCH, end))
+            for group in range(max(first - before, 0), end, self._groups):
+                groups = range(group, min(group + self._groups, end))
                 found.append(Dispatch(job, groups, start))
                 start += int(job.border_bytes[groups.stop] - job.border_bytes[group])
         return found
@@ -102,12 +102,14 @@ class Queue:
         Has the programs, and the buffer of borders.
     memory : int
         Bytes of device memory that the engine may use.
+    limits : Limits
     """
 
-    def __init__(self, engine: ComputeEngine, memory: int) -> None:
+    def __init__(self, engine: ComputeEngine, memory: int, limits: Limits) -> None:
         self._engine, self._memory, self._device = engine, memory, engine.device
+        self._limits = limits
         software = engine.device.info.software
-        first = _SOFTWARE_SLICE_CELLS if software else _SLICE_CELLS
+        first = _SOFTWARE_CELLS if software else limits.first_slice
         self._short = 0 if software else _SHORT_CELLS
         self._throttle = Throttle(engine.device, first)
         self._ahead = False  # a slice is queued of a round whose turn is next
@@ -121,11 +123,11 @@ class Queue:
     def border_room(self) -> int:
         """Bytes of rows between strips that the device has at most, of all slices."""
         bound = self._device.info.limits["max_storage_block"]
-        return min(self._memory // 2, _MAX_BORDER_BYTES, bound)
+        return min(self._memory // 2, self._limits.borders, bound)
 
     def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
-        return self._run(Slices(jobs), progress)
+        return self._run(Slices(jobs, self._limits.groups), progress)
 
     def ahead(self, slices: Iterator[None]) -> None:
         """Queue the first slices of work whose turn is next, so that the device has work."""

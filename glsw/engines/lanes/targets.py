@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from glsw.engines.gl import Binding, ComputeEngine, numbered
 from glsw.engines.lanes.buffers import Bindable, Buffers
-from glsw.engines.lanes.geometry import Geometry
+from glsw.engines.lanes.geometry import Geometry, Limits
 from glsw.sequences.encoded import Sequences, offsets_of
 
 BINDINGS = numbered(
@@ -31,11 +31,6 @@ OF_PROFILES = (
     Binding("HEADS", GROUPS.number),
 )
 """Of query profiles that the device makes."""
-MAX_GROUPS_PER_DISPATCH = 65535
-MAX_TARGET_LENGTH = 2**15
-"""llvmpipe ends all loops of an invocation after 65535 rounds."""
-_MIN_LONG_TARGET = 512  # residues
-_TARGETS_IN_FLIGHT = 2**13  # that keep a large device busy until one as long as all of them ends
 _MOST_USUAL = 2**13, 4  # residues, or of the mean, so that few work groups end much later
 _MORE_IN_FLIGHT = 2**15, 2048  # the same where few are long: these of so many residues or more
 
@@ -116,6 +111,7 @@ class SortedTargets:
         *,
         long_apart: bool,
         queries: int = 1,
+        limits: Limits = Limits(),  # noqa: B008
     ) -> SortedTargets:
         """Sort by descending length, and perhaps set apart the long ones, which would end last.
 
@@ -126,24 +122,24 @@ class SortedTargets:
             lengths, first = lengths[which], first[which]
         if (lengths[1:] <= lengths[:-1]).all():  # as a database has them
             ascending = lengths[::-1]
-            long = len(lengths) - int(np.searchsorted(ascending, MAX_TARGET_LENGTH, "right"))
+            long = len(lengths) - int(np.searchsorted(ascending, limits.longest, "right"))
             some = slice(long, len(lengths) - int(np.searchsorted(ascending, 0, "right")))
             targets = Targets(np.arange(some.start, some.stop), first[some], lengths[some])
         else:
             order = np.argsort(-lengths, kind="stable")
-            order = order[(lengths[order] > 0) & (lengths[order] <= MAX_TARGET_LENGTH)]
+            order = order[(lengths[order] > 0) & (lengths[order] <= limits.longest)]
             targets = Targets(order, first[order], lengths[order])
         long = 0
         if long_apart:
             residues, (most, of_mean) = int(targets.lengths.sum()), _MOST_USUAL
             total, (more, least) = residues * queries, _MORE_IN_FLIGHT
             most = max(most, of_mean * residues // max(1, len(targets.lengths)))
-            usual = min(total // _TARGETS_IN_FLIGHT, max(least, total // more), most)
-            usual = max(_MIN_LONG_TARGET, usual)
+            usual = min(total // limits.in_flight, max(least, total // more), most)
+            usual = max(limits.long_target, usual)
             long = int(np.searchsorted(-targets.lengths, -usual))
         parts = (targets.only(slice(long)), True), (targets.only(slice(long, None)), False)
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
-        return cls(sequences, which, shares, np.flatnonzero(lengths > MAX_TARGET_LENGTH), queries)
+        return cls(sequences, which, shares, np.flatnonzero(lengths > limits.longest), queries)
 
     def first_needed(self, rows: npt.NDArray[np.void]) -> npt.NDArray[np.intp]:
         """Return the place of the first target, of all shares, that each group of a table needs.
@@ -207,10 +203,11 @@ class TargetStore:
     pool : Buffers
     tracks : int
         Letters of a residue.
+    limits : Limits
     """
 
-    def __init__(self, engine: ComputeEngine, pool: Buffers, tracks: int) -> None:
-        self._engine, self._pool, self._tracks = engine, pool, tracks
+    def __init__(self, engine: ComputeEngine, pool: Buffers, tracks: int, limits: Limits) -> None:
+        self._engine, self._pool, self._tracks, self._limits = engine, pool, tracks, limits
         self._letters: tuple[Sequences, moderngl.Buffer] | None = None
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
         self._sorted: SortedTargets | None = None
@@ -242,7 +239,9 @@ class TargetStore:
         same = last is not None and last.sequences is sequences and last.queries == queries
         if last is None or not same or not np.array_equal(last.which, which):
             self._forget()
-            last = SortedTargets.of(sequences, which, long_apart=long_apart, queries=queries)
+            last = SortedTargets.of(
+                sequences, which, long_apart=long_apart, queries=queries, limits=self._limits
+            )
             self._sorted = last
         return last
 
@@ -342,9 +341,9 @@ class TargetStore:
         defines = geometry.defines | {"WORKGROUP": 32, "GLOBAL_MODE": None}
         program = self._engine.program("lanes_columns.comp", **defines)
         program["from_end"] = from_end
-        for start in range(0, slots, MAX_GROUPS_PER_DISPATCH):
+        for start in range(0, slots, self._limits.groups):
             program["first_slot"] = start
-            program.run(min(MAX_GROUPS_PER_DISPATCH, slots - start))
+            program.run(min(self._limits.groups, slots - start))
         self._engine.device.check("packing targets")
 
 

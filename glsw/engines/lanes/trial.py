@@ -53,7 +53,9 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
         order = [((q + other) % 2, m) for m, q in every]
         queries = Sequences.of([work.queries[q][:m] for q, m in order])
         expected = np.array([best[q, m] for q, m in order])
-        prover.large_profile = 0 if other else None  # one is made on the device, one uploaded
+        prover.large_profile = (
+            0 if other else engine.limits.profile
+        )  # one is made on the device, one uploaded
         job = prover.job(queries, rows, share, geometry)
         for _ in prover.queue.slices_of([job], ignore):
             pass

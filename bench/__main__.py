@@ -10,7 +10,7 @@ from glsw import DeviceError, ShaderError
 USAGE = """\
 python -m bench run [WORKLOAD ...]    measure this device: rows in one file
 python -m bench show FILE ...         rows as tables
-python -m bench report FILE ...       pages of any number of devices, and of five papers
+python -m bench report FILE ...       a page of any number of devices, and of five papers
 python -m bench compare OLD NEW       what became faster or slower
 python -m bench check FILE ...        what forbids to publish a file
 python -m bench compilers [FILE]      what compilers of absent devices make of the shaders

@@ -1,4 +1,4 @@
-"""``bench report``: rows of any number of devices as pages, of results and of five papers."""
+"""``bench report``: a page of the rows of any number of devices, and of five papers."""
 
 import json
 import math
@@ -21,6 +21,12 @@ from bench.work.base import TABLE
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#7f3fbf", "#7a7a00")
 """Of devices, to be told apart by the colour-blind too (after Okabe and Ito)."""
 MARK = "\u2020"  # a dagger, at numbers whose rows have a remark
+PAGES = Environment(
+    loader=FileSystemLoader(Path(__file__).with_name("pages")),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 OTHERS, GREY = 4, "#9a9a9a"  # how many other programs the picture shows, and their colour
 
 
@@ -286,61 +292,30 @@ def few_digits(rate: float) -> str:
     return f"{rate:.2g}" if rate < 0.1 else table.number(rate)
 
 
-def page(name: str, **words: Any) -> str:
-    """Return a page, made of a file of the folder ``pages``."""
-    loader = FileSystemLoader(Path(__file__).with_name("pages"))
-    made = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return made.get_template(name).render(words)
-
-
-def results_page(files: Sequence[File], name: str = "report.html", **words: Any) -> str:
-    """Return the page of the devices."""
+def page(files: Sequence[File], **more: Table) -> str:
+    """Return the page of the devices; ``more`` are tables that not every page has."""
     columns = columns_of(files)
-    names = ", ".join(column.name for column in columns)
-    text = "Every result was checked before it was timed; every number links to its row."
-    marked = any(map(table.remark, chain(*(column.rows for column in columns))))
-    words = {
-        **{"title": "glsw on these devices", "lead": f"{names}. {text}"},
-        **{"link": "papers.html", "linked": "Five papers' claims, re-measured", **words},
-    }
-    return page(
-        name,
+    return PAGES.get_template("report.html").render(
         columns=columns,
         **picture(columns),
+        marked=any(map(table.remark, chain(*(column.rows for column in columns)))),
         workloads=[*by_workload(columns)],
         limits=rooflines(columns),
         energy=energy(columns),
+        papers=papers(columns),
         rows=every_row(columns),
-        mark=MARK if marked else "",
-        **words,
+        **more,
     )
 
 
-def site(files: Sequence[File], bounds: Any) -> str:
-    """Return the page that is put on the web: results, papers, compilers, how to send a file."""
-    rows = compiled.Rows.read()
-    return results_page(
-        files,
-        "site.html",
-        title="GPUs compared by exact alignment",
-        link="",
-        papers=papers(files, ""),
-        compiled=of_markdown("compilers", compilers.by_device(rows)),
-        bounds=of_markdown("bounds", compilers.bounds(rows, bounds)),
-    )
-
-
-def papers(files: Sequence[File], place: str) -> list[tuple[Any, Table, Table]]:
-    """Return the papers, what rows say of their claims, and what they print.
-
-    ``place`` is the page that has the rows.
-    """
-    columns, papers = columns_of(files), []
+def papers(columns: Sequence[Column]) -> list[tuple[Any, Table, Table]]:
+    """Return the papers, what rows say of their claims, and what they print."""
+    papers = []
     for paper in compare.papers():
         decided = [[compare.decide(each, c.rows) for each in paper["claims"]] for c in columns]
         measured = [k for k, some in enumerate(decided) if any(each.ratios for each in some)]
         rows = [
-            [_claim(claim), *(_decision(decided[k][n], columns[k], place) for k in measured)]
+            [_claim(claim), *(_decision(decided[k][n], columns[k]) for k in measured)]
             for n, claim in enumerate(paper["claims"])
         ]
         figures = [
@@ -359,37 +334,35 @@ def _claim(claim: compare.Claim) -> Cell:
     return Cell(Markup("{}<small>{}holds if {}</small>").format(claim.text, below, claim.rule))
 
 
-def _decision(found: compare.Decision, column: Column, page: str) -> Cell:
+def _decision(found: compare.Decision, column: Column) -> Cell:
     """Return what the rows of a device say of a claim, linked to them."""
     by, shown = f" ({found.by})" if found.ratios else "", Markup('<span class="{}">{}</span>{}')
     shown = shown.format(found.verdict.replace(" ", "-"), found.verdict, by)
-    link = Markup('<a href="{}#{}" title="{:.3g} times">{}</a>')
-    links = [
-        link.format(page, column.place(each.left), each.ratio, each.size) for each in found.ratios
-    ]
+    link = Markup('<a href="#{}" title="{:.3g} times">{}</a>')
+    links = [link.format(column.place(each.left), each.ratio, each.size) for each in found.ratios]
     return Cell(shown + Markup("<small>{}</small>").format(Markup(" ").join(links)) * bool(links))
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the pages, and the files beside them; return 0."""
-    parser = Parser(prog="python -m bench report", description="Write pages of files.")
+    """Write the page, and the files beside it; return 0."""
+    parser = Parser(prog="python -m bench report", description="Write a page of files.")
     add = parser.add_argument
     add("files", nargs="*", type=Path, metavar="FILE", help="default: bench/results")
     add("--output", type=Path, default=Path("bench-report"), metavar="FOLDER")
-    add("--site", action="store_true", help="one page to put on the web, with all that there is")
+    about = "for the web: also the compilers of absent devices, and how to send a file"
+    add("--site", action="store_true", help=about)
     arguments = parser.parse_args(argv)
-    paths = arguments.files or check.results()
+    paths, more = arguments.files or check.results(), dict[str, Table]()
     files = [File.read(path) for path in paths]
     if arguments.site:
-        bounds = json.loads(Path(__file__).with_name("readme.json").read_text(encoding="utf-8"))
-        pages, paths = {"index.html": site(files, bounds["bounds"])}, [*paths, compiled.RESULTS]
-    else:
-        claims = page("papers.html", papers=papers(files, "report.html"))
-        pages = {"report.html": results_page(files), "papers.html": claims}
+        told = json.loads(Path(__file__).with_name("readme.json").read_text(encoding="utf-8"))
+        rows, paths = compiled.Rows.read(), [*paths, compiled.RESULTS]
+        more["compiled"] = of_markdown("compilers", compilers.by_device(rows))
+        more["bounds"] = of_markdown("bounds", compilers.bounds(rows, told["bounds"]))
     arguments.output.mkdir(parents=True, exist_ok=True)
-    for name, text in pages.items():
-        (arguments.output / name).write_text(text, encoding="utf-8")
-        print(arguments.output / name)
+    made = arguments.output / "index.html"
+    made.write_text(page(files, **more), encoding="utf-8")
     for path in paths:
         shutil.copyfile(path, arguments.output / path.name)
+    print(made)
     return 0

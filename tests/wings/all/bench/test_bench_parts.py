@@ -73,7 +73,8 @@ def test_amounts():
 
 def test_cells_are_escaped():
     cell = report.Cell("5 <", 5.0, {"href": "#d0", "class": "wrong", "title": None})
-    made = report.page("papers.html", papers=[("", report.Table("", ["a"], [[cell]]), "")])
+    text = '{% from "table.html" import table %}{{ table(lines) }}'
+    made = report.PAGES.from_string(text).render(lines=report.Table("", ["a"], [[cell]]))
     assert '<th class="n" data-v="5"><a href="#d0" class="wrong">5 &lt;</a></th>' in made
 
 

@@ -1,6 +1,6 @@
 // Regions of a grid that are computed at once because a path that goes back along the diagonal
 // from the last of them passes through them: those on the diagonal, and after each of these the one
-// above it and the one left of it. Places in the grid are (row, column). Needs nothing.
+// above it and the one left of it. Places in the grid are (row, column).
 uniform ivec2 last_region;
 uniform ivec2 region_size;  // rows and columns of a region
 uniform int region_count;

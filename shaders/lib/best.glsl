@@ -1,7 +1,6 @@
 // The best cell so far: score, and with ENDS where it is. A best alignment ends in an aligned pair,
 // so M is compared. Among equal scores the larger i + j wins, then the smaller i (Aymone 2022,
 // section IV, "conventional"): an order on cells, so the outcome does not depend on the schedule.
-// Needs nothing; ENDS may be defined.
 #ifdef ENDS
 struct Best { int score, d, i; };  // d = i + j
 

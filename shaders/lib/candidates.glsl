@@ -1,5 +1,6 @@
 // Candidates for the best cell of a pair: the best one of each row, column or block of its table.
-// Needs best.glsl.
+#include "lib/best.glsl"
+
 layout(std430, binding = CANDIDATES_BINDING) buffer CandidateCells { ivec4 candidate_cells[]; };
 
 void offer(int place, Best best) {

@@ -2,7 +2,10 @@
 // last row, STEP columns at once, by shuffles or in shared memory; a lane alone has nobody to hand
 // it to.
 // The last row of a strip is kept for the next one.
-// Needs number.glsl, neighbours.glsl, CHAIN, STEP, which is even, and WORKGROUP.
+// Needs CHAIN, STEP, which is even, and WORKGROUP.
+#include "lib/number.glsl"
+#include "lib/neighbours.glsl"
+
 struct Border { Bits h, f; };  // of a column: H in a last row, F in the row below it
 
 int lane_in_chain() { return lane() % CHAIN; }

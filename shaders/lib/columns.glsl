@@ -1,7 +1,9 @@
 // The letters of targets as lanes read them: a word has STEP columns, a byte a target, as code + 1;
 // 0 is no letter. A word of none stands behind the last one. With TWO_TRACKS there is a word for
 // each track, and letters of the second one follow those of the first.
-// Needs number.glsl, STEP and COLUMNS_ARE, a qualifier.
+// Needs STEP and COLUMNS_ARE, a qualifier.
+#include "lib/number.glsl"
+
 #ifdef TWO_TRACKS
 #define Word uvec2
 #define TargetLetters ivec4

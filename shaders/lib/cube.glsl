@@ -1,7 +1,9 @@
 // A cell of a sub-table of DEEP x SIDE x SIDE cells (Sudo et al. 2012, figure 11) from its neighbours,
 // and what is kept of the sub-table: sides for its neighbours, the best cell, directions. Sub-tables
-// are computed plane by plane along i. LINEAR and PACKED may be defined. Needs triples.glsl,
-// recurrence3.glsl, and 1 or 0 for MASKED and DIRECTIONS.
+// are computed plane by plane along i. LINEAR and PACKED may be defined. Needs 1 or 0 for
+// MASKED and DIRECTIONS.
+#include "lib/triples.glsl"
+#include "lib/recurrence3.glsl"
 #include "lib/directions3.glsl"
 
 const int ACROSS = SIDE + 1;  // a plane of cells has those before it along j and k, too

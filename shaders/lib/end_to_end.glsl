@@ -10,8 +10,10 @@
 // letters: along the diagonal a letter of the query is put behind its end there, and nothing gains.
 // So the best end of an alignment that leaves letters of the query behind is in the last column of
 // the step, or in the last row. For the scores of no letter see `with_none` of rows.py.
-// Needs number.glsl, chain.glsl, columns.glsl, best_scores, query_profile.glsl and
-// recurrence_column.glsl.
+// Needs best_scores.
+#include "lib/query_profile.glsl"
+#include "lib/recurrence_column.glsl"
+
 uniform ivec2 left_insertion, left_deletion, right_insertion, right_deletion;  // open, extend
 uniform int ends_in_any_row;  // 1 where gaps behind the last column cost less than those inside
 const int TOO_HIGH = 1 << 30;

@@ -7,7 +7,10 @@
 //   E(t) = max over u < t of last(u).y - (t - 1 - u) * COLUMNS * gap_extend,
 // and H follows from it: unless the gap opens at j, where H(j - 1) = H'(j - 1) is no less,
 // E(j - 1) = E(j) + gap_extend. WORKGROUP * COLUMNS * gap_extend + gap_open must fit into int32.
-// Needs recurrence.glsl, neighbours.glsl, COLUMNS, NEAR and WORKGROUP.
+// Needs COLUMNS, NEAR and WORKGROUP.
+#include "lib/neighbours.glsl"
+#include "lib/recurrence.glsl"
+
 ivec2 entering(int h, int e, ivec2 side) {
     return lane() == 0 ? side : ivec2(finish(upper_cell(h, 0), e + decay(1)).h, e);
 }

@@ -2,7 +2,6 @@
 // letters opposite a gap (F, insertions) have costs of their own, mostly the same. POSITIONAL_GAPS: all
 // costs are those of the row that at_row() was called for last, given as row_costs() of scoring.glsl
 // returns them.
-// Needs nothing.
 #ifdef POSITIONAL_GAPS
 int gap_open, gap_extend;
 #define insertion_open gap_open

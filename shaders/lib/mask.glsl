@@ -3,7 +3,9 @@
 // one empty row behind them; then these columns, row by row, ascending, with the largest int after
 // each row. As a sweep goes right from column 0, only the next forbidden column of each row is looked
 // at. Without MASKED nothing is forbidden.
-// Needs pairs.glsl and ROWS.
+// Needs ROWS.
+#include "lib/pairs.glsl"
+
 #ifdef MASKED
 layout(std430, binding = MASKS_BINDING) readonly buffer Masks { int masks[]; };
 

@@ -1,5 +1,4 @@
 // The pairs of a batch in a storage buffer: lengths, and where their parts begin in other buffers.
-// Needs nothing.
 struct Pair {
     int query_length, target_length;
     uint query, target;  // first letter in its buffer

@@ -1,8 +1,7 @@
 // Instead of a profile: each target has its own query. The letters of its rows are in registers, with
 // floats two of a query in one. Scores are in shared memory: of a letter of the target with one of
 // the query, or as 16-bit floats with two that follow one another.
-// Needs number.glsl, columns.glsl, chain.glsl, best_scores, strip_count,
-// ROWS, CHAIN, LETTERS, STEP and WORKGROUP.
+// Needs what query_profile.glsl needs, which includes it.
 layout(std430, binding = OWN_QUERIES_BINDING) readonly buffer OwnQueries {
     Columns own_queries[];  // of each slot, packed as its targets are
 };

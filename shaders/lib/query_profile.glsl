@@ -7,8 +7,10 @@
 // their strips, and of the first work group of targets that is needed, their first row of scores,
 // and where queries are joined a word of each lane, with GLOBAL_MODE two. With TWO_TRACKS a score is
 // the sum of two of them.
-// Needs number.glsl, chain.glsl, columns.glsl, best_scores, ROWS, CHAIN, STRIDE, LETTERS and
-// WORKGROUP.
+// Needs best_scores, ROWS, CHAIN, STRIDE, LETTERS and WORKGROUP.
+#include "lib/chain.glsl"
+#include "lib/columns.glsl"
+
 uniform uint first_strip, strip_count;  // of a query, in this dispatch
 
 #ifdef GLOBAL_MODE

@@ -10,8 +10,7 @@
 // them. As H >= 0, no E or F inside the table is below -gap_open (of the row where it is largest):
 // that is minus infinity at the border, `border_gap`, passed in already negated, because NVIDIA's
 // compiler can lose the sign of a negated uniform. cell() = finish(begin()): a schedule that learns
-// E late calls the two halves. Needs nothing; recurrence_column.glsl has the same equations for a
-// column of rows.
+// E late calls the two halves. recurrence_column.glsl has the same equations for a column of rows.
 #include "lib/gap_costs.glsl"
 uniform int border_gap;
 

@@ -2,8 +2,9 @@
 // least 0 here, as F may be, which changes no H. x is M, or max(M, E); the best of either is the best
 // local score. Floats, and with GLOBAL_MODE all numbers, open gaps from x, not from H: a gap in one
 // sequence directly behind one in the other costs the same in the other order, so that E need not
-// start from F. This shortens the longest chain of operations. Needs NUMBER and Number (number.glsl), with POSITIONAL_GAPS
+// start from F. This shortens the longest chain of operations. Needs, with POSITIONAL_GAPS,
 // query_profile.glsl and NUMBER 0.
+#include "lib/number.glsl"
 #include "lib/gap_costs.glsl"
 
 #ifdef POSITIONAL_GAPS

@@ -1,6 +1,6 @@
 // A column of a row in a storage buffer: the row above is completed with its E, then F and H' of
 // this row are computed, for all columns at once (Lin et al. 2015, eq. 2 and 6), and the best cell
-// is kept. Needs best.glsl and what scan.glsl needs.
+// is kept.
 #include "lib/scan.glsl"
 #include "lib/candidates.glsl"
 

@@ -5,7 +5,10 @@
 // The paper's U is H' (equation 3), its Ge gap_extend, and its Gs + Ge gap_open; its equation 5 is
 // finish(). Columns lie side by side, so that invocations read neighbouring words (figure 3).
 // As H' >= 0, P >= 0: what has decayed below 0 does not count, and no difference leaves int32.
-// Needs pairs.glsl, scoring.glsl and recurrence.glsl.
+#include "lib/pairs.glsl"
+#include "lib/scoring.glsl"
+#include "lib/recurrence.glsl"
+
 int gap_after(int p) { return extend_gap(p, border_cell().e); }
 
 // Of each pair H' and what the scan makes of it, for the row above and for this row by turns, and

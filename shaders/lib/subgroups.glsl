@@ -1,5 +1,4 @@
 // Subgroup operations, where the device has them; this include comes first, before any declaration.
-// Needs nothing.
 #ifdef SUBGROUPS
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require

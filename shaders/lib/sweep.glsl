@@ -2,15 +2,18 @@
 // (Aymone 2022, section IV, see diagonal.comp): invocation t, a lane, has ROWS rows, and at step k the
 // STEP columns from first + (k - t) * STEP on. Columns after the last one, which a step computes too,
 // are never read.
-// Needs pairs.glsl, scoring.glsl, recurrence.glsl and best.glsl, with MASKED mask.glsl, and definitions
-// of these: H and F of column j above the strip, and where those of columns j to j + STEP - 1 of its
-// last row go. LEANING: leaning.glsl computes the cells; else directions.glsl is needed, and the
-// position of the direction word of column j.
+// Needs, with MASKED, mask.glsl, and definitions of these: H and F of column j above the strip, and
+// where those of columns j to j + STEP - 1 of its last row go. LEANING: leaning.glsl computes the
+// cells; else directions.glsl is needed, and the position of the direction word of column j.
+#include "lib/pairs.glsl"
+#include "lib/scoring.glsl"
+#include "lib/recurrence.glsl"
+#include "lib/best.glsl"
+#include "lib/span.glsl"
+
 ivec2 above_strip(int j);
 void below_strip(int j, int end, ivec2 hf[STEP]);
 uint direction_place(int j);
-
-#include "lib/span.glsl"
 
 // The state of an invocation in a sweep: ROWS rows of the query, and of the table the last column
 // that it has computed of them, what is above and left of the next one, and its last row.

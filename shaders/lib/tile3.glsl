@@ -1,8 +1,9 @@
 // A tile: the columns of sub-tables of a work group, LANES_J x LANES_K, and some rows of them. A
 // patch is what it has along j and k. What is the same whether tiles wait for one another or not:
-// where they are, their sides in shared memory, and what they leave. Needs cube.glsl, `sides`,
-// HELD: at least the cells of a plane, and COMING: steps whose sides from tiles before are in
-// shared memory.
+// where they are, their sides in shared memory, and what they leave. Needs `sides`, HELD: at
+// least the cells of a plane, and COMING: steps whose sides from tiles before are in shared memory.
+#include "lib/cube.glsl"
+
 const int LANES = LANES_J * LANES_K;
 const ivec2 WIDTH = ivec2(LANES_J, LANES_K) * SIDE;
 uniform int first_row, last_row;  // of all tiles of a dispatch, or of those that follow one another

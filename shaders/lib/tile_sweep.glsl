@@ -1,5 +1,6 @@
 // A tile is swept or left out.
-// Needs sweep.glsl or leaning.glsl; PRUNE may be defined.
+// PRUNE may be defined; leaning.glsl, where it computes the cells, comes before.
+#include "lib/sweep.glsl"
 
 // Steps begin ... stop - 1 of a sweep over columns first ... end - 1, as in diagonal.comp; `begin` is a
 // multiple of WORKGROUP, and if it is not 0 the lane is as the steps before have left it.

@@ -33,6 +33,7 @@ _BIAS_PRIOR = 1 / 256
 """Prior probability of a biased composition, as in HMMER3."""
 _MAX_NATS_TO_SUM = 200.0
 """A best alignment of more nats stands for the sum."""
+_MAX_ODDS_AT_ONCE = 2**22  # of aligned positions: limits the memory
 
 
 class ForwardScores:
@@ -241,14 +242,18 @@ def _bias(
 
     Given the columns of their best alignments, and the numbers of their targets.
     """
-    codes = background.codes
+    codes, found = background.codes, np.zeros(len(runs))
     of_code = np.full(odds.shape[1], -1)
     of_code[codes] = np.arange(len(codes))
-    at, residues = runs.pairs()
-    counts = runs.total((runs.moves == DIAGONAL) * runs.lengths)
-    hit = np.repeat(np.arange(len(runs)), counts)
-    letters = of_code[targets.residues[targets.offsets[numbers][hit] + residues]]
-    return _bias_corrections(odds[:, codes][at], letters, counts)
+    most = max(1, _MAX_ODDS_AT_ONCE // (len(odds) * len(codes)))
+    for part in (slice(k, k + most) for k in range(0, len(runs), most)):
+        some = runs[part]
+        at, residues = some.pairs()
+        counts = some.total((some.moves == DIAGONAL) * some.lengths)
+        first = np.repeat(targets.offsets[numbers[part]], counts)
+        letters = of_code[targets.residues[first + residues]]
+        found[part] = _bias_corrections(odds[:, codes][at], letters, counts)
+    return found
 
 
 def _bias_corrections(odds: _Float, letters: _Int64, counts: _Int64) -> _Float:

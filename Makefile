@@ -52,6 +52,8 @@ core: $(VENV)/installed-dev ## the tests of the core, in a copy where all wings 
 clients: ## the programs of docs/CLIENTS.md with glsw in place of their aligners
 	@tools/ensure-venv.sh $(PYTHON) .venv-clients
 	.venv-clients/bin/python -m pip install --quiet --editable '.[clients]'
+	.venv-clients/bin/python -m pip download --quiet --no-deps --no-binary biopython \
+	--dest build/clients biopython
 	@tools/ensure-gl.sh .venv-clients/bin/glsw devices
 	LP_NUM_THREADS=0 .venv-clients/bin/python -m pytest -q -m 'clients or not slow' \
 	tests/clients tests/sequences/test_other_packages.py

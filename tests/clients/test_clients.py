@@ -5,11 +5,17 @@ They are imported where they are used, as only the environment of ``make clients
 
 from __future__ import annotations
 
+import importlib
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import unittest
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import doc_examples
@@ -77,6 +83,97 @@ def score_of(moves: str, query: str, target: str, scoring: glsw.Scoring) -> int:
         i += length * (run[0][0] != "I")
         j += length * (run[0][0] != "D")
     return total
+
+
+def run_suite(modules: Iterable[str]) -> Counter[str]:
+    """Run tests of a package itself; return how many passed, and the other reasons of errors."""
+    found: Counter[str] = Counter()
+    for name in modules:
+        result = unittest.TestResult()
+        unittest.defaultTestLoader.loadTestsFromName(name).run(result)
+        wrong = [*result.errors, *result.failures]
+        found += Counter(text.strip().splitlines()[-1] for _, text in wrong)
+        found["passed"] += result.testsRun - len(wrong) - len(result.skipped)
+    return found
+
+
+def test_the_suite_of_biopython(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its 79 tests of PairwiseAligner, of which 8 have gap functions, and 13 FOGSAA."""
+    import Bio.Align
+
+    archives = sorted((ROOT / "build" / "clients").glob("biopython-*.tar.gz"))
+    if not archives:
+        pytest.skip("no source archive of Biopython in build/clients, where make clients puts it")
+    with tarfile.open(archives[-1]) as archive:
+        tests = [each for each in archive if re.search(r"/Tests/(test_pairwise|Align/)", each.name)]
+        archive.extractall(tmp_path, tests, filter="data")
+    (folder,) = tmp_path.glob("*/Tests")
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(Bio.Align, "PairwiseAligner", glsw.PairwiseAligner)
+    assert run_suite(["test_pairwise_aligner"]) == {
+        "passed": 58,
+        "ValueError: mode 'fogsaa': 'local' or 'global' expected": 13,
+        "ValueError: gap scores given by functions: numbers expected": 8,
+    }
+
+
+def test_the_suite_of_pyopal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tests are in the package; the adapter computes with glsw, and returns its results."""
+    import pyopal
+    from pyopal import _align
+
+    options: dict[str, Any] = {
+        "nw": {"mode": "global"},
+        "hw": {"mode": "semiglobal", "free": "target"},
+        "ov": {"mode": "semiglobal"},
+        "sw": {"mode": "local"},
+    }
+
+    calls = Counter[str]()
+
+    class Aligner(pyopal.Aligner):
+        def align(  # type: ignore[override]
+            self,
+            query: str,
+            database: Any,
+            *,
+            mode: str = "score",
+            overflow: str = "buckets",
+            algorithm: str = "sw",
+            start: int = 0,
+            end: int = sys.maxsize,
+        ) -> list[Any]:
+            calls[algorithm] += 1
+            targets = [database[k] for k in range(start, min(end, len(database)))]
+            costs = self.gap_open, self.gap_extend
+            matrix, letters = np.array(self.scoring_matrix), self.scoring_matrix.alphabet
+            scoring = glsw.Scoring.from_array(matrix, letters, *costs).in_mode(**options[algorithm])
+            if mode == "score":
+                scores = glsw.score(query, targets, scoring=scoring)
+                return [pyopal.ScoreResult(k, x) for k, x in enumerate(scores.tolist(), start)]
+            found = [glsw.align(query, target, scoring=scoring) for target in targets]
+            results = []
+            for k, (each, target) in enumerate(zip(found, targets, strict=True), start):
+                (first, *_, last), (top, *_, bottom) = each.coordinates.tolist()
+                ends = int(each.score), bottom - 1, last - 1
+                if mode == "end":
+                    results.append(pyopal.EndResult(k, *ends))
+                    continue
+                moves = re.sub(r"(\d+)(.)", lambda run: int(run[1]) * PYOPAL[run[2]], each.cigar)
+                lengths = len(query), len(target)
+                results.append(pyopal.FullResult(k, *ends, top, first, *lengths, moves))
+            return results
+
+    monkeypatch.setattr(_align, "Aligner", Aligner)
+    parts = "align", "aligner", "alphabet", "database", "result"
+    names = [f"pyopal.tests.test_{each}" for each in parts]
+    for name in names:  # glsw itself calls the package, in which nothing is replaced
+        theirs = SimpleNamespace(**vars(pyopal) | {"Aligner": Aligner})
+        monkeypatch.setattr(importlib.import_module(name), "pyopal", theirs)
+    found = run_suite(names)
+    assert found == {"passed": 50}
+    assert set(calls) == set(options)
 
 
 def test_pwseqdist() -> None:

@@ -734,5 +734,5 @@ def _in_mode(scoring: Scoring, mode: Mode | None) -> Scoring:
     if mode is None:
         return scoring
     if not scoring.local:
-        raise ValueError(f"mode {mode!r} and a scoring with end gaps exclude one another")
+        raise ValueError(f"mode {mode!r} and a scoring with end gaps cannot be combined")
     return scoring.in_mode(mode)

@@ -213,7 +213,7 @@ class InputEncoder:
         if genetic_code is not None:
             return self._translated(source, strand, genetic_code)
         if strand is not None:
-            raise ValueError(f"target_strand {strand!r} is for target_genetic_code, not given")
+            raise ValueError(f"target_strand {strand!r} requires target_genetic_code")
         found = _opened(source, self._alphabet)
         if not isinstance(found, Database):
             return Database.of(self._lowered(found), self._masked_alphabet, self._unknown)

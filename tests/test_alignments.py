@@ -407,7 +407,7 @@ def test_engines_refuse_masks_or_obey(aligner):
     if engine.capabilities.masks:
         assert engine.scores(batch).tolist() == [0]
     else:
-        with pytest.raises(ValueError, match=f"engine '{engine.name}' takes no masks"):
+        with pytest.raises(ValueError, match=f"engine '{engine.name}' does not support masks"):
             engine.scores(batch)
 
 

@@ -184,16 +184,16 @@ def test_errors_of_scorings_say_what_is_wrong(tmp_path: Path) -> None:
 def test_what_two_tracks_exclude() -> None:
     query = some(1, 30)
     for options, message in (
-        ({"lower_case_mask": True}, "no X or N, which masked letters become"),
+        ({"lower_case_mask": True}, "no X or N for masked letters"),
         ({"seg": "query"}, "SEG is for proteins, not for the protein and structure alphabet"),
-        ({"mask_low_complexity": True}, "no X or N, which masked letters become"),
+        ({"mask_low_complexity": True}, "no X or N for masked letters"),
         ({"engine": "bit_parallel"}, "edit distances only"),
     ):
         with pytest.raises(ValueError, match=message):
             Aligner(BOTH, **options)  # type: ignore[arg-type]
     for options, message in (
         ({"strand": "both"}, "alphabet has no complements"),
-        ({"genetic_code": 1}, "translation needs a scoring of proteins"),
+        ({"genetic_code": 1}, "translation needs a protein scoring"),
     ):
         with pytest.raises(ValueError, match=message):
             glsw.search(query, [query], scoring=BOTH, **options)  # type: ignore[call-overload]
@@ -204,9 +204,11 @@ def test_what_two_tracks_exclude() -> None:
     ):
         glsw.score("MDKU", query, scoring=BOTH)
     aligner = Aligner(BOTH)
-    with pytest.raises(ValueError, match="align_pairs has no two tracks: search, score, align"):
+    with pytest.raises(
+        ValueError, match="align_pairs does not support two tracks: search, score, align"
+    ):
         aligner.align_pairs([query], [query])
-    with pytest.raises(ValueError, match="a matrix of neighbors has no two tracks"):
+    with pytest.raises(ValueError, match="a matrix of neighbors does not support two tracks"):
         aligner.neighbors([query], cutoff=3)
 
 
@@ -384,8 +386,8 @@ def test_matrix_of_other_letters(run: Run, files: Path) -> None:
     ("words", "message"),
     [
         ("q.fasta t.glsw --second-track q.states", "--second-track needs --second-matrix"),
-        ("q.fasta t.glsw --second-matrix BLOSUM62", "--second-matrix is for --second-track"),
-        ("q.fasta t.glsw --weight 2", "--weight is for --second-track"),
+        ("q.fasta t.glsw --second-matrix BLOSUM62", "--second-matrix requires --second-track"),
+        ("q.fasta t.glsw --weight 2", "--weight requires --second-track"),
         ("q.fasta t.glsw", "t.glsw: it has two tracks; give --second-track and --second-matrix"),
         (f"q.fasta one.glsw {TRACKS}", "one.glsw: it has one track; makedb --second-track"),
         (f"q.fasta t.fasta {TRACKS}", "t.fasta: it has one track; makedb --second-track"),
@@ -393,7 +395,10 @@ def test_matrix_of_other_letters(run: Run, files: Path) -> None:
         (f"q.fasta t.glsw {TRACKS} --output q.states", "it is an input"),
         (f"- t.glsw {TRACKS.replace('q.states', '-')}", "standard input"),
         *(
-            (f"q.fasta t.glsw {TRACKS} {word}", f"--second-track and {word.split()[0]} exclude")
+            (
+                f"q.fasta t.glsw {TRACKS} {word}",
+                f"--second-track and {word.split()[0]} cannot be combined",
+            )
             for word in (
                 "--translated",
                 *of_wing("profiles", ["--profile", "--iterations 2"]),
@@ -401,7 +406,10 @@ def test_matrix_of_other_letters(run: Run, files: Path) -> None:
             )
         ),
         *(
-            (f"q.fasta t.glsw {TRACKS} {word}", f"--second-track and {word.split()[0]} exclude")
+            (
+                f"q.fasta t.glsw {TRACKS} {word}",
+                f"--second-track and {word.split()[0]} cannot be combined",
+            )
             for word in ("--seg yes", "--lower-case-mask", "--mask-low-complexity")
         ),
     ],

@@ -68,7 +68,9 @@ def test_there_is_one_global_alignment(mode):
 def test_modes_that_are_refused():
     with pytest.raises(ValueError, match=r"mode 'glocal': 'local', 'global', 'semiglobal' expec"):
         Aligner(mode="glocal")
-    with pytest.raises(ValueError, match="mode 'local' and a scoring with end gaps exclude"):
+    with pytest.raises(
+        ValueError, match="mode 'local' and a scoring with end gaps cannot be combined"
+    ):
         Aligner(DNA.in_mode("global"), mode="local")
     with pytest.raises(ValueError, match=r"engine 'scan'.*local"):
         Aligner(mode="global", engine="scan")

@@ -223,7 +223,7 @@ class Alignment:
         sequence = package("biotite.sequence", "to_biotite")
         width = self.scoring.alphabet.width
         if width > 1:
-            raise ValueError("an alignment of codons has letters that biotite has not")
+            raise ValueError("biotite has no alphabet for codons")
         kinds = [sequence.ProteinSequence, sequence.NucleotideSequence]
         shown = [
             _of_biotite(sequence, record.letters, kinds[self.scoring.alphabet.nucleotides])

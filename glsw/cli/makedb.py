@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     start = time.perf_counter()
     matrix, second = arguments.second_matrix, arguments.second_track
     if matrix is not None and second is None:
-        raise ValueError("--second-matrix is for --second-track, which is not given")
+        raise ValueError("--second-matrix requires --second-track")
     letters = STRUCTURE if matrix is None else "".join(matrix_of(matrix).alphabet.letters)
     _check_order(arguments.source[0], arguments.out)
     sources = [*arguments.source, *([] if second is None else [second])]
@@ -81,8 +81,8 @@ def _check_order(first: str, out: str) -> None:
         )
     if missing and Path(out).is_file() and not is_database(out):
         raise ValueError(
-            f"{first} does not exist, and {out} is no database: the files of sequences come first, "
-            "then the database"
+            f"{first} does not exist, and {out} is not a database: the files of sequences come "
+            "first, then the database"
         )
 
 

@@ -172,7 +172,7 @@ class Unlisted:
             return ""
         if self.most:
             return (
-                f"no E-values limit the hits: of a query at most {self.most} are listed{self.hint}"
+                f"no E-values limit the hits: at most {self.most} are listed per query{self.hint}"
             )
         hits = f"{self.listed} of {self.listed + self.more} hits{self.limit} are listed"
         if self.queries == 1:

@@ -176,7 +176,7 @@ def _check_tracks(arguments: argparse.Namespace) -> bool:
         for word in ("second_matrix", "weight"):
             if getattr(arguments, word, None) is not None:
                 option = word.replace("_", "-")
-                raise ValueError(f"--{option} is for --second-track, which is not given")
+                raise ValueError(f"--{option} requires --second-track")
         return False
     if arguments.second_matrix is None:
         raise ValueError(f"--second-track needs --second-matrix: {MATRIX}")
@@ -192,7 +192,7 @@ def _check_tracks(arguments: argparse.Namespace) -> bool:
     ):
         if getattr(arguments, word, None) not in (None, 0, "no"):
             option = word.replace("_", "-")
-            raise ValueError(f"--second-track and --{option} exclude one another")
+            raise ValueError(f"--second-track and --{option} cannot be combined")
     return True
 
 

@@ -229,7 +229,7 @@ def asked_for(arguments: argparse.Namespace) -> bool:
 
 
 def scoring_of(arguments: argparse.Namespace, nucleic: bool = False) -> Scoring:
-    """Return the scoring of the options; `ValueError` if some exclude one another.
+    """Return the scoring of the options; `ValueError` if some cannot be combined.
 
     If the options ask for none it is that of DNA where sequences are ``nucleic`` acid.
     """
@@ -238,9 +238,9 @@ def scoring_of(arguments: argparse.Namespace, nucleic: bool = False) -> Scoring:
     dna = arguments.dna or nucleic
     for words, given in (("--match, --mismatch", match is not None), ("--dna", arguments.dna)):
         if given and arguments.matrix:
-            raise ValueError(f"--matrix {arguments.matrix} and {words} exclude one another")
+            raise ValueError(f"--matrix {arguments.matrix} and {words} cannot be combined")
         if given and arguments.protein:
-            raise ValueError(f"--protein and {words} exclude one another")
+            raise ValueError(f"--protein and {words} cannot be combined")
     default = DNA_GAPS if dna or match is not None else PROTEIN_GAPS
     gapopen, gapextend = gaps_of(arguments, default)
     if dna and match is None:

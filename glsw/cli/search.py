@@ -202,7 +202,7 @@ def _genetic_code(arguments: argparse.Namespace, of: str = "") -> int | None:
     for other in (option, *["target_strand"] * bool(of)):
         if (value := getattr(arguments, other)) is not None:
             option, translated = (each.replace("_", "-") for each in (other, translated))
-            raise ValueError(f"--{option} {value} is for --{translated}, which is not given")
+            raise ValueError(f"--{option} {value} requires --{translated}")
     return None
 
 

@@ -108,14 +108,14 @@ def nothing_opened(refused: list[str]) -> DeviceError:
         import shutil
 
         if shutil.which("apt-get"):
-            remedy = "apt-get install libegl1 libgl1 libgl1-mesa-dri"
+            mesa = "apt-get install libegl1 libgl1 libgl1-mesa-dri"
         else:
-            remedy = "libEGL, libGL and Mesa's DRI drivers from your distribution"
-        remedy += " (a software renderer comes with it), or your GPU's driver with its EGL part"
+            mesa = "install libEGL, libGL and Mesa's DRI drivers from your distribution"
+        remedy = f"{mesa} (Mesa, with a software renderer), or your GPU's driver with its EGL part"
     else:
-        remedy = "your GPU's driver"
-    first = "" if find_spec("pyopal") else "pip install 'glsw[cpu]' for engine 'cpu', or "
-    return DeviceError(f"no OpenGL 3.3 device: {first}install {remedy}; tried {tried}")
+        remedy = "install your GPU's driver"
+    first = "" if find_spec("pyopal") else "pip install 'glsw[cpu]' (engine 'cpu'), or "
+    return DeviceError(f"no OpenGL 3.3 device: {first}{remedy}; tried {tried}")
 
 
 def gl_function(

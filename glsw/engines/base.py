@@ -231,18 +231,20 @@ class Engine(AnyEngine):
         super().__init__(device)
         self.scoring = scoring
         if not scoring.local and len(self.capabilities.modes) == 1:
-            raise ValueError(f"engine {self.name!r} aligns locally only")
+            raise ValueError(f"engine {self.name!r} supports local alignment only")
         if self.capabilities.unit_costs and not has_unit_costs(scoring):
             raise ValueError(
                 f"engine {self.name!r} computes edit distances only: match 0, mismatch -1, gaps at "
                 "a cost of 1, global or semi-global with free ends of the target"
             )
         if scoring.gaps and not self.capabilities.positional_gaps:
-            raise ValueError(f"engine {self.name!r} has the same gap costs at every position")
+            raise ValueError(f"engine {self.name!r} does not support gap costs by position")
         if scoring.separate and not self.capabilities.separate_gaps:
-            raise ValueError(f"engine {self.name!r} has one cost for gaps in queries and targets")
+            raise ValueError(
+                f"engine {self.name!r} does not support different gap costs in queries and targets"
+            )
         if not self.capabilities.takes(scoring):
-            raise ValueError(f"engine {self.name!r} takes no such costs of gaps at the ends")
+            raise ValueError(f"engine {self.name!r} does not support these end gap costs")
 
     def scores(self, batch: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
         """Return the best score of each pair, in the mode of the scoring.
@@ -374,7 +376,7 @@ class Engine(AnyEngine):
         super().check(batch)
         if batch.masks is not None and not (self.capabilities.masks and self.scoring.local):
             what = "" if self.scoring.local else " in global and semi-global alignments"
-            raise ValueError(f"engine {self.name!r} takes no masks{what}")
+            raise ValueError(f"engine {self.name!r} does not support masks{what}")
         if len(batch):
             self.scoring.check(*batch.extent[1].tolist())
 

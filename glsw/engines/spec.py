@@ -96,12 +96,12 @@ class EngineSpec(NamedTuple):
         capabilities: Capabilities = engines[self.name].capabilities
         if self.memory is not None:
             if not capabilities.memory:
-                raise ValueError(f"engine {self.name!r} takes no memory limit")
+                raise ValueError(f"engine {self.name!r} has no memory limit")
             if self.memory < _MIN_MEMORY:
                 raise ValueError(f"memory {self.memory}: at least 1 MiB expected")
         check_threads(self.threads)
         if self.polling is not None and not capabilities.requires:
-            raise ValueError(f"engine {self.name!r} has no tiles that could wait (polling)")
+            raise ValueError(f"engine {self.name!r} does not support polling")
         return capabilities.requires
 
     @property

@@ -51,7 +51,7 @@ def specs_for(spec: SpecT, device: Devices) -> list[SpecT]:
     requires = spec.requires
     if requires is None:
         if device not in (None, "auto"):
-            raise ValueError(f"engine {spec.name!r} runs on the CPU and takes no device")
+            raise ValueError(f"engine {spec.name!r} runs on the CPU: omit the device")
         return [spec]
     chosen: Sequence[int | str | Device | None]
     if device == "all":
@@ -176,7 +176,7 @@ class EnginePool:
         """
         if executor is not None:
             if self._processes:
-                raise ValueError("an executor and several devices exclude one another")
+                raise ValueError("an executor and several devices cannot be combined")
             return workers_of(executor, self.spec)
         for process in self._processes:
             if process.failed:

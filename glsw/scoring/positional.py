@@ -65,7 +65,8 @@ class PositionalScoring(Scoring):
         super().__post_init__()
         if len(self.matrix) > MAX_POSITIONS:
             raise ValueError(
-                f"profiles of {len(self.matrix)} positions in all, {MAX_POSITIONS} are the most"
+                f"profiles of {len(self.matrix)} positions in total, at most {MAX_POSITIONS} "
+                "expected"
             )
 
         if self.gaps is None:

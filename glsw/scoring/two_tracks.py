@@ -125,4 +125,6 @@ class TwoTrackScoring(Scoring):
 def check_one_track(scoring: Scoring, what: str) -> None:
     """Raise ValueError if a scoring is of two tracks, which ``what`` does not have."""
     if isinstance(scoring, TwoTrackScoring):
-        raise ValueError(f"{what} has no two tracks: search, score, align and alignments have")
+        raise ValueError(
+            f"{what} does not support two tracks: search, score, align and alignments do"
+        )

@@ -186,8 +186,8 @@ alphabet (ACGTRYSWKMBDHVN)
         letter = self.wildcard
         if letter is None or not self._folded:
             raise ValueError(
-                f"the {self.name} alphabet ({_listing(self.letters)}) has no X or N, "
-                "which masked letters become"
+                f"the {self.name} alphabet ({_listing(self.letters)}) has no X or N "
+                "for masked letters"
             )
         lower = {spelling.lower(): letter for spelling in (*self._codes, *self.substitutes)}
         aliases = {**self.aliases, **{a: x for a, x in lower.items() if a not in self._codes}}
@@ -438,7 +438,7 @@ def _checked_letters(
         if not (letter.isascii() and letter.isprintable()) or " " in letter:
             raise ValueError(f"letter {letter!r} of the {name} alphabet is not printable ASCII")
         if letter in letters[:k]:
-            raise ValueError(f"letter {letter!r} is twice in the {name} alphabet")
+            raise ValueError(f"letter {letter!r} occurs twice in the {name} alphabet")
     for alias, letter in aliases.items():
         fits = len(alias) == len(letter) == len(letters[0]) and alias.isascii()
         if alias in letters or letter not in letters or not fits:

@@ -230,7 +230,8 @@ class DatabaseFile:
         _, mark, number, offset, length, stamp, checksum = PREFACE.unpack(data)
         if mark == int.from_bytes(_MARK.to_bytes(4, "little"), "big"):
             raise DatabaseError(
-                f"{self.path}: database of a machine of the other byte order, index it anew here"
+                f"{self.path}: database from a machine with the other byte order, index it again "
+                "here"
             )
         if mark == _MARK and number > VERSION:
             raise DatabaseError(

@@ -65,7 +65,7 @@ def check_out(out: str, sources: list[str], force: bool) -> None:
         if same_file(out, source):
             raise ValueError(f"{out}: it is an input, and would be overwritten")
     if not force and not is_database(out):
-        raise NoDatabaseError(f"{out}: it exists and is no database")
+        raise NoDatabaseError(f"{out}: it exists, but is not a database")
 
 
 def same_file(path: str, other: str) -> bool:

@@ -52,8 +52,8 @@ class PairedAlphabet(Alphabet):
                 raise ValueError(f"tracks have letters of one character, not {each.name}")
         if len(first) + len(second) > LARGEST:
             raise ValueError(
-                f"two tracks of {len(first)} and {len(second)} letters: together {LARGEST} are the "
-                "most"
+                f"two tracks of {len(first)} and {len(second)} letters: at most {LARGEST} "
+                "together expected"
             )
         letters = tuple(a + b for a in first.letters for b in second.letters)
         return cls(f"{first.name} and {second.name}", letters, first=first, second=second)

@@ -481,7 +481,7 @@ def low_complexity(letters: str, alphabet: Alphabet) -> tuple[tuple[int, int], .
     """
     if not alphabet.nucleotides and not alphabet.amino_acids:
         raise ValueError(
-            f"low complexity is known of DNA and proteins, not of the {alphabet.name} alphabet"
+            f"low complexity is defined for DNA and proteins, not for the {alphabet.name} alphabet"
         )
     try:
         from pydustmasker import DustMasker, TantanMasker

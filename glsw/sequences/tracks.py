@@ -34,7 +34,9 @@ def interleaved(first: str, second: str) -> str:
     'MDKVVP'
     """
     if len(first) != len(second):
-        raise ValueError(f"tracks of {len(first)} and {len(second)} letters: as many expected")
+        raise ValueError(
+            f"tracks of {len(first)} and {len(second)} letters: equal numbers expected"
+        )
     return "".join(a + b for a, b in zip(first, second, strict=True))
 
 

@@ -97,7 +97,7 @@ def codon_table(genetic_code: int, alphabet: Alphabet) -> UInt8:
         raise ValueError(f"genetic code {genetic_code}: there are {', '.join(map(str, known))}")
     if not alphabet.amino_acids:
         raise ValueError(
-            f"translation needs a scoring of proteins, not of the {alphabet.name} alphabet"
+            f"translation needs a protein scoring, not of the {alphabet.name} alphabet"
         )
     with warnings.catch_warnings():  # of codons that are stops and amino acids: these are taken
         warnings.simplefilter("ignore", BiopythonWarning)

@@ -288,7 +288,7 @@ def _line(kept: Floats, lengths: Floats, values: Floats) -> tuple[float, float, 
         slope, variance = 0.0, squares / number
     variance -= 1 / 12
     if variance <= 1 / 12:
-        raise ValueError("scores are too much alike to fit statistics to")
+        raise ValueError("scores are too similar to fit statistics")
     deviation = math.sqrt(variance)
     if slope == 0.0:
         slope = deviation / SCALE

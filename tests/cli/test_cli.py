@@ -151,7 +151,7 @@ def test_without_evalues_the_number_of_hits_is_the_limit(
     said = "No E-value limits this list: the other 2 sequences, not listed, have scores of at most"
     assert f"\n{said} 62\n" in done.out
     assert done.err.startswith(
-        "glsw: no E-values limit the hits: of a query at most 500 are listed; --top 0 lists all\n"
+        "glsw: no E-values limit the hits: at most 500 are listed per query; --top 0 lists all\n"
     )
     done = run(f"{search} --mode global --format tsv --top 0")
     assert len(rows(done.out)) == 502
@@ -601,11 +601,14 @@ BAD = {
     ),
     "unknown not in the alphabet": (f"{SEARCH} --unknown J", "unknown letter 'J' is not in"),
     "unknown matrix": (f"{SEARCH} --matrix BLOSUM26", "did you mean BLOSUM62?"),
-    "match with DNA and a matrix": (f"{SEARCH} --dna --matrix PAM30", "PAM30 and --dna exclude"),
-    "protein and DNA": (f"{SEARCH} --dna --protein", "--protein and --dna exclude one another"),
+    "match with DNA and a matrix": (
+        f"{SEARCH} --dna --matrix PAM30",
+        "PAM30 and --dna cannot be combined",
+    ),
+    "protein and DNA": (f"{SEARCH} --dna --protein", "--protein and --dna cannot be combined"),
     "protein and match": (
         f"{SEARCH} --protein --match 2 --mismatch -3",
-        "--protein and --match, --mismatch exclude one another",
+        "--protein and --match, --mismatch cannot be combined",
     ),
     "advice on proteins": (f"{SEARCH} --dna", "; --protein scores proteins; --unknown X maps"),
     "advice to makedb": (
@@ -624,13 +627,13 @@ BAD = {
     ),
     "DNA translated into DNA": (
         "search dna.fasta dna.fasta --dna --translated",
-        "translation needs a scoring of proteins, not of the DNA alphabet",
+        "translation needs a protein scoring, not of the DNA alphabet",
     ),
     "unknown genetic code": (
         "search dna.fasta db.fasta --translated --genetic-code 8",
         "genetic code 8: there are 1, 2, 3, 4, 5, 6, 9,",
     ),
-    "genetic code of nothing": (f"{SEARCH} --genetic-code 1", "--genetic-code 1 is for --transl"),
+    "genetic code of nothing": (f"{SEARCH} --genetic-code 1", "--genetic-code 1 requires --transl"),
     "half a genetic code": (f"{SEARCH} --genetic-code 1.5", "--genetic-code: 1.5: a whole number"),
     "unknown strand": (f"{SEARCH} --strand top", "argument --strand: invalid choice: 'top'"),
     "strand of a protein": (f"{SEARCH} --strand minus", "the protein alphabet has no complements"),
@@ -675,7 +678,7 @@ BAD = {
     "penalty of letters": (f"{SEARCH} --gapextend one", "'one' is not a number"),
     "positive mismatch": (f"{SEARCH} --match 2 --mismatch 3", "such as -3"),
     "match without mismatch": (f"{SEARCH} --match 2", "--match and --mismatch are given together"),
-    "match with matrix": (f"{SEARCH} --match 2 --mismatch -3 --matrix PAM30", "exclude one anoth"),
+    "match with matrix": (f"{SEARCH} --match 2 --mismatch -3 --matrix PAM30", "cannot be combined"),
     "no match": (f"{SEARCH} --match 0 --mismatch -3", "match 0 must be more than 0"),
     "absurd match": (f"{SEARCH} --match 1e300 --mismatch -3", "beyond 1000000"),
     "query beyond the texture limit": (
@@ -708,10 +711,13 @@ BAD = {
     "no file to index": ("makedb none.fasta out", "none.fasta: No such file or directory"),
     "only a file to index": ("makedb db.fasta", "required: OUT (see glsw makedb --help)"),
     "letter to index": ("makedb db.fasta letter.fasta out", "bad: letter '-' at position 5"),
-    "index over a file": ("makedb db.fasta query.fasta", "query.fasta: it exists and is no data"),
+    "index over a file": (
+        "makedb db.fasta query.fasta",
+        "query.fasta: it exists, but is not a data",
+    ),
     "index over another file": (
         "makedb db.fasta query.fasta",
-        "no database; --force overwrites it",
+        "not a database; --force overwrites it",
     ),
     "index over the input": ("makedb --force db.fasta db.fasta", "db.fasta: it is an input"),
     "index to standard output": ("makedb db.fasta -", "cannot go to standard output"),
@@ -1265,4 +1271,4 @@ def test_engines_that_align_locally_only(tmp_path, capsys):
     query.write_text(">q\nACGT\n")
     options = ["--mode", "global", "--engine", "scan", "--dna"]
     assert main(["align", str(query), str(query), *options]) == 2
-    assert "'scan' aligns locally only" in capsys.readouterr().err
+    assert "'scan' supports local alignment only" in capsys.readouterr().err

@@ -195,7 +195,7 @@ def test_it_runs_without_a_device():
     assert result.engine == "cpu"
     assert "pyopal" in result.device
     assert "thread" in result.device
-    with pytest.raises(ValueError, match="engine 'cpu' runs on the CPU and takes no device"):
+    with pytest.raises(ValueError, match="engine 'cpu' runs on the CPU: omit the device"):
         Aligner(engine="cpu", device=0)
 
 

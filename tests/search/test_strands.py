@@ -723,7 +723,7 @@ def test_scores_are_only_counted_where_they_are_needed(monkeypatch: pytest.Monke
         (NUCLEOTIDE, {"top": 0}, "top 0: at least 1, or None for all, expected"),
         (NUCLEOTIDE, {"min_score": float("nan")}, "min_score nan: a finite number expected"),
         (NUCLEOTIDE, {"strand": "top"}, "strand 'top': both, plus, minus expected"),
-        (NUCLEOTIDE, {"genetic_code": 1}, "translation needs a scoring of proteins"),
+        (NUCLEOTIDE, {"genetic_code": 1}, "translation needs a protein scoring"),
     ],
 )
 def test_searches_that_cannot_be(scoring: Scoring, options: dict, message: str) -> None:

@@ -222,13 +222,13 @@ def test_masks() -> None:
 def test_what_is_refused(tmp_path: Path) -> None:
     dna, protein = "ATGGCTAGCAAAGGA", "MASKG"
     for options, message in (
-        ({"scoring": Scoring.nucleotide()}, "translation needs a scoring of proteins"),
+        ({"scoring": Scoring.nucleotide()}, "translation needs a protein scoring"),
         ({"target_genetic_code": 7}, "genetic code 7: there are 1, 2, 3"),
         ({"target_strand": "up"}, "strand 'up': both, plus, minus expected"),
     ):
         with pytest.raises(ValueError, match=message):
             glsw.search(protein, [dna], **{"target_genetic_code": 1, **options})
-    with pytest.raises(ValueError, match="target_strand 'plus' is for target_genetic_code"):
+    with pytest.raises(ValueError, match="target_strand 'plus' requires target_genetic_code"):
         glsw.search(protein, [protein], target_strand="plus")
     with pytest.raises(ValueError, match="like protein: target_genetic_code=1 translates the ta"):
         glsw.search(protein, [dna])
@@ -342,18 +342,18 @@ def test_formats(capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_words(capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
         ("q.fasta q.fasta --translated-target", "q.fasta has proteins: --translated-target is"),
-        ("q.fasta dna.fasta --target-strand plus", "is for --translated-target, which is not"),
-        ("q.fasta dna.fasta --target-genetic-code 4", "is for --translated-target, which is not"),
+        ("q.fasta dna.fasta --target-strand plus", "requires --translated-target"),
+        ("q.fasta dna.fasta --target-genetic-code 4", "requires --translated-target"),
         *of_wing(
             "profiles",
-            [("q.fasta dna.fasta --translated-target --iterations 2", "exclude one another")],
+            [("q.fasta dna.fasta --translated-target --iterations 2", "cannot be combined")],
         ),
         (
             "q.fasta dna.fasta",
             "has DNA, but the query is scored as protein: give --translated-target",
         ),
         ("dna.fasta dna.fasta --translated-target", "dna.fasta has DNA: give --translated too"),
-        ("q.fasta dna.fasta --translated-target --dna", "translation needs a scoring of proteins"),
+        ("q.fasta dna.fasta --translated-target --dna", "translation needs a protein scoring"),
     ):
         assert main(["search", *words.split()]) == 2
         assert message in capsys.readouterr().err

@@ -229,7 +229,7 @@ def test_decode_refuses_other_numbers_than_codes():
     ("letters", "message"),
     [
         ("", "0 letters"),
-        ("AA", "'A' is twice"),
+        ("AA", "'A' occurs twice"),
         (("A", "BB"), "all one character wide"),
         (("AB", "CD"), "all one character wide"),
         ("A B", "' '"),

@@ -427,7 +427,7 @@ def test_other_byte_order(made):
     data = struct.pack(other + "8sIIQQI", *fields)
     made.write_bytes(data + struct.pack(other + "I", zlib.crc32(data)) + table)
     assert is_database(made)
-    assert "of the other byte order" in refusal(made)
+    assert "with the other byte order" in refusal(made)
 
 
 def test_newer_and_impossible_versions(made):
@@ -606,7 +606,7 @@ def test_a_database_is_overwritten_and_other_files_are_not(source, made):
     other = made.with_name("thesis.txt")
     other.write_text("years of work")
     makedb(source, made)
-    with pytest.raises(ValueError, match=r"it exists and is no database$"):
+    with pytest.raises(ValueError, match=r"it exists, but is not a database$"):
         makedb(source, other)
     assert other.read_text() == "years of work"
     assert len(makedb(source, other, force=True)) == 5

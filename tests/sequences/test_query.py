@@ -138,15 +138,15 @@ def test_letters_that_a_matrix_lacks_become_x() -> None:
         ({"strand": "both"}, "only DNA has two strands"),
         ({"genetic_code": 7}, "genetic code 7: there are 1, 2, 3, 4, 5, 6, 9, 10, 11"),
         ({"genetic_code": 0}, "genetic code 0"),
-        ({"alphabet": DNA, "genetic_code": 1}, "needs a scoring of proteins, not of the DNA alph"),
+        ({"alphabet": DNA, "genetic_code": 1}, "needs a protein scoring, not of the DNA alph"),
         (
             {"alphabet": Scoring.named("GONNET1992").alphabet, "genetic_code": 1},
             r"needs the letters \* and X, the GONNET1992 alphabet",
         ),
-        ({"alphabet": custom("ACGT"), "lower_case_mask": True}, "has no X or N, which masked"),
-        ({"alphabet": custom("abX"), "lower_case_mask": True}, "has no X or N, which masked"),
-        ({"alphabet": custom("abX"), "mask_low_complexity": True}, "has no X or N, which masked"),
-        ({"alphabet": custom("ABX"), "mask_low_complexity": True}, "known of DNA and proteins"),
+        ({"alphabet": custom("ACGT"), "lower_case_mask": True}, "has no X or N for masked"),
+        ({"alphabet": custom("abX"), "lower_case_mask": True}, "has no X or N for masked"),
+        ({"alphabet": custom("abX"), "mask_low_complexity": True}, "has no X or N for masked"),
+        ({"alphabet": custom("ABX"), "mask_low_complexity": True}, "defined for DNA and proteins"),
     ],
 )
 def test_readings_that_cannot_be(options, message) -> None:

@@ -232,8 +232,8 @@ class PairwiseAligner(Biopython):
         if aligner is None:
             if most > MAX_CELLS:
                 raise ValueError(
-                    f"no engine has these gap scores, and a table of {most} cells is too large "
-                    f"for the host: at most {MAX_CELLS} expected"
+                    f"no engine supports these gap scores, and a table of {most} cells is too "
+                    f"large for the host: at most {MAX_CELLS} expected"
                 )
             yield from ((best_score(*batch.pair(p), scoring), None) for p in range(len(batch)))
             return

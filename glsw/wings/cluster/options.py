@@ -43,7 +43,7 @@ def executor(arguments: argparse.Namespace, database: str) -> Iterator[AnyExecut
     ``database`` is the path of what other processes read.
     """
     if arguments.device == "all" or isinstance(arguments.device, list):
-        raise ValueError("--cluster and several devices exclude one another: a worker has one")
+        raise ValueError("--cluster and several devices cannot be combined: a worker has one")
     from glsw.wings.cluster.addresses import cluster
 
     served = True

@@ -51,7 +51,7 @@ def distance_engine(
         engine = "host"
     if engine == "host":
         if executor is not None:
-            raise ValueError("engine 'host' takes no executor")
+            raise ValueError("engine 'host' does not support executors")
         yield Host(infix)
         return
     scoring = unit_costs(code_alphabet(max(2, letters)), infix=infix)

@@ -148,7 +148,10 @@ def edit_distance(
     single = [is_single(each, any_letters=True) for each in (queries, targets)]
     (left, right), count = _coded([queries, targets])
     if not single[0] and len(left) != len(right):
-        raise ValueError(f"{len(left)} queries and {len(right)} targets: one or as many expected")
+        raise ValueError(
+            f"{len(left)} queries and {len(right)} targets: one of either, or equal numbers, "
+            "expected"
+        )
     before = np.zeros(len(right), np.int64)
     if mode == "prefix":
         before += left.lengths

@@ -251,9 +251,9 @@ def rounds(
     _check(iterations, inclusion, scoring.local, options)
     check_one_track(scoring, "an iterated search")
     if scoring.alphabet.nucleotides and options.get("strand") not in ("plus", "minus"):
-        raise ValueError("an iterated search of DNA is of one strand: plus or minus")
+        raise ValueError("an iterated search of DNA needs one strand, plus or minus")
     if sums and options.get("composition"):
-        raise ValueError("sums have a correction for compositions of their own")
+        raise ValueError("sums correct for composition themselves: omit composition")
     top, given = options.pop("top", "auto"), options.pop("evalue", "auto")
     top = (DEFAULT_TOP if given == "auto" else None) if top == "auto" else top
     evalue = evalue_of(given) or _MAX_EVALUE
@@ -302,9 +302,9 @@ def _check(iterations: int, inclusion: float, local: bool, options: Mapping[str,
         raise ValueError(f"inclusion {inclusion}: an E-value of more than 0 expected")
     codes = (options.get(name) for name in ("genetic_code", "target_genetic_code"))
     if any(code is not None for code in codes) or options.get("skip"):
-        raise ValueError("an iterated search translates nothing and skips no query")
+        raise ValueError("an iterated search supports neither translation nor skip")
     if not local:
-        raise ValueError("an iterated search needs E-values, which local alignments have")
+        raise ValueError("an iterated search needs E-values, which exist for local alignments only")
     if options.get("statistics") == "none":
         raise ValueError("an iterated search needs E-values: statistics are 'none'")
 

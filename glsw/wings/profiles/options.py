@@ -88,14 +88,14 @@ def apply(arguments: argparse.Namespace) -> None:
     if arguments.iterations is None:
         for word in ("inclusion", "profiles", "sums"):
             if getattr(arguments, word) not in (None, False):
-                raise ValueError(f"--{word} is for --iterations, which is not given")
+                raise ValueError(f"--{word} requires --iterations")
         return
     if arguments.iterations < 1:
         raise ValueError("--iterations 0: at least 1 expected")
     for word in ("shard", "translated", "translated_target"):
         if getattr(arguments, word, None):
             option = word.replace("_", "-")
-            raise ValueError(f"--iterations and --{option} exclude one another")
+            raise ValueError(f"--iterations and --{option} cannot be combined")
     arguments.results, arguments.rounds = iterated, arguments.iterations
 
 

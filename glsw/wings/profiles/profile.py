@@ -95,7 +95,7 @@ class Profile(PositionalQuery):
         if not isinstance(self.scoring, Scoring) or self.scoring.wide_queries:
             raise TypeError(f"scoring must be a Scoring, not {type(self.scoring).__name__}")
         if not self.scoring.local:
-            raise ValueError("the scoring of a profile has no end gaps: the aligner has the mode")
+            raise ValueError("the scoring of a profile must be local: the aligner sets the mode")
         given = np.asarray(self.scores)
         if given.dtype.kind not in "iu":
             raise TypeError(f"scores must be integers, got {given.dtype}")

@@ -82,7 +82,7 @@ def read(
         if start != _HDF5:
             raise ValueError(f"{path}: a .snirf file is HDF5, this is not")
         if rate is not None:
-            raise ValueError(f"{path}: a .snirf file has times, no rate is needed")
+            raise ValueError(f"{path}: a .snirf file has times: omit rate")
         return snirf.read(source, block, time_unit)
     if source.suffix.lower() not in _TABLE_SUFFIXES:
         kinds = ", ".join(_TABLE_SUFFIXES)

@@ -125,7 +125,7 @@ class Recording:
         kind = type(data).__name__
         if isinstance(data, Recording) or hasattr(data, "ch_names"):
             if rate is not None:
-                raise ValueError(f"{kind}: it has times, no rate is needed")
+                raise ValueError(f"{kind}: it has times: omit rate")
             return data if isinstance(data, Recording) else _of_mne(data, kind)
         if hasattr(data, "columns") and hasattr(data, "index"):
             return _of_frame(data, kind, rate)
@@ -356,7 +356,7 @@ def _of_frame(data: Any, kind: str, rate: float | None) -> Recording:
     if times is None:
         times = _times(kind, len(index), rate)
     elif rate is not None:
-        raise ValueError(f"{kind}: it has times, no rate is needed")
+        raise ValueError(f"{kind}: it has times: omit rate")
     elif times.dtype.kind in "mM":
         times = (times - times[0]) / np.timedelta64(1, "s")
     return Recording(kind, tuple(names), _numbers(data.to_numpy().T), _numbers(times))

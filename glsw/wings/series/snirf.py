@@ -53,7 +53,7 @@ def read(path: Path, block: int | None = None, time_unit: str | None = None) -> 
     except (OSError, RuntimeError, KeyError, TypeError, AttributeError, ValueError) as error:
         if str(error).startswith(f"{path}:"):
             raise
-        raise ValueError(f"{path}: damaged, or no SNIRF: {_reason(error)}") from None
+        raise ValueError(f"{path}: damaged, or not SNIRF: {_reason(error)}") from None
 
 
 def _reason(error: Exception) -> str:
@@ -70,7 +70,7 @@ def _time_series(
         for inner in _indexed(file[outer], "data")
     ]
     if not blocks:
-        raise ValueError(f"{path}: no SNIRF: it has no group nirs with a group data")
+        raise ValueError(f"{path}: not SNIRF: it has no group nirs with a group data")
     full = [each for each in blocks if np.size(each[2].get("dataTimeSeries", ()))]
     if not full:
         raise ValueError(

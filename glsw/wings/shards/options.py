@@ -52,15 +52,15 @@ def scan(arguments: argparse.Namespace) -> None:
     """Scan a shard, and write its file into the folder of the output."""
     check(arguments)
     if "executor" in arguments:
-        raise ValueError("--shard and --cluster exclude one another")
+        raise ValueError("--shard and --cluster cannot be combined")
     if arguments.summary:
-        raise ValueError("--shard and --summary exclude one another: glsw merge has --summary")
+        raise ValueError("--shard and --summary cannot be combined: glsw merge has --summary")
     number, count = arguments.shard
     folder = arguments.output
     if folder == "-":
         raise ValueError("--shard is for --output DIR, a folder")
     if Path(folder).exists() and not Path(folder).is_dir():
-        raise ValueError(f"--output {folder}: it is no folder, which --shard needs")
+        raise ValueError(f"--output {folder}: it is not a folder, which --shard requires")
     if "-" in (arguments.query, arguments.target):
         raise ValueError("standard input ('-') cannot be read again by other shards")
     given = read_inputs(arguments, preparation)

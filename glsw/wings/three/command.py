@@ -141,7 +141,7 @@ def _scoring_of(arguments: argparse.Namespace, *sides: tuple[str, Targets]) -> t
                 f"--{word} is for --scheme sum-of-pairs, --alphabet {word} for identity"
             )
     if arguments.matrix:
-        raise ValueError(f"--matrix {arguments.matrix} and --scheme identity exclude one another")
+        raise ValueError(f"--matrix {arguments.matrix} and --scheme identity cannot be combined")
     match, mismatch = arguments.match, arguments.mismatch
     check_match(arguments)
     if match is None:

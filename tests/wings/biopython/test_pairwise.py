@@ -379,7 +379,9 @@ def test_tables_have_a_limit(monkeypatch):
         assert only.coordinates.tolist() == [[0, 3, 4, 5], [0, 3, 3, 4]]
     aligner.open_gap_score = -0.5
     aligner.align("GAACT", "GAT")
-    with pytest.raises(ValueError, match=r"^no engine has these gap scores, and a table of 30 "):
+    with pytest.raises(
+        ValueError, match=r"^no engine supports these gap scores, and a table of 30 "
+    ):
         aligner.align("GAACT", "GAAT")
 
 
@@ -638,7 +640,7 @@ def scaled(value):
         ({"substitution_matrix": np.eye(60)}, r"item 0 is out of bound \(65, should be < 60\)"),
         ({"order": "any"}, "order 'any': 'biopython' or 'conventional' expected"),
         ({"engine": "best"}, "unknown engine 'best'"),
-        ({"engine": "scan"}, "engine 'scan' aligns locally only"),
+        ({"engine": "scan"}, "engine 'scan' supports local alignment only"),
     ],
 )
 def test_settings_that_are_refused(device, settings, message):

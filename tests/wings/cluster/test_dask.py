@@ -271,7 +271,9 @@ def test_addresses_that_are_none(run: Callable[..., SimpleNamespace]) -> None:
         said = run(f"{words} {address}").err  # "tls" lacks certificates
         assert said.startswith(f"glsw: cluster '{address}': ")
         assert said.count("\n") == 1
-    assert "--cluster and several devices exclude" in run(f"{words} mpi --device all").err
+    assert (
+        "--cluster and several devices cannot be combined" in run(f"{words} mpi --device all").err
+    )
     assert "one process; the first one leads, so start" in run(f"{words} mpi").err
 
 

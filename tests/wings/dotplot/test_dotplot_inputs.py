@@ -38,5 +38,5 @@ def test_kinds_of_letters(device: Device) -> None:
 
 def test_no_two_tracks() -> None:
     scoring = glsw.TwoTrackScoring.of(glsw.Scoring.blast(), glsw.Scoring.blast())
-    with pytest.raises(ValueError, match="a dot plot has no two tracks"):
+    with pytest.raises(ValueError, match="a dot plot does not support two tracks"):
         glsw.dotplot("MDKV", "MDKV", scoring=scoring)

@@ -221,7 +221,9 @@ def test_what_sums_are_not_for() -> None:
         )
     with pytest.raises(ValueError, match="needs E-values: statistics are 'none'"):
         glsw.iterate(biased_rows()[0], database(), statistics="none")
-    with pytest.raises(ValueError, match="sums have a correction for compositions of their own"):
+    with pytest.raises(
+        ValueError, match="sums correct for composition themselves: omit composition"
+    ):
         glsw.iterate(biased_rows()[0], database(), sums=True, composition=1)
 
 
@@ -237,4 +239,4 @@ def test_the_option_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture
     names = [hit.target.id for hit in last.result]
     assert [name for line in lines for name in line if name in names] == names
     assert main(words) == 2
-    assert "--sums is for --iterations" in capsys.readouterr().err
+    assert "--sums requires --iterations" in capsys.readouterr().err

@@ -196,8 +196,8 @@ def test_errors() -> None:
         ({"iterations": 0}, "at least 1"),
         ({"inclusion": 0.0}, "more than 0"),
         ({"mode": "global"}, "local alignments"),
-        ({"genetic_code": 1}, "translates nothing"),
-        ({"target_genetic_code": 1}, "translates nothing"),
+        ({"genetic_code": 1}, "neither translation nor skip"),
+        ({"target_genetic_code": 1}, "neither translation nor skip"),
         ({"statistics": "none"}, "statistics are 'none'"),
         ({"scoring": glsw.Scoring.nucleotide()}, "one strand"),
     ):
@@ -236,7 +236,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         assert main([*words, *wrong.split()]) == 2
         assert capsys.readouterr().err.splitlines()[-1].startswith("glsw: ")
     assert main([*words[:3], "--inclusion", "1"]) == 2
-    assert "--inclusion is for --iterations" in capsys.readouterr().err
+    assert "--inclusion requires --iterations" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("sums", [False, True])

@@ -261,7 +261,7 @@ def _with(profile: Profile, opening: int, extension: int) -> Profile:
 
 def test_refusals_are_one_line() -> None:
     profile = gapped(1, 12)
-    with pytest.raises(ValueError, match="engine 'fixed' has the same gap costs at every position"):
+    with pytest.raises(ValueError, match="engine 'fixed' does not support gap costs by position"):
         FixedCosts(Profile.by_position([profile])[0])
     assert not FixedCosts.capabilities.takes(Profile.by_position([profile])[0])
     with pytest.raises(ValueError, match="bit_parallel"):

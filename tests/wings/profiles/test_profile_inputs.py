@@ -30,7 +30,7 @@ def test_iterated_searches() -> None:
     with pytest.raises(ValueError, match=REFUSED):
         glsw.iterate(PROTEIN, [DNA], **options)
     scoring = glsw.TwoTrackScoring.of(glsw.Scoring.blast(), glsw.Scoring.blast())
-    with pytest.raises(ValueError, match="an iterated search has no two tracks"):
+    with pytest.raises(ValueError, match="an iterated search does not support two tracks"):
         list(glsw.iterate("MDKV", ["MDKV"], scoring=scoring))
 
 

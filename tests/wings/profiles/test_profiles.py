@@ -196,7 +196,7 @@ def test_errors_say_what_is_wrong() -> None:
         Profile(scores, "MK", BLOSUM62)
     with pytest.raises(TypeError, match="scores must be integers, got float64"):
         Profile(scores / 2, "MKV", BLOSUM62)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="the aligner has the mode"):
+    with pytest.raises(ValueError, match="the aligner sets the mode"):
         Profile(scores, "MKV", BLOSUM62.in_mode("global"))
     profile = Profile(scores, "MKV", BLOSUM62)
     with pytest.raises(TypeError, match="not both in one list"):
@@ -212,7 +212,7 @@ def test_errors_say_what_is_wrong() -> None:
     with pytest.raises(ValueError, match="a profile is not translated"):
         glsw.search(profile, ["MKV"], genetic_code=1)
     long = np.zeros((MAX_POSITIONS + 1, len(PROTEIN)), np.int32)
-    with pytest.raises(ValueError, match="profiles of 32768 positions in all, 32767 are the most"):
+    with pytest.raises(ValueError, match="profiles of 32768 positions in total, at most 32767"):
         glsw.score(Profile(long, "A" * len(long), BLOSUM62), "MKV")
     with pytest.raises(ValueError, match="edit distances only"):
         glsw.score(profile, "MKV", engine="bit_parallel")

@@ -418,15 +418,15 @@ def test_snirf_with_several_time_series(snirf: Callable[..., Path]) -> None:
         ({"nirs/data1/dataTimeSeries": np.zeros((3, 4))}, "time: 4 times for 3 samples"),
         ({"nirs/data1/dataTimeSeries": np.zeros((4, 5))}, "describes 3 channels of 5"),
         ({"nirs/data1/time": None}, "nirs/data1/time is absent"),
-        ({"nirs/data1/time": ["a", "b", "c", "d"]}, "damaged, or no SNIRF"),
+        ({"nirs/data1/time": ["a", "b", "c", "d"]}, "damaged, or not SNIRF"),
         ({"nirs/data1/time": [0.0, 1, np.nan, 3]}, "times must be finite and not decrease"),
         ({"nirs/data1/time": [3.0, 2, 1, 0]}, "times must be finite and not decrease"),
         (
             {"nirs/metaDataTags/TimeUnit": "fortnight"},
             "'fortnight' is unknown; there are s, ms",
         ),
-        ({"nirs/data1/measurementList2/dataType": "raw"}, "damaged, or no SNIRF"),
-        ({"nirs/data1/time": None, "nirs/data1/time/x": 1}, "damaged, or no SNIRF"),
+        ({"nirs/data1/measurementList2/dataType": "raw"}, "damaged, or not SNIRF"),
+        ({"nirs/data1/time": None, "nirs/data1/time/x": 1}, "damaged, or not SNIRF"),
     ],
 )
 def test_bad_snirf_is_one_line(
@@ -443,7 +443,7 @@ def test_other_hdf5_is_no_snirf(tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py", reason="the extra series is not installed")
     with h5py.File(tmp_path / "r.snirf", "w") as file:
         file["nirs"] = [1, 2]
-    with pytest.raises(ValueError, match=r"r\.snirf: no SNIRF: it has no group nirs"):
+    with pytest.raises(ValueError, match=r"r\.snirf: not SNIRF: it has no group nirs"):
         read(tmp_path / "r.snirf")
 
 
@@ -452,7 +452,7 @@ def test_truncated_snirf_is_one_line(snirf: Callable[..., Path]) -> None:
     path = snirf(name="cut.snirf")
     for size in (*range(8, 600, 37), *range(600, len(whole), 997), len(whole) - 1):
         path.write_bytes(whole[:size])
-        with pytest.raises(ValueError, match=r"cut\.snirf: damaged, or no SNIRF: .") as error:
+        with pytest.raises(ValueError, match=r"cut\.snirf: damaged, or not SNIRF: .") as error:
             read(path)
         assert len(str(error.value).splitlines()) == 1
     path.write_bytes(whole[:5])
@@ -480,7 +480,7 @@ def test_without_h5py_it_says_how_to_get_it(
 
 
 def test_rates_and_blocks_of_the_wrong_kind(snirf: Callable[..., Path]) -> None:
-    with pytest.raises(ValueError, match=r"a \.snirf file has times, no rate is needed"):
+    with pytest.raises(ValueError, match=r"a \.snirf file has times: omit rate"):
         read(snirf(), rate=10)
 
 
@@ -610,7 +610,7 @@ def test_words_of_what_holds_series() -> None:
         (np.zeros((2, 3, 4)), {"rate": 1}, ValueError, "shape (channels, samples) expected, got"),
         (np.zeros((2, 3)), {"rate": 1, "names": ["a"]}, ValueError, "1 names of 2 channels"),
         (np.zeros((2, 3)), {"rate": 1, "names": "aa"}, ValueError, "two channels are called 'a'"),
-        (Raw(), {"rate": 1}, ValueError, "Raw: it has times, no rate is needed"),
+        (Raw(), {"rate": 1}, ValueError, "Raw: it has times: omit rate"),
         (pandas.DataFrame({"a": [1, 2]}), {}, ValueError, "DataFrame: no times; rate=HZ"),
         (pandas.DataFrame({"a": [1, 2], "t": [1, 2]}), {"rate": 1}, ValueError, "it has times"),
         (pandas.DataFrame({"a": ["x", "y"]}), {"rate": 1}, ValueError, "could not convert"),

@@ -241,7 +241,7 @@ def test_other_files_are_refused_and_moved_ones_found(run: Run, files: Path) -> 
         ("db.fasta --shard 0/2 --output run", "0/2: a number from 1 to 2 expected"),
         ("db.fasta --shard 2 --output run", "'2': two numbers such as 3/16 expected"),
         ("db.fasta --shard 1/2", "--shard is for --output DIR, a folder"),
-        ("db.fasta --shard 1/2 --output db.glsw", "db.glsw: it is no folder"),
+        ("db.fasta --shard 1/2 --output db.glsw", "db.glsw: it is not a folder"),
         ("- --shard 1/2 --output run", "standard input ('-') cannot be read again"),
     ],
 )

@@ -522,7 +522,7 @@ def test_devices_that_are_not_there(device):
         Aligner3(engine=engine, device=[index, 99])
     with pytest.raises(ValueError, match="at least one expected"):
         Aligner3(engine=engine, device=[])
-    with pytest.raises(ValueError, match="engine 'reference' runs on the CPU and takes no device"):
+    with pytest.raises(ValueError, match="engine 'reference' runs on the CPU: omit the device"):
         Aligner3(engine="reference", device="all")
 
 
@@ -567,7 +567,7 @@ def test_executors_that_cannot_be(two, batch):
         Aligner3(engine="reference").scores(batch[0], executor=4)
     with (
         ThreadPoolExecutor(1) as executor,
-        pytest.raises(ValueError, match="an executor and several devices exclude one another"),
+        pytest.raises(ValueError, match="an executor and several devices cannot be combined"),
     ):
         two.scores(batch[0], executor=executor)
 
@@ -606,7 +606,7 @@ def test_executors_that_cannot_be(two, batch):
         (
             lambda _: Aligner3(engine="reference", memory=2**30),
             ValueError,
-            "engine 'reference' takes no memory limit",
+            "engine 'reference' has no memory limit",
         ),
         (lambda _: Aligner3(memory=9), ValueError, "memory 9: at least 1 MiB expected"),
     ],
@@ -665,7 +665,7 @@ def test_polling_reaches_the_engine(engine: str, polling: bool | None, device: D
 
 @pytest.mark.parametrize("polling", [False, True])
 def test_reference_does_not_poll(polling: bool) -> None:
-    with pytest.raises(ValueError, match=r"^engine 'reference' has no tiles that could wait"):
+    with pytest.raises(ValueError, match=r"^engine 'reference' does not support polling"):
         Aligner3(engine="reference", polling=polling)
 
 

@@ -41,11 +41,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links to the pages from above lead to them, and draw the picture of the packages."""
+    """Let links lead to the pages from above, name pages by their titles, and draw the packages."""
     if PLACE in markdown:
         markdown = markdown.replace(PLACE, picture())
     markdown = re.sub(rf"\]\(\.\./({'|'.join(map(re.escape, ABOVE))})", r"](\1", markdown)
     own = page.file.src_uri
+
+    def titled(found: re.Match[str]) -> str:
+        named = files.get_file_from_path(found[1])
+        return f"[{_title(files, found[1])}]({found[2]})" if named else found[0]
+
+    markdown = re.sub(r"\[(?:docs/)?(\w+\.md)\]\((\w+\.md[^)]*)\)", titled, markdown)
 
     def links(names: Iterable[str]) -> str:
         folder = posixpath.dirname(own)
@@ -79,12 +85,17 @@ def on_env(env: Any, config: MkDocsConfig, files: Files) -> None:
         near = places.get(name) or places.get(name.removeprefix("glsw."), set())
         return f'<a href="{min(near)}">{code}</a>' if len(near) == 1 else code
 
+    def guide(found: re.Match[str]) -> str:
+        name = found[1]
+        return f'<a href="../{name.removesuffix(".md")}.html">{_title(files, name)}</a>'
+
     for page in filter(None, pages):
         parts = re.split(
             r"(<(?:a|pre|h\d)\b.*?</(?:a|pre|h\d)>)", page.content or "", flags=re.DOTALL
         )
         pattern = r"(<code>((?:glsw\.)?[A-Za-z_]\w*(?:\.\w+)?)(?:\(\))?</code>)"
         parts[::2] = [re.sub(pattern, link, part) for part in parts[::2]]
+        parts[::2] = [re.sub(r"<code>docs/(\w+\.md)</code>", guide, part) for part in parts[::2]]
         page.content = "".join(parts)
 
 

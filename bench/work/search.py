@@ -37,14 +37,11 @@ class Search(Workload, called="search"):
 class Uniform(Search, called="search-uniform"):
     """20 queries against equal targets, the shorter ones where the device is slow: the peak."""
 
-    def bases(self) -> Iterator[Database]:
-        standard = generated.STANDARD[: self.chosen("standard")]
-        for size in product(self.chosen("count"), self.chosen("length")):
-            yield Database(self.setup, standard, *size, WITH_CUDASW4)
-
     def cases(self) -> Iterator[Case]:
         """Yield ``queries`` of them alone, and all together."""
-        for base in self.bases():
+        standard = generated.STANDARD[: self.chosen("standard")]
+        for size in product(self.chosen("count"), self.chosen("length")):
+            base = Database(self.setup, standard, *size, WITH_CUDASW4)
             some = spread(len(base.lengths), self.chosen("queries"))
             groups = [*([q] for q in some), base.everything]
             yield from base.engine_cases(self.numbers, groups)
@@ -110,25 +107,6 @@ class Nucleotides(Search, called="nucleotides"):
         yield from base.rival_cases(spread(len(lengths), 1))
 
 
-class SearchFile(Uniform, called="search-file"):
-    """The standard queries against the Swiss-Prot of the folder of data."""
-
-    def bases(self) -> Iterator[Database]:
-        words: dict[str, Any] = {"scoring": WITH_CUDASW4, "make": self.real}
-        yield Database(self.setup, generated.STANDARD, 52_608, **words)
-
-    def real(self) -> Made:
-        """Return the 20 standard queries, the shortest first, and Swiss-Prot, the longest first."""
-        queries = generated.from_file(self.setup.file("standard20.fasta"))
-        targets = generated.from_file(self.setup.file(ENTRIES))
-        shortest_first = np.argsort(queries.lengths, kind="stable")
-        longest_first = np.argsort(-targets.lengths, kind="stable")
-        return queries.select(shortest_first), targets.select(longest_first), []
-
-    def more(self, base: Database) -> Iterator[Case]:
-        yield from base.rival_cases([3])
-
-
 class Exact(Workload, called="exact"):
     """All scores of many queries with a real database equal those of a SIMD library; no times."""
 
@@ -138,7 +116,7 @@ class Exact(Workload, called="exact"):
         large = Scoring.from_array(matrix, PROTEIN.letters, 300, 20)
         dna, blosum = Nucleotides.scoring, named(BLOSUM)
         works: tuple[tuple[str, Scoring, Any, str | None], ...] = (
-            (blosum, BLOSUM, SearchFile(self.setup).real, None),
+            (blosum, BLOSUM, self._standard, None),
             ("protein 200/-150, gaps 300, 20", large, self._entries, None),
             (named(dna), dna, partial(self._entries, dna=True), None),
             (blosum, BLOSUM, self._titin, "titin with itself"),
@@ -157,6 +135,11 @@ class Exact(Workload, called="exact"):
         high = int((expected >= 2048).sum())
         note = f"{len(queries)} x {len(targets)}; {high} from 2048 on, highest {expected.max()}"
         return Measurement(check, facts={"note": note})
+
+    def _standard(self) -> Sequence[Sequences]:
+        names = "standard20.fasta", ENTRIES
+        queries, targets = (generated.from_file(self.setup.file(name)) for name in names)
+        return queries, targets.select(np.argsort(-targets.lengths, kind="stable"))
 
     def _entries(self, *, dna: bool = False) -> Sequence[Sequences]:
         part = generated.from_file(self.setup.file(ENTRIES)).part(slice(2000))

@@ -337,8 +337,8 @@ class Lanes(ComputeEngine):
         if self.proofs:
             family = f"passing, {self.geometries}, {family_of(self.scoring)}"
             self.proofs.require(self.name, family, partial(passes, self.proofs, self))
-        each = Selecting(self, tiles, progress or ignore)
-        return (found.all(self) for found in each.run())
+        report = progress or ignore
+        return (found.all(self, report) for found in Selecting(self, tiles, report).run())
 
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Load the first program of a scan of so many residues, and make room for its borders."""

@@ -25,6 +25,7 @@ _MAX_SCORE_BYTES = 2**28
 _MAX_QUERIES = 2048
 _FIRST_QUERIES = 256  # so that the device has work soon
 _MIRRORED = 128  # rows and columns that lie in the cache of a processor
+TileT = TypeVar("TileT", bound=ScanTile)
 FoundT = TypeVar("FoundT")
 StoredT = TypeVar("StoredT")
 
@@ -56,22 +57,22 @@ class Work(Generic[FoundT]):
     last: bool
 
 
-class Pipeline(ABC, Generic[FoundT, StoredT]):
+class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
     """Computes tiles one after the other, and prepares the next one meanwhile.
 
     While a round of queries is being computed, the jobs of the next one are made, or its targets
     are uploaded; its first slice of work is queued as soon as the scores of the last one are read.
     """
 
-    def __init__(self, engine: Lanes, tiles: Iterable[ScanTile], progress: Progress) -> None:
+    def __init__(self, engine: Lanes, tiles: Iterable[TileT], progress: Progress) -> None:
         self._engine, self._progress = engine, progress
         self._works = self._work_of(tiles)
         self._next: tuple[Work[FoundT] | None, Round | None] = None, None
         self._begun = engine.on_software
 
     @abstractmethod
-    def room(self, queries: Sequences, part: Sequences) -> FoundT:
-        """Return what is to be filled by a task."""
+    def room(self, tile: TileT) -> FoundT:
+        """Return what is to be filled by a tile."""
 
     def get_ready_to_read(self, current: Round) -> None:
         """Do what `reading` needs while the device is busy; called several times."""
@@ -153,13 +154,13 @@ class Pipeline(ABC, Generic[FoundT, StoredT]):
         """Tell whether each pair is computed in one order only."""
         return False
 
-    def _work_of(self, tiles: Iterable[ScanTile]) -> Iterator[Work[FoundT]]:
+    def _work_of(self, tiles: Iterable[TileT]) -> Iterator[Work[FoundT]]:
         last, at_once, count = None, 1, _FIRST_QUERIES
         for tile in tiles:
             queries, part = tile.queries, tile.targets
             engine = self._engine
             engine.check_lengths(queries, part)
-            found, lengths, left = self.room(queries, part), queries.lengths, len(queries)
+            found, lengths, left = self.room(tile), queries.lengths, len(queries)
             most = min(_MAX_SCORE_BYTES // (4 * max(1, len(part))), _MAX_QUERIES)
             most = 1 if engine.on_software else max(1, most)
             tables = together(engine.geometries, lengths, len(part))
@@ -195,13 +196,13 @@ def _first_of(tables: Iterator[Rows], queries: int, letters: float) -> tuple[Row
     return joined(found), []
 
 
-class Matrices(Pipeline[npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
+class Matrices(Pipeline[ScanTile, npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
     """Computes all scores of each task, shape (queries, targets)."""
 
-    def room(self, queries: Sequences, part: Sequences) -> npt.NDArray[np.int32]:
+    def room(self, tile: ScanTile) -> npt.NDArray[np.int32]:
         """Return room for all scores."""
-        whole = not self.halved(queries, part)
-        return self._engine.room_for(queries.lengths, part.lengths, whole=whole)
+        whole = not self.halved(tile.queries, tile.targets)
+        return self._engine.room_for(tile.queries.lengths, tile.targets.lengths, whole=whole)
 
     def get_ready_to_read(self, current: Round) -> None:
         """Have memory for the scores."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from glsw.engines.lanes.pipeline import Pipeline, Work
 from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
 from glsw.scoring.gaps import EndGaps
-from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.encoded import offsets_of
 
 if TYPE_CHECKING:
     from glsw.engines.base import Progress
@@ -34,66 +34,42 @@ _NO_TARGET = -(2**31)  # as in compact.comp
 _Int64 = npt.NDArray[np.int64]
 
 
-class Selecting(Pipeline["Selected", Passing]):
+class Selecting(Pipeline[BoundedTile, "Selected", Passing]):
     """Computes tiles one after the other, and keeps the pairs that pass."""
 
-    def __init__(self, engine: Lanes, tiles: Iterable[BoundedTile], progress: Progress) -> None:
-        self._tiles: deque[BoundedTile] = deque()
-        super().__init__(engine, self._begun_of(tiles), progress)
-
-    def _begun_of(self, tiles: Iterable[BoundedTile]) -> Iterator[BoundedTile]:
-        for tile in tiles:
-            self._tiles.append(tile)
-            yield tile
-
-    def room(self, queries: Sequences, part: Sequences) -> Selected:
+    def room(self, tile: BoundedTile) -> Selected:
         """Return what collects the pairs of a tile."""
-        return Selected(self._tiles.popleft(), self._progress)
+        return Selected(tile)
 
     def reading(self, work: Work[Selected], done: Round) -> Callable[[], Passing]:
-        """Read the pairs of some queries that pass."""
-        found = work.found.compacted(self._engine, done)
+        """Read the pairs of a round that pass; some scores may be too high for its numbers."""
+        found = Passing(*np.empty((3, 0), np.int32))
+        if done.jobs:
+            layout = _Layout(work.found.tile, done)
+            found = layout.pairs(_compacted(self._engine, layout, done.jobs))
         return lambda: found
 
     def keep(self, work: Work[Selected], done: Round, stored: Passing) -> None:
         """Collect them."""
-        work.found.add(stored, done)
+        work.found.parts.append(stored)
+        work.found.beyond = done.targets.beyond
 
 
+@dataclass(eq=False)
 class Selected:
-    """The pairs of a tile that pass, round by round.
+    """The pairs of a tile that pass, round by round, and which targets lanes do not compute."""
 
-    Parameters
-    ----------
-    tile : BoundedTile
-    progress : callable
-        As in `Engine.best`.
-    """
+    tile: BoundedTile
+    parts: list[Passing] = field(default_factory=list)
+    beyond: npt.NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
 
-    def __init__(self, tile: BoundedTile, progress: Progress) -> None:
-        self._tile, self._progress = tile, progress
-        self._parts: list[Passing] = []
-        self._beyond = np.empty(0, np.intp)
-
-    def compacted(self, engine: Lanes, done: Round) -> Passing:
-        """Return those of a round; some of their scores may be too high for its numbers."""
-        if not done.jobs:
-            return Passing(*np.empty((3, 0), np.int32))
-        layout = _Layout(self._tile, done)
-        return layout.pairs(_compacted(engine, layout, done.jobs))
-
-    def add(self, found: Passing, done: Round) -> None:
-        """Add those of a round."""
-        self._beyond = done.targets.beyond
-        self._parts.append(found)
-
-    def all(self, engine: Lanes) -> Passing:
+    def all(self, engine: Lanes, progress: Progress) -> Passing:
         """Return all, with those that lanes do not compute."""
-        tile = self._tile
+        tile = self.tile
         found = [
-            *self._parts,
+            *self.parts,
             *_of_empty(tile, engine.scoring.end_gaps),
-            _of_long(engine, tile, self._beyond, self._progress),
+            _of_long(engine, tile, self.beyond, progress),
         ]
         query, target, score = (np.concatenate(each) for each in zip(*found, strict=True))
         if engine.geometries.number != INT32:

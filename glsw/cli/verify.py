@@ -5,20 +5,19 @@ from __future__ import annotations
 import argparse
 import time
 
-from glsw.cli.options import threads
 from glsw.cli.stream import PlainStream
-from glsw.cli.words import add_rows
+from glsw.cli.words import add_rows, positive
 from glsw.sequences.database import Database
 
 _ARGUMENTS = {
     ("database", None, None, "DB"): "a database of makedb",
+    ("--threads", positive, None, "N"): "CPU threads (all cores)",
 }
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
     add_rows(parser, _ARGUMENTS)
-    add_rows(parser, threads())
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -186,7 +186,7 @@ complete -c glsw -n '_shtab_glsw_using makedb' -l no-progress -d 'no progress ba
 complete -c glsw -n '_shtab_glsw_using makedb; and test $_shtab_glsw_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'FASTA or FASTQ, plain or gzip; - is standard input'
 complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a verify -d 'Check a whole database against its checksums.'
 complete -c glsw -n '_shtab_glsw_using verify' -s h -l help -d 'show this help message and exit'
-complete -c glsw -n '_shtab_glsw_using verify' -l threads -x -d 'CPU threads, for engine cpu and software OpenGL (all cores)'
+complete -c glsw -n '_shtab_glsw_using verify' -l threads -x -d 'CPU threads (all cores)'
 complete -c glsw -n '_shtab_glsw_using verify; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a database of makedb'
 complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a devices -d 'List the OpenGL devices.'
 complete -c glsw -n '_shtab_glsw_using devices' -s h -l help -d 'show this help message and exit'

@@ -33,8 +33,8 @@ GHz.
 """
 BY_HAND = "\u2021"  # a double dagger
 LEGEND = {
-    MARK: "older: its shaders have changed since",
-    BY_HAND: "not of this run: measured by hand, see `source` of its row",
+    MARK: "measured before its shaders changed",
+    BY_HAND: "measured by hand, not in this run: see `source` of its row",
 }
 DEVICES: Mapping[str, str] = TABLES["devices"]
 _DRAWN = {

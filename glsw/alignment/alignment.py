@@ -80,27 +80,27 @@ class Alignment:
 
     @property
     def score(self) -> int | float:
-        """In units of the matrix, see `Scoring.display`."""
+        """The score in units of the matrix, see `Scoring.display`."""
         return self.scoring.display(self.units)
 
     @property
     def query_start(self) -> int:
-        """First residue of the query, counted from 0."""
+        """First aligned residue of the query, counted from 0."""
         return int(self.runs.start[0, 0])
 
     @property
     def query_end(self) -> int:
-        """Residue after the last of the query, counted from 0."""
+        """End of the aligned part of the query, exclusive, counted from 0."""
         return int(self._end[0])
 
     @property
     def target_start(self) -> int:
-        """First residue of the target, counted from 0."""
+        """First aligned residue of the target, counted from 0."""
         return int(self.runs.start[0, 1])
 
     @property
     def target_end(self) -> int:
-        """Residue after the last of the target, counted from 0."""
+        """End of the aligned part of the target, exclusive, counted from 0."""
         return int(self._end[1])
 
     @property
@@ -115,7 +115,7 @@ class Alignment:
 
     @property
     def identities(self) -> int:
-        """Columns with equal letters, as the alphabet reads them: case and U for T do not count."""
+        """Columns with equal letters; case, and U for T, are ignored."""
         return int(self._row.identities[0])
 
     @property
@@ -141,7 +141,7 @@ class Alignment:
         Raises
         ------
         ValueError
-            For another word.
+            For any other value.
 
         Examples
         --------
@@ -173,7 +173,7 @@ class Alignment:
         Raises
         ------
         ValueError
-            For another word.
+            For any other value.
         """
         return float(self._row.coverage(of)[0])
 
@@ -210,8 +210,8 @@ class Alignment:
     def to_biotite(self) -> Any:
         """Return a `biotite.sequence.align.Alignment` of the query and the target.
 
-        Both are whole sequences, of proteins or nucleic acid where biotite has their letters, and
-        general ones else.
+        Both are whole sequences: of proteins or nucleic acid if biotite has their letters,
+        otherwise general ones.
 
         Raises
         ------
@@ -244,7 +244,7 @@ class Alignment:
         ModuleNotFoundError
             If scikit-bio is not installed.
         ValueError
-            For letters that scikit-bio has not.
+            For letters that scikit-bio does not support.
         """
         skbio = package("skbio", "to_skbio")
         rows = aligned_letters(self)

@@ -195,7 +195,7 @@ class Batch:
         ----------
         tuples : iterable of N iterables of k ndarrays of uint8
         k : {2, 3}, optional
-            Sequences in each tuple, needed if there is no tuple; those of the first by default.
+            Sequences per tuple; by default as in the first, required if there are no tuples.
 
         Raises
         ------

@@ -293,27 +293,27 @@ class PairAlignments(AlignedColumns):
 
     @cached_property
     def score(self) -> npt.NDArray[np.int32] | npt.NDArray[np.float64]:
-        """In units of the matrix, float64 if it or the gap costs have decimals; shape (N,)."""
+        """Scores in units of the matrix, int32, or float64 with decimals; shape (N,)."""
         return self.scoring.in_matrix_units(self.units)
 
     @property
     def query_start(self) -> _Int64:
-        """First residue of each query, shape (N,)."""
+        """First aligned residue of each query, counted from 0, shape (N,)."""
         return self.runs.start[:, 0]
 
     @property
     def target_start(self) -> _Int64:
-        """First residue of each target, shape (N,)."""
+        """First aligned residue of each target, counted from 0, shape (N,)."""
         return self.runs.start[:, 1]
 
     @property
     def query_end(self) -> _Int64:
-        """Residue after the last of each query, shape (N,)."""
+        """End of the aligned part of each query, exclusive, counted from 0, shape (N,)."""
         return self._end[:, 0]
 
     @property
     def target_end(self) -> _Int64:
-        """Residue after the last of each target, shape (N,)."""
+        """End of the aligned part of each target, exclusive, counted from 0, shape (N,)."""
         return self._end[:, 1]
 
     @property

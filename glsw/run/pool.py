@@ -276,7 +276,7 @@ class PoolUser:
 
     @property
     def devices(self) -> list[DeviceInfo]:
-        """The OpenGL devices, none of an engine of the CPU."""
+        """The OpenGL devices; empty for engines that run on the CPU."""
         return self._pool.devices
 
 

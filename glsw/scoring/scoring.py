@@ -108,6 +108,14 @@ class Scoring:
         All matrices of Biopython are available, and those of the package scoring_matrices if it is
         installed, as with ``glsw[cpu]``: VTML80, PFASUM60, PAM50 and more.
 
+        Parameters
+        ----------
+        name : str
+            Name of the matrix.
+        gap_open, gap_extend : float
+            Costs, positive numbers, of the first and of each further position of a gap, in units of
+            the matrix.
+
         Raises
         ------
         ValueError
@@ -138,6 +146,8 @@ class Scoring:
 
         Parameters
         ----------
+        name : str
+            Name of the matrix, see `named`.
         existence, extension : float
             A gap of k positions costs ``existence + k * extension``: 11 and 1, BLAST's "11/1", are
             ``gap_open=12, gap_extend=1``.
@@ -175,6 +185,11 @@ class Scoring:
         match, mismatch : float
             Scores of equal and of different letters; ``mismatch`` is usually negative.
             An ambiguous letter of the alphabet, such as N, never matches.
+        gap_open, gap_extend : float
+            Costs, positive numbers, of the first and of each further position of a gap, in units of
+            the matrix.
+        alphabet : Alphabet
+            The letters; DNA by default.
 
         Raises
         ------
@@ -244,8 +259,18 @@ class Scoring:
     ) -> Scoring:
         """Return a scoring from a matrix of shape (A, A) over these A letters.
 
-        Rows are letters of the query, columns letters of the target; decimals, up to four of
-        them, are scaled to integers.
+        Parameters
+        ----------
+        matrix : array_like, shape (A, A)
+            Scores: rows are letters of the query, columns letters of the target. Up to four
+            decimals are scaled to integers.
+        letters : str or tuple of str
+            The A letters, in the order of rows and columns.
+        gap_open, gap_extend : float
+            Costs, positive numbers, of the first and of each further position of a gap, in units of
+            the matrix.
+        name : str
+            Name shown in results.
 
         Examples
         --------
@@ -259,8 +284,15 @@ class Scoring:
     def from_file(cls, path: str | os.PathLike[str], gap_open: float, gap_extend: float) -> Scoring:
         """Return a scoring from a file in NCBI's matrix format, which Biopython also reads.
 
-        Lines that begin with ``#`` are comments; then a line of letters, and for each letter a
-        line with it and its scores.
+        Lines that begin with ``#`` are comments; then a line of letters, and for each letter a line
+        with the letter and its scores.
+
+        Parameters
+        ----------
+        path : str or path
+        gap_open, gap_extend : float
+            Costs, positive numbers, of the first and of each further position of a gap, in units of
+            the matrix.
 
         Raises
         ------
@@ -354,7 +386,7 @@ class Scoring:
 
     @property
     def symmetric(self) -> bool:
-        """Whether a pair scores the same when query and target change places."""
+        """Whether a pair scores the same if query and target are swapped."""
         turned = self.end_gaps and self.end_gaps.turned()
         equal = np.array_equal(self.matrix, self.matrix.T) and not self.wide_queries
         return equal and not self.separate and turned == self.end_gaps
@@ -375,26 +407,25 @@ class Scoring:
         """Return the number that engines add to every cell of tables of m rows and n columns.
 
         Scores of global and semi-global alignments may be negative, but never below those of gaps
-        alone. With this number added, H, E and F of every path are positive, so that the recurrence
-        of local alignment, whose 0 then never counts, holds for them too. For local alignments it
-        is 0.
+        alone. With this number added, H, E and F of every path are positive, so the recurrence of
+        local alignment holds for them too, as its 0 never applies. It is 0 for local alignment.
         """
         constant, row, column = self.score_offset_terms
         return constant + np.asarray(m, np.int64) * row + np.asarray(n, np.int64) * column
 
     @property
     def gaps(self) -> PositionalGaps | None:
-        """Gap costs by position; None if they are the same at all."""
+        """Gap costs by position; None if all positions have the same."""
         return None
 
     @property
     def letters(self) -> Scoring:
-        """The scoring of letters under one of positions; itself if it is one of letters."""
+        """The scoring of letters that a scoring of positions is based on; otherwise itself."""
         return self
 
     @property
     def shown(self) -> Scoring:
-        """The scoring whose letters results show: of two tracks that of the first."""
+        """The scoring whose letters results show: with two tracks, that of the first."""
         return self
 
     @property
@@ -437,7 +468,7 @@ class Scoring:
     ) -> npt.NDArray[np.int32] | npt.NDArray[np.float64]:
         """Return scores of integer units in units of the matrix as published.
 
-        They stay int32 if the matrix and the gap costs are of integers, else they are float64.
+        They stay int32 if the matrix and the gap costs are integers; otherwise they are float64.
 
         >>> Scoring.named("GONNET1992", 10, 0.5).in_matrix_units(np.array([192], np.int32))
         array([19.2])

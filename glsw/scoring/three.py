@@ -149,12 +149,12 @@ class Scoring3:
 
         Two letters score as in the matrix, the row being that of the earlier sequence; a letter
         against a gap costs a gap, and a gap against a gap nothing unless ``gap_gap`` is given.
-        Every column with gaps thus has two pairs that cost.
+        So every column with gaps has two pairs with a gap cost.
 
         Parameters
         ----------
         pairs : Scoring, optional
-            ``Scoring.blast()``, BLOSUM62 with BLAST's gap costs 11/1, unless given.
+            By default ``Scoring.blast()``, BLOSUM62 with BLAST's gap costs 11/1.
         gap_gap : float
             The cost of two gaps, a positive number.
 
@@ -175,8 +175,8 @@ class Scoring3:
         mode : {"local", "global", "semiglobal"}
             "local": the alignment begins and ends anywhere. "global": it contains all letters of
             the three sequences. "semiglobal": it begins with the first letter of at least one
-            sequence and ends with the last letter of at least one; what the others have before and
-            after that is not aligned, and costs nothing.
+            sequence and ends with the last letter of at least one; letters of the others before and
+            after are not aligned, and free.
         """
         return replace(self, mode=mode)
 
@@ -187,7 +187,7 @@ class Scoring3:
 
     @property
     def whole(self) -> int:
-        """How many sequences an alignment contains from the first letter, and to the last one."""
+        """How many sequences an alignment contains from their first letter, and to their last."""
         return {"local": 0, "semiglobal": 1, "global": 3}[self.mode]
 
     def score_offset(self, lengths: npt.NDArray[np.int64]) -> int:
@@ -202,7 +202,7 @@ class Scoring3:
 
     @property
     def match_and_mismatch(self) -> tuple[int, int]:
-        """The scores of three equal letters and of other three, with "identity"."""
+        """The scores of three equal letters and of any other three, with "identity"."""
         if self.pairs.match_and_mismatch is None:
             raise ValueError(
                 f"scheme 'identity' has one match and one mismatch, {self.name} has more"

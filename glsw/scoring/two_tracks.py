@@ -64,18 +64,18 @@ class TwoTrackScoring(Scoring):
         first : Scoring
             Matrix and gap costs of the first track.
         second : Scoring, str or path
-            The matrix of the second track, whose gap costs do not count: the name of a matrix, or
-            the path of a file in NCBI's format.
+            The matrix of the second track: a scoring, whose gap costs are ignored, the name of a
+            matrix, or the path of a file in NCBI's format.
         weight : float
-            What the scores of the second track are multiplied by; 0 or more.
+            Factor for the scores of the second track; 0 or more.
 
         Raises
         ------
         OSError
             If the file cannot be read.
         TypeError, ValueError
-            If ``first`` is no scoring of letters, the weight is negative, or there is no such
-            matrix.
+            If ``first`` is not a scoring of letters, the weight is negative, or the matrix does not
+            exist.
         """
         if type(first) is not Scoring:
             raise TypeError(f"first must be a Scoring, not {type(first).__name__}")

@@ -129,7 +129,7 @@ alphabet (ACGTRYSWKMBDHVN)
 
     @cached_property
     def nucleotides(self) -> bool:
-        """Whether the letters are nucleotides, the complement of each among them.
+        """Whether the letters are nucleotides, each with its complement.
 
         >>> DNA.nucleotides, custom("ACGU").nucleotides, PROTEIN.nucleotides
         (True, True, False)
@@ -161,7 +161,7 @@ alphabet (ACGTRYSWKMBDHVN)
 
     @property
     def wildcard(self) -> str | None:
-        """The letter that stands for any other: N of nucleotides, X of amino acids, or None.
+        """The letter that stands for any other: N for nucleotides, X for amino acids, or None.
 
         >>> DNA.wildcard, PROTEIN.wildcard, custom("ACGT").wildcard
         ('N', 'X', None)
@@ -170,7 +170,7 @@ alphabet (ACGTRYSWKMBDHVN)
         return letter if letter in self.letters else None
 
     def lower_case_masked(self) -> Alphabet:
-        """Return this alphabet, but lower-case letters are read as the wildcard.
+        """Return this alphabet, with lower-case letters read as the wildcard.
 
         Raises
         ------
@@ -210,7 +210,7 @@ alphabet (ACGTRYSWKMBDHVN)
         name : str
             Name of the sequence in error messages.
         unknown : str, optional
-            The letter of the alphabet that all others become; without it they are an error.
+            Replacement for letters outside the alphabet, which are otherwise an error.
         substituted : Counter of str, optional
             Counts the letters of ``text`` that have `substitutes`.
 

@@ -154,7 +154,7 @@ class Round:
 
     @property
     def converged(self) -> bool:
-        """Whether nothing new was found, so that it is the last round."""
+        """Whether the round had no new members, which makes it the last."""
         return not self.new
 
 

@@ -98,7 +98,7 @@ class Recording:
         rate : float, optional
             Samples per second, for data without times.
         names : sequence of str, optional
-            Of the channels of an array; CH1, CH2 and so on by default.
+            Names of the channels of an array; by default CH1, CH2 and so on.
 
         Returns
         -------
@@ -109,8 +109,8 @@ class Recording:
         TypeError
             If ``data`` is something else.
         ValueError
-            If there are no times and no ``rate``, or both; if the channels are not as many as
-            ``names``; as of `Recording`.
+            If there are neither times nor a ``rate``, or both; if the numbers of channels and
+            ``names`` differ; as for `Recording`.
 
         Examples
         --------

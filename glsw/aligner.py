@@ -20,7 +20,7 @@ from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, Queries
 from glsw.options import HitOptions, SearchOptions, complete, described, listing
-from glsw.pairs.align_pairs import aligned, disjoint
+from glsw.pairs.align_pairs import aligned, disjoint, own_scores
 from glsw.run.pool import AnyExecutor, Devices, PoolUser
 from glsw.scoring.gaps import Mode
 from glsw.scoring.positional import PositionalQuery, positional_queries
@@ -448,6 +448,7 @@ class Aligner(PoolUser):
         *,
         max_alignments: int | None = None,
         min_score: float | None = None,
+        scores: npt.ArrayLike | None = None,
         progress: Progress | None = None,
     ) -> Iterator[Alignment]:
         """Return all local alignments of two sequences that share no aligned pair of residues.
@@ -465,6 +466,12 @@ class Aligner(PoolUser):
             Maximum number, None for all. In mode "global" or "semiglobal" there is one.
         min_score : int or float, optional
             Minimum score of an alignment. In mode "local" 1 unless given, and never 0 or less.
+        scores : array of integers or floats, shape (m, n), optional
+            The score of each letter of the query (row) with each of the target, in place of the
+            matrix: of embeddings, or a predictor. Its numbers are in units of the matrix, and gap
+            costs are those of the scoring. Floats are rounded to four decimals, so that the score
+            of an alignment is wrong by at most 0.00005 per aligned pair. Mode "local" only; the
+            host computes.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
 
@@ -478,7 +485,8 @@ class Aligner(PoolUser):
         ------
         ValueError
             For letters outside the alphabet; if ``max_alignments`` is less than 1, or more than 1
-            in mode "global" or "semiglobal".
+            in mode "global" or "semiglobal"; if ``scores`` have another shape, are not finite or
+            beyond 1,000,000, or are given with a profile or another mode than "local".
 
         Examples
         --------
@@ -490,6 +498,10 @@ class Aligner(PoolUser):
         8 2 6 4=
         >>> [found.score for found in aligner.alignments("GGATCCATC", "ATCC", max_alignments=3)]
         [8, 6, 2]
+        >>> scores = [[-1, 2.5, -1, -1], [-1, -1, 1.5, 0], [0, -1, -1, 3]]
+        >>> [found] = aligner.alignments("GAT", "CCGA", scores=scores)
+        >>> found.score, found.query_start, found.target_start, found.cigar
+        (7.0, 0, 1, '3X')
         """
         max_alignments = checked_most(max_alignments)
         if not self.scoring.local:
@@ -501,11 +513,15 @@ class Aligner(PoolUser):
             max_alignments = 1
         aligner, given = self._for(query)
         batch, records = aligner._inputs.pair(given, target)
-        if min_score is None and self.scoring.local:
+        own = None
+        if scores is not None:
+            lengths = int(batch.query_lengths[0]), int(batch.target_lengths[0])
+            own = own_scores(scores, aligner.scoring, lengths)
+        elif min_score is None and self.scoring.local:
             min_score = 1
         with aligner._pool.running(progress, ties=self.ties) as run:
             run.engine.check(batch)
-            found = disjoint(run, batch, records, min_score)
+            found = disjoint(run, batch, records, min_score, own)
             return run.iterate([each] for each in islice(found, max_alignments))
 
     def neighbors(

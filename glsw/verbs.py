@@ -279,6 +279,7 @@ def alignments(
     *,
     max_alignments: int | None = None,
     min_score: float | None = None,
+    scores: npt.ArrayLike | None = None,
     progress: Progress | None = None,
     **options: Unpack[AlignerOptions],
 ) -> Iterator[Alignment]:
@@ -296,7 +297,12 @@ def alignments(
     given, (query, target) = _for_pairs(options, query, target)
     with Aligner(**given) as aligner:  # all is computed in this process
         return aligner.alignments(
-            query, target, max_alignments=max_alignments, min_score=min_score, progress=progress
+            query,
+            target,
+            max_alignments=max_alignments,
+            min_score=min_score,
+            scores=scores,
+            progress=progress,
         )
 
 

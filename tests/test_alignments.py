@@ -411,6 +411,71 @@ def test_engines_refuse_masks_or_obey(aligner):
             engine.scores(batch)
 
 
+@pytest.mark.parametrize("gaps", [(12, 1), (9.5, 0.5)])
+def test_scores_of_the_matrix_as_own_scores(gaps):
+    scoring = Scoring.named("BLOSUM62", *gaps)
+    query, target = related(5, 20, 120)
+    of_letters = scoring.matrix[np.ix_(query, target)] // scoring.scale
+    engine = Aligner(scoring, engine="reference")
+    expected = found_by(engine, query, target, max_alignments=5)
+    for scores in (of_letters.astype(np.int8), of_letters.astype(np.float32)):
+        assert found_by(engine, query, target, max_alignments=5, scores=scores) == expected
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 40), (40, 7), (300, 310)])
+def test_own_scores_by_smith_waterman(shape):
+    """Scores equal those of a plain table, and of the columns that are returned."""
+    rng = np.random.default_rng(shape)
+    scores = rng.normal(-0.4, 1, shape)
+    opening, extension = 0.75, 0.25
+    engine = Aligner(Scoring.named("BLOSUM62", opening, extension), engine="reference")
+    h, e, f = np.zeros((3, shape[0] + 1, shape[1] + 1))
+    for i, j in np.ndindex(shape):
+        e[i + 1, j + 1] = max(h[i + 1, j] - opening, e[i + 1, j] - extension)
+        f[i + 1, j + 1] = max(h[i, j + 1] - opening, f[i, j + 1] - extension)
+        best = max(h[i, j] + scores[i, j], e[i + 1, j + 1], f[i + 1, j + 1])
+        h[i + 1, j + 1] = max(0, best)
+    found = list(engine.alignments("A" * shape[0], "C" * shape[1], scores=scores, max_alignments=3))
+    assert bool(found) == bool(h.max() > 0)
+    seen = set()
+    for each in found:
+        assert each.score == pytest.approx(path_score(each, scores, (opening, extension)), abs=0.02)
+        pairs = {*zip(*(side.tolist() for side in each.runs.pairs()), strict=True)}
+        assert not pairs & seen
+        seen |= pairs
+    if found:
+        assert found[0].score == pytest.approx(h.max(), abs=0.02)
+        assert [each.score for each in found] == sorted(
+            (each.score for each in found), reverse=True
+        )
+
+
+def path_score(alignment, scores, costs):
+    i, j = alignment.runs.pairs()
+    gaps = np.diff(alignment.coordinates).T
+    lengths = [max(run) for run in gaps.tolist() if 0 in run]
+    return scores[i, j].sum() - sum(costs[0] + costs[1] * (k - 1) for k in lengths)
+
+
+def test_bad_own_scores():
+    local = Aligner(engine="reference")
+    for scores, error, message in (
+        (np.zeros((2, 3)), ValueError, r"scores have shape \(2, 3\), the sequences need \(3, 2\)"),
+        (
+            [[1, 2]] * 2 + [[1, np.nan]],
+            ValueError,
+            "finite numbers up to 1000000 expected, got nan",
+        ),
+        (np.full((3, 2), -2e6), ValueError, r"up to 1000000 expected, got 2e\+06"),
+        ([["a", "b"]] * 3, TypeError, "scores must be numbers, got <U1"),
+    ):
+        with pytest.raises(error, match=message):
+            local.alignments("MKV", "MK", scores=scores)
+    whole = Aligner(engine="reference", mode="global")
+    with pytest.raises(ValueError, match="a query of letters and mode 'local' expected"):
+        whole.alignments("MKV", "MK", scores=np.zeros((3, 2)))
+
+
 def test_bad_arguments():
     aligner = Aligner(engine="reference")
     with pytest.raises(ValueError, match="max_alignments 0: at least 1, or None for all"):

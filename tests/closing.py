@@ -14,7 +14,7 @@ from pathlib import Path
 from glsw.wings import opened
 
 ROOT = Path(__file__).parents[1]
-LEFT = [".*", "__pycache__", "build", "dist", "bench-results"]
+LEFT = [".*", "build", "dist", "bench-results"]
 
 
 def standing_on(names: Iterable[str]) -> list[str]:
@@ -29,7 +29,10 @@ def standing_on(names: Iterable[str]) -> list[str]:
 
 
 def close(folder: Path, names: Iterable[str]) -> list[str]:
-    """Copy the project into a new folder without some wings; return all that are closed there."""
+    """Copy the project into a new folder without some wings; return all that are closed there.
+
+    What Python has compiled is copied too, and is as old as its source.
+    """
     closed = standing_on(names)
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT))
     for name in closed:
@@ -41,7 +44,7 @@ def close(folder: Path, names: Iterable[str]) -> list[str]:
 
 def environment(folder: Path) -> dict[str, str]:
     """Return the variables under which Python finds the copy instead of the project."""
-    return os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    return os.environ | {"PYTHONPATH": str(folder)}
 
 
 if __name__ == "__main__":

@@ -115,10 +115,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Keep what is found of devices out of the user's cache, and Mesa's programs where they are.
 
-    Hundreds of tests start Python, which compiles each module once.
+    Hundreds of tests start Python, which compiles each module once. To compile a program takes
+    Mesa longer than all that the tests do with it: its cache has room for those of other checkouts.
     """
     mesa = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     os.environ.setdefault("MESA_SHADER_CACHE_DIR", mesa)
+    os.environ.setdefault("MESA_SHADER_CACHE_MAX_SIZE", "4G")
     folder = tempfile.TemporaryDirectory(prefix="glsw-")
     config.add_cleanup(folder.cleanup)
     os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder.name

@@ -159,7 +159,7 @@ def _proteins() -> dict[str, str]:
         "biased.fa": fasta(biased),
         "biased_query.fa": fasta([("bq", biased[1][1])]),
         "soft.fa": fasta([("soft", soft)]),
-        "two.fa": fasta([("short", endless[:50]), ("endless", 4 * endless[:2500])]),
+        "two.fa": fasta([("short", endless[:50]), ("endless", endless[:3000])]),
         "long.fa": fasta((f"t{k}", endless[k * 100 : k * 100 + 900]) for k in range(21)),
         "odd.fa": fasta([("odd", queries[0][1][:40] + "UOJBZX" + queries[0][1][40:])]),
         "family.afa": fasta((f"row{k}", row) for k, row in enumerate(rows)),

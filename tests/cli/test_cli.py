@@ -1148,7 +1148,8 @@ def test_cpu_scores_searches_without_a_gpu(
     every = f"search query.fasta many.fasta --no-progress {words}".split()
     code = WITHOUT_GPU.format(installed=installed, files=str(files), words=every)
     software, summary = run_under("llvmpipe", code).splitlines()
-    assert re.fullmatch(rf"glsw: llvmpipe .* and runs on the CPU{re.escape(said)}", software)
+    told = rf"glsw: no GPU is used: llvmpipe .* is a software renderer on the CPU{re.escape(said)}"
+    assert re.fullmatch(told, software)
     assert f"GCUPS, engine {engine}" in summary
     assert (", pyopal " in summary) == ("cpu" in engine)
 

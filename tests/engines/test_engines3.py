@@ -470,6 +470,7 @@ cases3.judge_in_turn(("subtable", {"polling": True, **small}), device)
 
 # Tiles that wait in vain, but not at once: where paths are computed again, and after other paths.
 import warnings
+from itertools import islice
 from glsw.engines.three import Subtable
 
 class Impatient(Subtable):
@@ -478,16 +479,19 @@ class Impatient(Subtable):
         self._most_polls = 0 if AGAIN or self.fills > 9 else 2**22
         super()._fill(*given, AGAIN=AGAIN, **others)
 
-case = cases3.CASES["BLOSUM62 12 1"].part(slice(0, 40, 8))
+def first(paths):
+    return [(t, *each.moves(0)) for t, each in islice(paths, 100)]
+
+case = cases3.CASES["BLOSUM62 12 1"].part(slice(0, 40, 8)).part([0, 2])  # a small one, a large one
 for spacing in (8, None):
     engine = Impatient(case.scoring, device, polling=True, spacing=spacing, **small)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         cases3.judge_paths(case, engine.paths(case.triples))
-        found = [(t, *paths.moves(0)) for t, paths in engine.disjoint(case.triples)]
+        found = first(engine.disjoint(case.triples))
     assert len(caught) == 1 and "waited in vain" in str(caught[0].message), caught
     sure = Subtable(case.scoring, device, polling=False)
-    assert found == [(t, *paths.moves(0)) for t, paths in sure.disjoint(case.triples)]
+    assert found == first(sure.disjoint(case.triples))
 """
 
 

@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,8 +19,9 @@ from bench.measure import Check, Measurement, compare, measure
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
 from bench.work.base import Case, Run, Workload
-from bench.work.journeys import JOURNEYS, PROGRAMS, Hit, Inputs, hits
+from bench.work.journeys import JOURNEYS, PROGRAMS, Hit, Inputs, Journeys, hits
 from bench.work.pairs import PAPERS, made
+from bench.work.search_base import Database
 from glsw.engines import Diagonal, Reference
 
 HEADER = {
@@ -470,6 +472,29 @@ def test_what_is_wrong_in_a_journey_is_told(bench, monkeypatch, name):
     monkeypatch.setattr("bench.work.journeys.hits", lambda *_, **__: [*hits(*_, **__)][:-1])
     status, file = bench("journeys", "--fresh")
     assert (status, state(next(iter(file.rows.values())))) == (1, "wrong")
+
+
+@pytest.mark.parametrize(("took", "runs", "timed"), [(4.0, 4, 3), (20.0, 1, 1)])
+def test_a_command_that_takes_long_is_run_once(bench, monkeypatch, took, runs, timed):
+    ran = []
+
+    def seconds(self, command, output):
+        ran.append(output.write_text("a line\n"))
+        return took
+
+    monkeypatch.setattr(Journeys, "_seconds", seconds)
+    _, file = bench("journeys", "--only", "devices$")
+    (mine,) = file.rows.values()
+    assert (len(ran), mine["repeats"], mine["wall"]) == (runs, timed, took)
+
+
+@pytest.mark.parametrize(("seconds", "timed"), [(0.0, 1), (60.0, 3)])
+def test_a_command_is_timed_after_one_that_warms_up(seconds, timed):
+    base = SimpleNamespace(everything=[0], cells=len, check_best=lambda *_: Check("", 1, 0))
+    ran = []
+    found = Database._timed(base, partial(ran.append, 0), seconds, note="a note")
+    assert (len(ran), found.wall.repeats) == (timed + 1, timed)
+    assert found.facts["note"].startswith("a note; after one command, which took ")
 
 
 @pytest.mark.parametrize(("name", "strands"), [("reads-lambda", 2), ("query", 1)])

@@ -50,7 +50,8 @@ def compare(
     given = read_inputs(arguments, preparation, one_each=one_each)
     queries, targets = given.queries, given.targets
     if isinstance(targets, Database):
-        targets.read_ahead()
+        alone = not isinstance(arguments.device, list) and arguments.device != "all"
+        targets.read_ahead(residues=alone and not {"executor", "results"} & {*vars(arguments)})
     to, done = _destination(arguments, settings, queries, targets, given.scoring)
     arguments.skip = done
     with (

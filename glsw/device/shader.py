@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import moderngl
 
@@ -70,6 +70,42 @@ class ComputeProgram(moderngl.ComputeShader):
             self.extra[name] = value
 
 
+class _Text(NamedTuple):
+    """A shader with its includes, as text before and behind its macros.
+
+    Parameters
+    ----------
+    head, tail : str
+    after : int
+        The lines of the head.
+    origins : list of str
+        Of all lines.
+    words : set of str
+        All that may be macros.
+    """
+
+    head: str
+    tail: str
+    after: int
+    origins: list[str]
+    words: set[str]
+
+    @classmethod
+    def of(cls, name: str, folder: Path | None) -> _Text:
+        """Read a shader; errors as of `assemble`."""
+        lines, origins = map(list, zip(*_expanded(name, "", {name}, folder), strict=True))
+        after = next((k for k, line in enumerate(lines, start=1) if _VERSION.match(line)), 0)
+        if not after:
+            raise ShaderError(f"{name}:1: no #version line")
+        head, tail = ("\n".join(some) for some in (lines[:after], [*lines[after:], ""]))
+        return cls(head, tail, after, origins, _words(lines))
+
+
+@cache
+def _in_root(name: str, _: Path) -> _Text:
+    return _Text.of(name, None)
+
+
 @cache
 def root() -> Path:
     """Return the folder of the shaders: in the package, or next to it in a checkout."""
@@ -117,15 +153,12 @@ def assemble(
     >>> origins[:3]
     ['plane.comp:1', 'plane.comp (#define LINEAR 1)', 'plane.comp:2']
     """
-    lines, origins = map(list, zip(*_expanded(name, "", {name}, folder), strict=True))
-    after = next((k for k, line in enumerate(lines, start=1) if _VERSION.match(line)), 0)
-    if not after:
-        raise ShaderError(f"{name}:1: no #version line")
-    rendered, words = _rendered(defines or {}), _words(lines)
-    macros = [f"#define {key} {value}".rstrip() for key, value in rendered if key in words]
-    lines[after:after] = macros
-    origins[after:after] = [f"{name} ({macro})" for macro in macros]
-    return "\n".join(lines) + "\n", origins
+    rendered = _rendered(defines or {})
+    text = _in_root(name, root()) if folder is None else _Text.of(name, folder)
+    macros = [f"#define {key} {value}".rstrip() for key, value in rendered if key in text.words]
+    own = [f"{name} ({macro})" for macro in macros]
+    first, rest = text.origins[: text.after], text.origins[text.after :]
+    return "\n".join([text.head, *macros, text.tail]), [*first, *own, *rest]
 
 
 def compute(
@@ -289,8 +322,7 @@ def _expanded(
     """Yield each line of a file and of its includes, with its ``file:line``."""
     for number, line in enumerate(_read(name, asked_at, folder).splitlines(), start=1):
         origin = f"{name}:{number}"
-        include = _INCLUDE.match(line)
-        if not include:
+        if "#" not in line or not (include := _INCLUDE.match(line)):
             yield line, origin
             continue
         quoted = _QUOTED.match(include[1])

@@ -30,13 +30,21 @@ from glsw.engines.base import (
 )
 from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
 from glsw.engines.cpu import Cpu, computes_single, is_small
-from glsw.engines.proof import SIZES, ProofTask, UnprovedError, proofs_of, tasks_of, warn_of
+from glsw.engines.proof import (
+    SIZES,
+    ProofTask,
+    UnprovedError,
+    proofs_of,
+    sides_of,
+    tasks_of,
+    warn_of,
+)
 from glsw.engines.roster import Roster, repeated
 from glsw.engines.tiles import BoundedTile, Passing, ScanTile
 from glsw.engines.windows import LongTargets, WindowScores, cuts, may_cut
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, distinct
 
 if TYPE_CHECKING:
     from glsw.engines.lanes.geometry import Limits
@@ -125,7 +133,7 @@ class Auto(Engine):
         self.threads = threads
         self._used: list[str] = []
         self._long: LongTargets | None = None
-        self._aligns_soon = False
+        self._expected: npt.NDArray[np.int64] | None = None
         self._scanner: type[Engine] | None = scores_by
         self._scans_all = scores_by is not None
         self._given = scores_by.name if scores_by else ""
@@ -452,13 +460,21 @@ class Auto(Engine):
                 self.scanner.get_ready(queries, residues)
 
         self._done(ready)
-        self._aligns_soon = True
 
-    def get_ready_to_align(self) -> None:
-        """Make the engines that align what a scan finds, which takes some milliseconds."""
-        if self._aligns_soon and self._compute:
+    def expect_to_align(self, queries: Sequences) -> None:
+        """Take queries whose hits are aligned after a scan, see `Engine.expect_to_align`."""
+        self._expected = queries.lengths
+
+    def _get_ready_to_align(self) -> None:
+        """Make the engines that align what a scan finds, and load their programs if proved."""
+        if self._expected is not None and self._compute and not self.weak:
+            lengths, self._expected = distinct(self._expected[self._expected > 0]), None
+            sides = sides_of(lengths)
             for name in {_DIAGONAL, _BLOCKED} - self._roster.faulty:
-                self.engine(ENGINES[name])
+                engine = self.engine(ENGINES[name])
+                for side in distinct(sides).tolist():
+                    if self._roster.has_proved(engine, "alignment", side):
+                        engine.get_ready_to_align(lengths[sides == side])
 
     def prepare(self, batch: Batch) -> None:
         """Compute what the engine for scans, if it is there already, will need of a batch."""
@@ -536,7 +552,7 @@ class Auto(Engine):
         for tile in tiles:
             self._roster.prove(scanner, "score", (tile.queries, tile.targets))
             yield tile
-        self.get_ready_to_align()  # while the device is busy with the last one
+        self._get_ready_to_align()  # while the device is busy with the last one
 
 
 def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:

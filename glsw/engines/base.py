@@ -292,6 +292,12 @@ class Engine(AnyEngine):
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Get ready for a large `scan` of so many residues, which are being read meanwhile."""
 
+    def expect_to_align(self, queries: Sequences) -> None:
+        """Take queries whose hits are aligned after the next `scan`."""
+
+    def get_ready_to_align(self, lengths: npt.NDArray[np.int64]) -> None:
+        """Load the programs that align queries of these lengths, which are proved."""
+
     def scan(
         self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:

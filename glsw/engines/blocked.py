@@ -30,6 +30,7 @@ from glsw.scoring.scoring import Scoring
 _ONE_KEPT = Binding("ONE_KEPT", gl.PATHS.number)  # for the host; PATHS is bound before its next use
 _STOP, _OVER = 0, 3
 """The gaps of a trace in H, and of one that has ended: see directions.glsl."""
+_LONG = 2**11  # residues of queries whose hits it aligns, rather than `diagonal`
 _TRACERS = 64  # invocations of blocked_trace.comp
 _WINDOW = 8, 64  # words and columns of it
 _MAX_WINDOWS = 400  # of a dispatch: 137 rounds of loops each, see MAX_ROUNDS
@@ -162,6 +163,16 @@ class Blocked(Tiled, ComputeEngine):
         for without in np.flatnonzero(np.minimum(ends.query_end, ends.target_end) == 0).tolist():
             runs[without] = runs[without][:0]  # gaps alone
         return Paths.of(ends, runs)
+
+    def get_ready_to_align(self, lengths: npt.NDArray[np.int64]) -> None:
+        """Load the programs of long queries, see `Engine.get_ready_to_align`."""
+        for m in lengths[lengths >= _LONG].tolist():
+            self._shape(m)
+            options = {"PRUNE": None, "DIRECTIONS": 1, "PACKED": None}
+            self.program(
+                "blocked.comp", WORKGROUP=self._lanes, COLUMNS=self._columns, ENDS=1, **options
+            )
+            self.program("blocked_trace.comp", WORKGROUP=self._lanes, TRACERS=_TRACERS)
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the borders of a table; kept rows and columns may be fewer."""

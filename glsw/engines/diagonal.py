@@ -178,6 +178,15 @@ class Diagonal(ComputeEngine):
             paths.runs[ranges(paths.offsets[chosen], (counts * some)[chosen])] = kept
         return paths
 
+    def get_ready_to_align(self, lengths: npt.NDArray[np.int64]) -> None:
+        """Load the programs of these lengths, see `Engine.get_ready_to_align`."""
+        for size in distinct(self._workgroups(lengths)).tolist():
+            self.program(
+                "diagonal.comp", WORKGROUP=size, ENDS=1, DIRECTIONS=1, MASKED=None, AGAIN=0
+            )
+            for turn in (0, 1):
+                self.program("traceback.comp", ENDS=1, TURN=turn, WORKGROUP=size)
+
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the row between strips, or of the directions of one strip."""
         if n > self.longest:

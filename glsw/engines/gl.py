@@ -167,6 +167,11 @@ class Storage:
         buffer.bind_to_storage_buffer(binding.number)
         return buffer
 
+    def room(self, binding: Binding) -> int:
+        """Return the bytes of the buffer of a binding, 0 if there is none yet."""
+        buffer = self._buffers.get(binding)
+        return buffer.size if buffer else 0
+
     def upload(self, binding: Binding, data: npt.NDArray[Any]) -> None:
         """Write an array to the start of a buffer, and zeros up to a whole word.
 

@@ -33,7 +33,7 @@ from glsw.engines import proof_expected
 from glsw.engines.reference import Reference, best_cells, rows
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, distinct
 
 if TYPE_CHECKING:
     from glsw.engines.base import Engine, Variant
@@ -55,7 +55,8 @@ _REPEATED = 12  # residues, in pairs with several ends of the same score
 _SHORT, _WIDE = 40, 1100  # of one more pair of the largest size: its target has several tiles
 _BOUNDS = (128, 256)  # lengths up to which pairs are of a size
 _USUAL_LENGTHS = (123, 251, 530)  # of the largest pair of a size
-_SIDES = len(_USUAL_LENGTHS)
+SIDES = range(len(_USUAL_LENGTHS))
+"""Numbers of the bounds of a size."""
 _FEW = 300  # rows from which there are only two pairs, which take the reference long enough
 _MASKED = 2  # pairs of which the second alignment is computed too
 _SEED = 2006
@@ -117,14 +118,14 @@ class Size(NamedTuple):
     def each_of(cls, pairs: Batch | tuple[Sequences, Sequences]) -> list[Size]:
         """Return the sizes of the pairs of a batch, or of some sequences, each with each."""
         if not isinstance(pairs, Batch):
-            sides = (np.unique(np.searchsorted(_BOUNDS, each.lengths)).tolist() for each in pairs)
+            sides = (distinct(sides_of(each.lengths)).tolist() for each in pairs)
             return [cls(*each) for each in product(*sides)]
         shortest, longest = (cls.of(*lengths) for lengths in pairs.extent.tolist())
         if shortest == longest:
             return [longest] * (len(pairs) > 0)
         numbers = sum((pairs.lengths > bound).astype(np.int64) for bound in _BOUNDS)
-        found = np.flatnonzero(np.bincount(numbers @ np.array([_SIDES, 1])))
-        return [cls(*divmod(number, _SIDES)) for number in found.tolist()]
+        found = np.flatnonzero(np.bincount(numbers @ np.array([len(SIDES), 1])))
+        return [cls(*divmod(number, len(SIDES))) for number in found.tolist()]
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -132,9 +133,14 @@ class Size(NamedTuple):
         return _USUAL_LENGTHS[self.m], _USUAL_LENGTHS[self.n]
 
 
-EVERY_SIZE = [Size(m, n) for m in range(_SIDES) for n in range(_SIDES)]
-SIZES = SMALLEST, *_, LARGEST = [Size(k, k) for k in range(_SIDES)]
+EVERY_SIZE = [Size(m, n) for m in SIDES for n in SIDES]
+SIZES = SMALLEST, *_, LARGEST = [Size(k, k) for k in SIDES]
 """Sizes in which each engine uses all of its programs."""
+
+
+def sides_of(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    """Return the numbers of the bounds of lengths, see `Size`."""
+    return np.searchsorted(_BOUNDS, lengths)
 
 
 class Work(NamedTuple):
@@ -331,7 +337,7 @@ class Proofs:
             raise UnprovedError(engine, ENDLESS)
         verdicts = self.device.verdicts
         key = f"{engine}: {family}"
-        verdict = verdicts.get(key)
+        verdict = self.verdict(engine, family)
         if verdict is None:
             verdicts.begin(key)
             try:
@@ -345,6 +351,10 @@ class Proofs:
             verdicts.put(key, verdict)
         if verdict != RIGHT:
             raise UnprovedError(engine, verdict)
+
+    def verdict(self, engine: str, family: str) -> str | None:
+        """Return the verdict on a family of programs, None if there is none yet."""
+        return self.device.verdicts.get(f"{engine}: {family}")
 
     def tried(self, trial: Callable[[], bool]) -> str:
         """Return the verdict of a trial."""
@@ -376,8 +386,7 @@ class Proofs:
 
         ``fresh`` makes another engine like it, so that its own buffers stay as they are.
         """
-        m, n = size.lengths
-        family = f"{task}, {family_of(engine.scoring)}, about {m} x {n}, {variant.name}"
+        family = family_of_task(engine.scoring, task, size, variant)
         self.require(engine.name, family, lambda: self.holds(fresh(), task, size))
 
     def holds(self, engine: Engine, task: ProofTask, size: Size = SMALLEST) -> bool:
@@ -488,6 +497,12 @@ def family_of(scoring: Scoring) -> str:
         gaps = f"separate {gaps}"
     mode = "local" if scoring.local else "end to end"
     return f"{kind}, {gaps}, {mode}, {scoring.matrix.shape[1]} letters"
+
+
+def family_of_task(scoring: Scoring, task: ProofTask, size: Size, variant: Variant) -> str:
+    """Return what distinguishes the programs of a task."""
+    m, n = size.lengths
+    return f"{task}, {family_of(scoring)}, about {m} x {n}, {variant.name}"
 
 
 def proofs_of(device: Device) -> Proofs:

@@ -12,10 +12,19 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.device.device import Device
+from glsw.device.verdicts import RIGHT
 from glsw.engines import ENGINES
 from glsw.engines.base import Engine, Progress, Variant
 from glsw.engines.cpu import Cpu, is_installed, takes
-from glsw.engines.proof import ProofTask, Size, UnprovedError, proofs_of, warn_of
+from glsw.engines.proof import (
+    SIDES,
+    ProofTask,
+    Size,
+    UnprovedError,
+    family_of_task,
+    proofs_of,
+    warn_of,
+)
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -113,6 +122,15 @@ class Roster:
                 variant = self._variant(kind)
                 engine.proofs.require_task(engine, task, size, variant, lambda: self._like(kind))
                 self._proved.add((kind, task, size))
+
+    def has_proved(self, engine: Engine, task: ProofTask, side: int) -> bool:
+        """Tell whether an engine is known to do a task with queries of a size, with any target."""
+        if engine.proofs is None:
+            return False
+        variant, sizes = self._variant(type(engine)), [Size(side, n) for n in SIDES]
+        families = [family_of_task(self._scoring, task, size, variant) for size in sizes]
+        found = {engine.proofs.verdict(engine.name, family) for family in families}
+        return RIGHT in found and found <= {RIGHT, None}
 
     def replace(self, fault: UnprovedError) -> None:
         """Go on with the next variant of an engine that is wrong here, or else without it."""

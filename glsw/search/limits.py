@@ -91,7 +91,8 @@ class Limits(NamedTuple):
             return ranking
         longest = int(queries.lengths.max())
         statistics = for_search(scoring, longest, *database.size, method=self.statistics)
-        floors = least_scores(statistics, self.evalue, queries.lengths, database.lengths, scoring)
+        targets = database.lengths[::-1]  # ascending
+        floors = least_scores(statistics, self.evalue, queries.lengths, targets, scoring)
         return ranking._replace(floors=floors, keeps_few=self.evalue <= DEFAULT_EVALUE)
 
     def missing_statistics(self, query: Record, reason: str) -> None:

@@ -102,6 +102,7 @@ def scan_database(
         slices = list(database.parts(engine.hints.part, within))
         parts = [Part.of(database, each) for each in slices]
         residues = int(database.offsets[stop] - database.offsets[start])
+        engine.expect_to_align(queries)
         if len(parts) == 1:
             parts = [parts[0].kept()]
             if large_first(engine, queries, residues):

@@ -26,7 +26,7 @@ FEW_QUERIES = 64
 """Queries that may share a second of the device."""
 _SECONDS_AT_ONCE = 1.5
 _FIRST_CELLS = 2**42  # of few queries while the rate is not known
-_LARGE_CELLS = 2**40
+_LARGE_CELLS, _LARGE_RESIDUES = 2**40, 2**25
 _MAX_PENDING_QUERIES = 64  # if each has a histogram, or keeps the hits of all targets
 _FEW_HITS = 32  # times as many, if few targets are expected to be hits
 
@@ -205,8 +205,9 @@ def queries_at_once(engine: Engine, offsets: npt.NDArray[np.int64], residues: in
 
 
 def large_first(engine: Engine, queries: Sequences, residues: int) -> bool:
-    """Tell whether a scan is the first of an engine that may be fast, and large."""
-    return engine.hints.rate is None and len(queries.residues) * residues >= _LARGE_CELLS
+    """Tell whether a scan is the first of an engine that may be fast, and large, or to read."""
+    large = residues >= _LARGE_RESIDUES or len(queries.residues) * residues >= _LARGE_CELLS
+    return engine.hints.rate is None and large
 
 
 def _cut_among(cut: list[int], hits: RankedHits) -> list[tuple[int, int]]:

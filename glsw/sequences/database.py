@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import operator
 import os
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path as FilePath
 from typing import Any
@@ -42,6 +44,7 @@ from glsw.sequences.tracks import paired_blocks
 from glsw.words import suggesting
 
 _ALL = slice(None)
+_MOST_READ_AHEAD = 2**28  # residues
 
 
 class Database:
@@ -156,10 +159,23 @@ class Database:
         record = self[number]
         return InContext(record, Context(len(record.codes)), record)
 
-    def read_ahead(self) -> None:
-        """Begin to read lengths and numbers of the sequences in a thread: a search follows."""
+    def read_ahead(self, *, residues: bool = False) -> None:
+        """Begin to read, in a thread, what a search needs; what is wrong is an error only then.
+
+        That is lengths and numbers of the sequences and, if this process needs all of them and they
+        are not many, their ``residues``.
+        """
+
+        def read(file: DatabaseFile) -> None:
+            with suppress(OSError, DatabaseError, MemoryError):
+                for name in "offsets", "order", "residues", "rank":
+                    if name != "residues":
+                        getattr(self, name)
+                    elif residues and self.residues <= _MOST_READ_AHEAD:
+                        file.residues.whole()
+
         if self._file:
-            self._file.read_ahead()
+            threading.Thread(target=read, args=[self._file], name="glsw-read", daemon=True).start()
 
     @property
     def path(self) -> str | None:

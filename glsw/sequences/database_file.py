@@ -67,11 +67,9 @@ from __future__ import annotations
 import json
 import os
 import struct
-import threading
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,19 +170,6 @@ class DatabaseFile:
         """Return all of them, and keep what was read."""
         found = self.residues.whole()
         return found if self._second is None else self._pairs(found, self._second.whole())
-
-    def read_ahead(self) -> None:
-        """Begin to read, in a thread, what a search needs besides residues.
-
-        What is wrong with it is an error when it is needed.
-        """
-
-        def read() -> None:
-            with suppress(OSError, DatabaseError, MemoryError):
-                for name in ("offsets", "order", "rank"):
-                    self.section(name).whole()
-
-        threading.Thread(target=read, name="glsw-read", daemon=True).start()
 
     def _pairs(self, first: Codes, second: Codes) -> Codes:
         assert isinstance(self.alphabet, PairedAlphabet)

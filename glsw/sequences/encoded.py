@@ -244,7 +244,9 @@ def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     >>> distinct(np.array([3, 1, 3, 2])).tolist()
     [1, 2, 3]
     """
-    ordered = np.sort(numbers, axis=None)
+    ordered = numbers.ravel()
+    if not (ordered[1:] >= ordered[:-1]).all():
+        ordered = np.sort(ordered)
     found: npt.NDArray[Any] = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
     return found
 

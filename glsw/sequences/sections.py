@@ -24,7 +24,8 @@ Path: TypeAlias = str | os.PathLike[str]
 BLOCK = 1 << 16
 """Bytes of a section that have a checksum in common."""
 
-_SLAB = 1 << 20  # bytes that a thread reads and checks at a time
+_SLAB, _LARGE_SLAB = 1 << 20, 1 << 22  # bytes that a thread reads and checks at a time
+_LARGE = 32  # slabs from which on they are large
 _MIN_SLABS_FOR_THREADS = 8
 _KEPT_BLOCKS = 1024  # of a section, 64 MiB, for reads of a few bytes
 _MAX_WHOLE = 1 << 29  # bytes of a section that is read as a whole when a quarter was read in blocks
@@ -212,11 +213,17 @@ class Section:
     def _bytes(self, first: int, last: int) -> int:
         return min(last * self._block, self.length) - first * self._block
 
+    @property
+    def _slab(self) -> int:
+        """The blocks of a slab."""
+        size = _SLAB if self.length < _LARGE * _LARGE_SLAB else _LARGE_SLAB
+        return max(1, size // self._block)
+
     def _slabs(self, first: int, last: int) -> range:
-        return range(first, last, max(1, _SLAB // self._block))
+        return range(first, last, self._slab)
 
     def _slab_end(self, first: int, last: int) -> int:
-        return min(first + max(1, _SLAB // self._block), last)
+        return min(first + self._slab, last)
 
     def _kept_block(self, k: int) -> UInt8:
         """Return a block, perhaps one that was read before."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from glsw.sequences.encoded import distinct
 from glsw.statistics.base import Statistics
 
 _MAX_EVALUES_TOGETHER = 2**20
+_FEW = 16  # lengths of targets, of which one is looked at first
 _LENGTHS_ALIKE = 1.25  # of queries that share a least score
 
 
@@ -69,16 +71,20 @@ def least_score(
     rows = [some[k : k + step, np.newaxis] for k in range(0, len(some), step)]
     limit = evalue * (1 + 1e-9)  # rounding must not exclude any
 
-    def enough(score: int) -> bool:
+    def enough(score: int, targets: npt.NDArray[np.int64] = others) -> bool:
         scores = np.array([score])
-        return any(bool((statistics.evalue(scores, row, others) <= limit).any()) for row in rows)
+        return any(bool((statistics.evalue(scores, row, targets) <= limit).any()) for row in rows)
 
-    highest, step = scoring.bound(int(some[-1]), int(others[-1])), 1
-    while known > 1 and known + step < highest and not enough(known + step):
-        known, step = known + step + 1, 2 * step
+    few = partial(enough, targets=others[::-_FEW])  # seldom have others a lower score
+    low, found, step = known, scoring.bound(int(some[-1]), int(others[-1])), 1
+    while known > 1 and low + step < found and not few(low + step):
+        low, step = low + step + 1, 2 * step
     if known > 1:
-        highest = min(highest, known + step)
-    return known + bisect_left(range(known, highest + 1), True, key=enough)
+        found = min(found, low + step)
+    found = low + bisect_left(range(low, found + 1), True, key=few)
+    if found > known and enough(found - 1):
+        found = known + bisect_left(range(known, found), True, key=enough)
+    return found
 
 
 def least_scores(

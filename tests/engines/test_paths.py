@@ -455,3 +455,13 @@ def test_devices_of_few_registers(device, monkeypatch, registers, name):
             judge(engine, some)
             judge_paths(engine, some)
             assert any(("STEP", 1) in macros for macros in engine._programs)
+
+
+@pytest.mark.parametrize(("name", "m"), [("diagonal", 70), ("blocked", 2100)])
+def test_programs_are_loaded_before_there_is_anything_to_align(device, name, m):
+    engine = build((name, {}), CASES["BLOSUM62 12 1"].scoring, device)
+    engine.get_ready_to_align(np.array([m]))
+    loaded, query = len(engine._programs), np.resize(np.arange(20, dtype=np.uint8), m)
+    assert loaded
+    engine.paths(Batch.one_to_many(query, [query[5:60], query[:7]]))
+    assert len(engine._programs) == loaded

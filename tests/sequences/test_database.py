@@ -221,9 +221,9 @@ def test_it_says_what_it_is(source, out):
 
 
 def test_what_is_read_ahead_is_kept_and_checked_when_it_is_needed(made):
-    def ahead():
+    def ahead(**options):
         database = Database.open(made)
-        database.read_ahead()
+        database.read_ahead(**options)
         for thread in threading.enumerate():
             if thread.name == "glsw-read":
                 thread.join()
@@ -231,9 +231,14 @@ def test_what_is_read_ahead_is_kept_and_checked_when_it_is_needed(made):
 
     names, content = ("order", "rank", "offsets"), made.read_bytes()
     expected = [getattr(Database.open(made), name).tolist() for name in names]
-    database = ahead()
+    residues = Database.open(made).sequences.residues.tolist()
+    database, whole = ahead(), ahead(residues=True)
     made.write_bytes(bytes(len(content)))
-    assert [getattr(database, name).tolist() for name in names] == expected
+    for each in database, whole:
+        assert [getattr(each, name).tolist() for name in names] == expected
+    assert whole.sequences.residues.tolist() == residues
+    with pytest.raises(DatabaseError, match="overwritten"):
+        _ = database.sequences
     place = content.index(np.array(expected[0], np.int64).tobytes())
     made.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
     damaged = ahead()

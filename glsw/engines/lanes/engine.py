@@ -351,7 +351,7 @@ class Lanes(ComputeEngine):
         for numbers, geometry in stacks(self.geometries, rows):
             several = int((Placed(only(rows, numbers), geometry).strips > 1).sum())
             size += residues * geometry.border * several
-        size = min(size, self.queue.border_room)
+        size = min(size, self.queue.border_room(size))
         if size >= self.limits.first_use:  # the driver clears a buffer when it is first used
             first = np.zeros(self.limits.first_use, np.uint8)
             self.device.write(self.reserve(BORDERS, size), first)

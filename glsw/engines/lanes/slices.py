@@ -7,6 +7,7 @@ of borders, unless that has room for all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _SOFTWARE_CELLS = 2**26  # of the first slice of time
 _SHORT_CELLS = 2**36  # of the shortest targets, which show how many a slice of time takes
 _SLICES_AHEAD = 2  # so many can be queued before one is waited for
+_LEAST_BORDER_BYTES = 2**26
+_BORDER_BYTES_OF_A_SLICE = 2**24  # so many are cleared and freed while a slice runs out
 
 
 class Dispatch(NamedTuple):
@@ -113,17 +116,23 @@ class Queue:
         self._short = 0 if software else _SHORT_CELLS
         self._throttle = Throttle(engine.device, first)
         self._ahead = False  # a slice is queued of a round whose turn is next
+        self._border_bytes = 0  # of all slices so far
 
     @property
     def rate(self) -> float | None:
         """Cells per second, about; None if it is not known."""
         return self._throttle.rate
 
-    @property
-    def border_room(self) -> int:
-        """Bytes of rows between strips that the device has at most, of all slices."""
+    def border_room(self, size: int, largest: int = 0) -> int:
+        """Return the most bytes of rows between strips, given those of the slices to come.
+
+        Many slices take time, and so does a large buffer, which is worth it for much work. Work
+        groups need ``largest`` bytes at most.
+        """
         bound = self._device.info.limits["max_storage_block"]
-        return min(self._memory // 2, self._limits.borders, bound)
+        enough = math.isqrt(_BORDER_BYTES_OF_A_SLICE * (self._border_bytes + size))
+        enough = max(_LEAST_BORDER_BYTES, 1 << enough.bit_length(), SLICES_AT_ONCE * largest)
+        return min(self._memory // 2, self._limits.borders, bound, enough)
 
     def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
@@ -144,8 +153,11 @@ class Queue:
         short = min(all_cells // 2, self._short) if self._throttle.new else 0
         rest = int(np.searchsorted(slices.cells, all_cells - short))
         reserve, wait = partial(self._engine.reserve, BORDERS), self._device.finish
+        largest = int(np.diff(slices.borders).max(initial=0))
+        room = max(self._engine.room(BORDERS), self.border_room(int(slices.borders[-1]), largest))
+        self._border_bytes += int(slices.borders[-1])
         for part in filter(None, (range(rest, count), range(rest))):
-            for some in slices.run(part, self._throttle, self.border_room, reserve, wait):
+            for some in slices.run(part, self._throttle, room, reserve, wait):
                 for each in some:
                     self._dispatch(each)
                     job, groups = each.job, each.groups

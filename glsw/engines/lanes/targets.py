@@ -306,9 +306,8 @@ class TargetStore:
         if alternating:  # the longest next to the shortest
             order = zigzag(np.arange(len(places)), alternating)
             places, scores = places[order], scores[order]
-        slots = slots_of(places[:, 1], geometry.targets, geometry.step)
-        own = np.broadcast_to(scores.reshape(-1, geometry.targets), (lanes, 2))
-        slots = np.concatenate([slots, own], axis=1)
+        slots = slots_of(places[:, 1], geometry.targets, geometry.step, 6)
+        slots[:, 4:] = scores.reshape(-1, geometry.targets)
         made = PackedTargets(
             self._pool.filled(slots, pooled=False),
             self._pool.make(4 * self._tracks * (int(slots[-1, :2].sum()) + 1)),
@@ -347,14 +346,17 @@ class TargetStore:
         self._engine.device.check("packing targets")
 
 
-def slots_of(lengths: npt.NDArray[np.uint32], targets: int, step: int) -> npt.NDArray[np.uint32]:
-    """Return the slots as columns.glsl has them, shape (slots, 4), one word behind each.
+def slots_of(
+    lengths: npt.NDArray[np.uint32], targets: int, step: int, width: int = 4
+) -> npt.NDArray[np.uint32]:
+    """Return the slots as columns.glsl has them, shape (slots, width), one word behind each.
 
-    These are the first word, the words, and the letters of up to two sequences.
+    These are the first word, the words, and the letters of up to two sequences; what is behind
+    these is the caller's.
     """
     longest = lengths if targets == 1 else np.maximum(lengths[::2], lengths[1::2])
-    slots = np.empty((len(longest), 4), np.uint32)
-    slots[:, 2:] = lengths.reshape(-1, targets)
+    slots = np.empty((len(longest), width), np.uint32)
+    slots[:, 2:4] = lengths.reshape(-1, targets)
     slots[:, 1] = words = (longest + np.uint32(step - 1)) // np.uint32(step)
     slots[0, 0] = 0
     np.cumsum(words[:-1] + np.uint32(1), out=slots[1:, 0])

@@ -17,8 +17,10 @@ import importlib
 import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -257,8 +259,9 @@ class _CommandParser(_Parser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         command = self.prog.split()[-1]
-        _open_early(command, args)
-        module = importlib.import_module(_commands()[command][0])
+        name, _ = _commands()[command]
+        _open_early(command, args, name)
+        module = importlib.import_module(name)
         module.add(self)
         self.set_defaults(run=module.run)
         self.words = list(_with_negative_numbers(args))
@@ -291,8 +294,8 @@ def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
         yield option
 
 
-def _open_early(command: str, words: Sequence[str]) -> None:
-    """Begin to open the devices that a command will use, while its modules are imported."""
+def _open_early(command: str, words: Sequence[str], module: str) -> None:
+    """Open the device that a command will use, while a thread imports its module."""
     without = {*_values_of("--engine", words)} & {*_HOST_ENGINES}
     if without or command in _WITHOUT_DEVICE or any(word.startswith(_NOT_EARLY) for word in words):
         return
@@ -300,10 +303,19 @@ def _open_early(command: str, words: Sequence[str]) -> None:
     if threads and threads[-1].isascii() and threads[-1].isdecimal():
         os.environ.setdefault("LP_NUM_THREADS", threads[-1])  # which Mesa's llvmpipe reads
     devices = _values_of("--device", words)
+    importing = threading.Thread(target=_import_quietly, args=[module], name="glsw import")
+    importing.start()
     if not devices:
         egl.prepare(every=command == "devices")
     elif devices[-1].isdecimal():  # else it may be any
         egl.prepare(index=int(devices[-1]))
+    importing.join()
+
+
+def _import_quietly(name: str) -> None:
+    """Import a module; errors come when it is imported again."""
+    with suppress(Exception):
+        importlib.import_module(name)
 
 
 def _values_of(option: str, words: Sequence[str]) -> list[str]:

@@ -133,10 +133,9 @@ def test_window_systems_come_last(bare):
 
 
 PREPARE = """
-import threading
 from glsw.device import egl
 egl.prepare({arguments})
-opening = [thread for thread in threading.enumerate() if thread.name.startswith("EGL device")]
+opening = list(egl._openings.values())
 from glsw.device.device import open_device
 device = open_device(quiet=True)
 early = device.ctx.mglo._context is getattr((opening or [None])[0], "context", None)
@@ -149,7 +148,10 @@ print(len(opening), early)
 
 @pytest.mark.parametrize(
     ("arguments", "early"),
-    [("", "1 True"), ("index=0", "1 True"), ("index=7", "0 False"), ("software=False", "0 False")],
+    [
+        *(("", "1 True"), ("index=0", "1 True"), ("every=True", "1 True")),
+        *(("index=7", "0 False"), ("software=False", "0 False")),
+    ],
 )
 def test_a_context_may_be_opened_in_advance(arguments, early, run_under):
     assert run_under("llvmpipe", PREPARE.format(arguments=arguments)) == f"{early}\n"

@@ -93,7 +93,7 @@ def test_threads_of_the_checksums_of_a_database(monkeypatch: pytest.MonkeyPatch)
         asked.append(cores())
         return asked[-1]
 
-    monkeypatch.setattr(sections, "cores", spy)
+    monkeypatch.setattr(glsw.cores, "cores", spy)
     monkeypatch.setattr(sections, "_MIN_SLABS_FOR_THREADS", 0)
     assert main(["verify", "db.glsw", "--threads", "3"]) == 0
     assert asked

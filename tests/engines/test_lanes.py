@@ -10,6 +10,7 @@ import pytest
 from cases import CASES, groups_in, lanes_options, standing_in
 
 from glsw.alignment.batch import Batch
+from glsw.cores import limited
 from glsw.engines import auto, engine_of
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import (
@@ -30,6 +31,7 @@ from glsw.engines.lanes.geometry import (
     Geometry,
     Limits,
 )
+from glsw.engines.lanes.pipeline import mirror
 from glsw.engines.lanes.rows import Placed, group_of, joined, query_profile, together
 from glsw.engines.lanes.slices import Queue
 from glsw.engines.lanes.targets import SortedTargets
@@ -102,6 +104,32 @@ def test_no_parts_and_no_queries(device, number):
     assert list(engine.scan([])) == []
     (found,) = engine.scan([ScanTile(Sequences.of([]), Sequences.of(database(1, 3)))])
     assert found.shape == (0, 3)
+
+
+@pytest.mark.parametrize("mode", ["local", "global"])
+@pytest.mark.parametrize("number", ["int32", "f32"])
+def test_threads_put_scores_in_place(device, mode, number, monkeypatch):
+    """Those of empty sequences, and those that floats do not hold, too."""
+    monkeypatch.setattr("glsw.engines.lanes.engine._BLOCK_BYTES", 64)
+    scoring = Scoring.match_mismatch(100, -60, 90, 30).in_mode(mode)
+    rng = np.random.default_rng(6)
+    words = [rng.integers(0, 4, n).astype(np.uint8) for n in rng.integers(0, 40, 30)]
+    tile = ScanTile(Sequences.of(words), Sequences.of([*words[::-1], words[0][:0], words[0]]))
+    engine = Lanes(scoring, standing_in(device), number=number)
+    with limited(3):
+        (found,) = engine.scan([tile])
+    (expected,) = Reference(scoring).scan([tile])
+    assert found.tolist() == expected.tolist()
+    assert (expected >= LIMIT).any()
+    assert (expected == 0).any()
+
+
+def test_threads_mirror_scores():
+    scores = np.random.default_rng(7).integers(0, 99, (1100, 1100)).astype(np.int32)
+    expected = np.maximum(scores, scores.T)
+    with limited(3):
+        mirror(scores)
+    assert np.array_equal(scores, expected)
 
 
 def test_queries_of_similar_length_share_lanes(device):

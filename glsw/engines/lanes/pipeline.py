@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from glsw.cores import in_threads
 from glsw.engines.base import Proportion
 from glsw.engines.lanes.jobs import Round
 from glsw.engines.lanes.rows import Rows, bounds_of, joined, only, stacked, together
@@ -25,6 +26,7 @@ _MAX_SCORE_BYTES = 2**28
 _MAX_QUERIES = 2048
 _FIRST_QUERIES = 256  # so that the device has work soon
 _MIRRORED = 128  # rows and columns that lie in the cache of a processor
+_MANY = 8  # of these rows, from which on threads share them
 TileT = TypeVar("TileT", bound=ScanTile)
 FoundT = TypeVar("FoundT")
 StoredT = TypeVar("StoredT")
@@ -242,9 +244,12 @@ def mirror(scores: npt.NDArray[np.int32]) -> None:
     >>> scores.tolist()
     [[7, 3], [3, 5]]
     """
-    for i in range(0, len(scores), _MIRRORED):
+
+    def mirror_rows(i: int) -> None:
         rows = slice(i, i + _MIRRORED)
         for j in range(0, i + 1, _MIRRORED):
             columns = slice(j, j + _MIRRORED)
             higher = np.maximum(scores[rows, columns], scores[columns, rows].T)
             scores[rows, columns], scores[columns, rows] = higher, higher.T
+
+    in_threads(mirror_rows, range(0, len(scores), _MIRRORED)[::-1], _MANY)

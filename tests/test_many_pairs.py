@@ -1,5 +1,6 @@
 """Many pairs in one call: their inputs, chunks, workers and results."""
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -13,10 +14,11 @@ from Bio.Seq import MutableSeq, Seq
 
 import glsw
 from glsw.alignment.batch import Batch
+from glsw.cores import limited
 from glsw.pairs import many_pairs
 from glsw.pairs.many_pairs import chunks, index_of
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import DNA, PROTEIN
+from glsw.sequences.alphabet import DNA, PROTEIN, UnknownLetterError
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.named import collect
 
@@ -149,6 +151,22 @@ def test_no_record_is_made_of_each_text(form, monkeypatch):
     found = collect(texts_of(WORDS)[form], PROTEIN, what="query")
     assert found.sequences.residues.tolist() == expected.sequences.residues.tolist()
     assert found.sequences.offsets.tolist() == expected.sequences.offsets.tolist()
+
+
+@pytest.mark.parametrize("kind", [str, str.encode])
+def test_threads_encode_pieces_of_texts(kind, monkeypatch):
+    for name, value in (("PIECE", 16), ("_TOGETHER", 5), ("_MANY", 2)):
+        monkeypatch.setattr(f"glsw.sequences.named.{name}", value)
+    monkeypatch.setattr("glsw.sequences.alphabet._LONG", 8)
+    words, found = random_words(60, 25, LETTERS + "U?"), Counter()
+    with limited(3):
+        codes = collect([*map(kind, words)], PROTEIN, what="x", unknown="X", substituted=found)
+    expected, counted = "".join(words), "".join(words).count("U")
+    assert PROTEIN.decode(codes.sequences.residues) == expected.replace("U", "C").replace("?", "X")
+    assert codes.sequences.lengths.tolist() == [*map(len, words)]
+    assert found == {"U": counted}
+    with limited(3), pytest.raises(UnknownLetterError, match="x 60: letter 'ü' at position 2"):
+        collect(["MKV"] * 59 + ["Mü"], PROTEIN, what="x")
 
 
 def test_columns_with_missing_text_and_sequences_without_letters_are_named():

@@ -23,7 +23,7 @@ from glsw.sequences.nucleic import (
 
 LARGEST = 255
 """The most letters of an alphabet."""
-_LONG = 2**16  # characters
+_LONG = 2**18  # characters
 _NONE = LARGEST  # what the tables give for a letter outside the alphabet
 _AMBIGUOUS_DNA = "RYSWKMBDHVN"
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
@@ -140,6 +140,10 @@ alphabet (ACGTRYSWKMBDHVN)
             and spell_nucleotides(letters)
             and set(complement_of(letters)) <= set(self._codes)
         )
+
+    def spells(self, characters: str) -> bool:
+        """Return whether one of the characters spells a letter."""
+        return any(character in spelling for spelling in self._codes for character in characters)
 
     @property
     def amino_acids(self) -> bool:

@@ -10,18 +10,19 @@ import os
 import re
 import sys
 from array import array
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.arrays import Int64, UInt8
-from glsw.cores import cores
+from glsw.cores import in_threads
 from glsw.sequences.alphabet import Alphabet, single_bytes
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.fasta import read, read_all
@@ -46,7 +47,7 @@ _LIKE_A_FILE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 4096  # characters of a path
-_LARGE, _MOST_THREADS = 2**24, 8  # bytes of codes that several threads encode, and of these
+_TOGETHER, _MANY = 32, 8  # pieces that are joined before others, and that threads encode
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,15 +158,21 @@ def codes_of(
         found: Counter[str] = Counter()
         codes = np.empty(lengths.sum(), alphabet.code_type)
 
-        def encode(piece: bytes, at: int) -> Counter[str]:
+        def encode(place: tuple[int, bytes]) -> Counter[str]:
+            at, piece = place
             counted: Counter[str] = Counter()
             part = alphabet.encode(piece, unknown=unknown, substituted=counted)
             codes[at : at + len(part)] = part
             return counted
 
         with suppress(ValueError):
-            for counted in _each_done(encode, records.pieces(), alphabet.width, codes.nbytes):
-                found += counted
+            if records.like_files(alphabet, unknown):
+                raise ValueError
+            at, pieces = 0, records.pieces()
+            while some := list(islice(pieces, _TOGETHER)):  # threads would wait for what joins them
+                *starts, at = accumulate((len(each) // alphabet.width for each in some), initial=at)
+                for counted in in_threads(encode, [*zip(starts, some, strict=True)], _MANY):
+                    found += counted
             if substituted is not None:
                 substituted.update(found)
             return Sequences(codes, offsets_of(lengths))
@@ -174,27 +181,6 @@ def codes_of(
         for each in records
     ]
     return Sequences.of(encoded)
-
-
-def _each_done(
-    encode: Callable[[bytes, int], Counter[str]], pieces: Iterable[bytes], width: int, size: int
-) -> Iterator[Counter[str]]:
-    """Encode pieces, each behind those before, of large texts by several threads."""
-    at, begun, threads = 0, deque[Any](), min(_MOST_THREADS, cores() // 2)
-    if threads < 2 or size < _LARGE:
-        for piece in pieces:
-            yield encode(piece, at)
-            at += len(piece) // width
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(threads, "glsw-encode") as pool:
-        for piece in pieces:
-            begun.append(pool.submit(encode, piece, at))
-            at += len(piece) // width
-            if len(begun) > 2 * threads:
-                yield begun.popleft().result()
-        yield from (each.result() for each in begun)
 
 
 class _Nameless(Records):
@@ -229,17 +215,17 @@ class _Texts(_Nameless):
         return np.frombuffer(b"".join(map(single_bytes, self.texts)), np.uint8)
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield all letters in turn; ValueError if some are not ASCII, or may name a file."""
+        """Yield all letters in turn; ValueError if some are not ASCII."""
         some = max(1, PIECE * len(self) // max(1, int(self.offsets[-1])))
         for at in range(0, len(self), some):
             texts = self.texts[at : at + some]
-            if isinstance(texts[0], bytes):
-                yield b"".join(texts)
-                continue
-            letters = "".join(texts).encode("ascii")
-            if (b"." in letters or b"/" in letters) and any(map(like_a_file, texts)):
-                raise ValueError
-            yield letters
+            yield b"".join(texts) if isinstance(texts[0], bytes) else "".join(texts).encode("ascii")
+
+    def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
+        """Tell whether some may name files, and have no letters that are an error anyway."""
+        if isinstance(self.texts[0], bytes) or (unknown is None and not alphabet.spells("./")):
+            return False
+        return any(like_a_file(each) for each in self.texts if "." in each or "/" in each)
 
     def __iter__(self) -> Iterator[Record]:
         return (self[k] for k in range(len(self)))

@@ -16,8 +16,8 @@ from glsw.sequences.encoded import joined_offsets, offsets_of
 
 WHITE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f "
 """The white space of ASCII, as of `str.split`."""
-PIECE = 1 << 20
-"""Letters that are encoded at once."""
+PIECE = 1 << 19
+"""Letters that are encoded at once: they lie in the cache of a processor."""
 _IS_WHITE = bytes(character in WHITE for character in range(256))
 _SHOWN = 40  # letters in one line
 _TOGETHER = 1 << 12  # records that are made of the same text
@@ -374,6 +374,10 @@ class Records(Sequence[Record]):
         letters = self.letters
         for at in range(0, len(letters), PIECE):
             yield letters[at : at + PIECE].tobytes()
+
+    def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
+        """Tell whether some letters may rather name files: not in records."""
+        return False
 
     def names_and_lengths(self) -> Iterator[tuple[str, int]]:
         """Yield the id and the number of letters of each record."""

@@ -88,7 +88,7 @@ _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one disp
 _FROM_THE_FIRST = np.zeros(1, np.intp)
 _NO_SCORE = -(2**31) + 1  # of global alignments, which may be negative
 _PLAIN = {"subgroups": False, "number": "int32"}
-_BLOCK_BYTES = 2**21  # of scores that a thread takes at a time
+_BLOCK_BYTES = 2**23  # of scores that a thread takes at a time
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
 
@@ -595,12 +595,12 @@ def _put(
         found[query, positions] = scores
     else:
         found[query[:, None], positions] = scores
-    high = np.empty((2, 0), np.intp)
-    if scores.max() >= wrong_from and can[query].any():
+    high, extremes = np.empty((2, 0), np.intp), [scores.min(), scores.max()]
+    if extremes[1] >= wrong_from and can[query].any():
         wrong = (scores >= wrong_from) & can[query][:, None]
         high = np.array(np.nonzero(wrong))
         scores = scores[~wrong]
         targets = np.arange(found.shape[1])[positions]
         high[0], high[1] = query[high[0]], targets[high[1]]
-    extremes = [scores.min(), scores.max()] if scores.size else []
+        extremes = [scores.min(), scores.max()] if scores.size else []
     return np.array(extremes, np.int32), high[0], high[1]

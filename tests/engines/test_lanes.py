@@ -108,14 +108,13 @@ def test_no_parts_and_no_queries(device, number):
 
 @pytest.mark.parametrize("mode", ["local", "global"])
 @pytest.mark.parametrize("number", ["int32", "f32"])
-def test_threads_put_scores_in_place(device, mode, number, monkeypatch):
+def test_threads_put_scores_in_place(device, mode, number):
     """Those of empty sequences, and those that floats do not hold, too."""
-    monkeypatch.setattr("glsw.engines.lanes.engine._BLOCK_BYTES", 64)
     scoring = Scoring.match_mismatch(100, -60, 90, 30).in_mode(mode)
     rng = np.random.default_rng(6)
     words = [rng.integers(0, 4, n).astype(np.uint8) for n in rng.integers(0, 40, 30)]
     tile = ScanTile(Sequences.of(words), Sequences.of([*words[::-1], words[0][:0], words[0]]))
-    engine = Lanes(scoring, standing_in(device), number=number)
+    engine = Lanes(scoring, standing_in(device), number=number, limits=Limits(block=64))
     with limited(3):
         (found,) = engine.scan([tile])
     (expected,) = Reference(scoring).scan([tile])

@@ -88,7 +88,6 @@ _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one disp
 _FROM_THE_FIRST = np.zeros(1, np.intp)
 _NO_SCORE = -(2**31) + 1  # of global alignments, which may be negative
 _PLAIN = {"subgroups": False, "number": "int32"}
-_BLOCK_BYTES = 2**23  # of scores that a thread takes at a time
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
 
@@ -426,7 +425,9 @@ class Lanes(ComputeEngine):
         blocks = [
             (job.targets.positions, job.rows["query"][some], scores[some])
             for job, scores in zip(done.jobs, stored, strict=True)
-            for some in cut([offsets_of(np.full(len(scores), scores[0].nbytes))], [_BLOCK_BYTES])
+            for some in cut(
+                [offsets_of(np.full(len(scores), scores[0].nbytes))], [self.limits.block]
+            )
         ]
         put = partial(_put, found, can, self.wrong_from)
         large = len(blocks) > len(stored)

@@ -74,6 +74,8 @@ class Limits:
         Bytes of a buffer that the device itself copies.
     free : int
         Bytes of buffers that are kept for their next use.
+    block : int
+        Bytes of scores that a thread puts in place at a time.
     passing, passing_groups, passing_lanes : int
         Pairs that may pass before their buffer grows, and the work groups per query and their
         lanes that list them.
@@ -101,6 +103,7 @@ class Limits:
     borders: int = 2**30
     first_use: int = 2**20
     free: int = 2**31
+    block: int = 2**23
     passing: int = 2**16
     passing_groups: int = 1024
     passing_lanes: int = 256
@@ -269,11 +272,13 @@ ROW_CHOICES = (8, 12, 16, 20, 24, 32)  # with more, compilers do not unroll the 
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _MOST_CELLS = {255: 64, 128: 40, 63: 16}  # rows times columns of a step, by registers: no spills
 _ROWS_OF_PAIRS = 8, 12, 16, 20  # with more, registers do not suffice for letters and scores
+_MOST_ROWS_END_TO_END = 16  # of pairs: with more, NVIDIA's compiler has letters in memory
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _USUAL_OVERHEAD = 3  # cost of a column besides its rows, in rows of a lane
 _OVERHEAD = {(F16, 1): 7, (F16, 2): 10}  # the same by number type and queries at once
 _WORKGROUP_OF_PAIRS = 256
+_WORKGROUP_OF_LANES = 64  # that are no chains: their queries are short
 _MIN_ROWS_OF_FLOATS = 32  # of a query of a pair: the scores of two letters take long to load
 _USUAL_CHAIN = 8
 _TWO_QUERY_COST = 0.71  # of a row of two queries, compared with two targets of one query
@@ -405,6 +410,8 @@ class Geometries:
         longest = min(_USUAL_CHAIN, self._workgroup or _USUAL_CHAIN)
         chains = [chain for chain in CHAIN_CHOICES if chain <= longest]
         most = _MOST_CELLS[info.registers] * 4 // 5  # letters take registers too
+        if self._end_to_end and number != INT32:
+            most = min(most, 2 * _MOST_ROWS_END_TO_END)
         choices = [rows for rows in _ROWS_OF_PAIRS if 2 * rows <= most] or _ROWS_OF_PAIRS[:1]
         for chain in [self.chain] if self.chain else chains:
             for rows in [self._rows] if self._rows else choices:
@@ -461,7 +468,7 @@ class Geometries:
             if queries == 2 or most < max(ROW_CHOICES):
                 choices = range(8, 24, 4)
             options = [
-                (rows, chain, workgroup)
+                (rows, chain, workgroup if chain > 1 else _WORKGROUP_OF_LANES)
                 for rows in choices
                 for chain in CHAIN_CHOICES
                 if chain <= _USUAL_CHAIN and 2 * rows <= most

@@ -141,10 +141,6 @@ alphabet (ACGTRYSWKMBDHVN)
             and set(complement_of(letters)) <= set(self._codes)
         )
 
-    def spells(self, characters: str) -> bool:
-        """Return whether one of the characters spells a letter."""
-        return any(character in spelling for spelling in self._codes for character in characters)
-
     @property
     def amino_acids(self) -> bool:
         """Whether the 20 amino acids are among the letters."""

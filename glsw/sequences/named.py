@@ -223,7 +223,9 @@ class _Texts(_Nameless):
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some may name files, and have no letters that are an error anyway."""
-        if isinstance(self.texts[0], bytes) or (unknown is None and not alphabet.spells("./")):
+        letters = "".join((*alphabet.letters, *alphabet.aliases))
+        wrong = unknown is None and "." not in letters and "/" not in letters
+        if wrong or isinstance(self.texts[0], bytes):
             return False
         return any(like_a_file(each) for each in self.texts if "." in each or "/" in each)
 

@@ -105,9 +105,13 @@ class SinglePairs:
     def alone(self, batch: Batch) -> BestCells:
         """Return the score of the only pair of a batch, computed at once."""
         query, target = batch.pair(0)
-        score = self._score(text_of(query), text_of(target))
+        score = self.score(query, target)
         score += int(self._scoring.score_offset(len(query), len(target)))
         return BestCells.of([score], [0], [0])
+
+    def score(self, query: Codes, target: Codes) -> int:
+        """Return the score of a pair, of which at least one pair of residues is aligned."""
+        return self._score(text_of(query), text_of(target))
 
     def _score(self, query: bytes, target: bytes) -> int:
         narrow, wide = self._matrices

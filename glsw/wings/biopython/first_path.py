@@ -49,6 +49,14 @@ class FirstPaths:
         """Return the coordinates of the first path of a pair."""
         return self.of(query, target)[1]
 
+    def score(self, query: _Codes, target: _Codes) -> int | None:
+        """Return the score of a pair, if it takes no table."""
+        m, n, ends = len(query), len(target), self._scoring.end_gaps
+        if not self._single or not cpu_pairs.fits(self._scoring, m + n):
+            return None
+        score = self._single.score(query, target)
+        return max(score, int(ends.alone(m, n))) if ends else score
+
     def _table(self, query: _Codes, target: _Codes) -> _Table:
         """Return H of all cells, where gaps at right ends cost as much as others."""
         m, n, ends = len(query), len(target), self._scoring.end_gaps
@@ -103,11 +111,13 @@ class _Walk:
 
     def _steps(self, i: int, j: int) -> list[tuple[int, int]]:
         """Return the moves from an end, where a gap costs the same at each position."""
-        cells, found = self._cells, []
+        cells, found, last = self._cells, [], (i, j)
+        up, left = self._insertion.open, self._deletion.open
+        up_at_end, left_at_end = self._cost(UP, i, j).open, self._cost(LEFT, i, j).open
         while (i or j) and ((value := cells[i, j]) or self._ends):
-            if not j or (i and cells[i - 1, j] - self._cost(UP, i, j).open == value):
+            if not j or (i and cells[i - 1, j] - (up if j < last[1] else up_at_end) == value):
                 move = UP
-            elif not i or cells[i, j - 1] - self._cost(LEFT, i, j).open == value:
+            elif not i or cells[i, j - 1] - (left if i < last[0] else left_at_end) == value:
                 move = LEFT
             else:
                 move = DIAGONAL

@@ -20,6 +20,7 @@ from glsw.engines.cpu import is_small
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.items import Items, code_alphabet, code_pairs, codes_in, items_of
 from glsw.wings.biopython.all_paths import MAX_CELLS, AllPaths, best_score
 from glsw.wings.biopython.first_path import FirstPaths, takes as has_first_path
@@ -168,7 +169,11 @@ class PairwiseAligner(Biopython):
             Equal numbers of both; a single sequence is aligned with each of the other side.
         strand : {"+", "-"}
         """
-        (scoring, aligner, *_), batch = self._batch(*_paired(targets, queries), strand)
+        (scoring, aligner, on_host, _), batch = self._batch(*_paired(targets, queries), strand)
+        if on_host and self._chooses_host(batch):
+            units = on_host.score(*batch.pair(0))
+            if units is not None:
+                return np.array([units]) / scoring.scale
         if aligner is None:
             pairs = (batch.pair(p) for p in range(len(batch)))
             return np.array([best_score(*pair, scoring) for pair in pairs]) / scoring.scale
@@ -238,12 +243,7 @@ class PairwiseAligner(Biopython):
             yield from ((best_score(*batch.pair(p), scoring), None) for p in range(len(batch)))
             return
         in_their_order = self._running["order"] == "biopython"
-        if (
-            in_their_order
-            and first_paths
-            and is_small(batch)
-            and self._running["engine"] in ("auto", "cpu")
-        ):
+        if in_their_order and first_paths and self._chooses_host(batch):
             score, path = first_paths.of(*batch.pair(0))
             yield score, lambda: path
             return
@@ -257,6 +257,10 @@ class PairwiseAligner(Biopython):
                 yield units, partial(_path_of, runs, p, batch, scoring)
             else:
                 yield units, partial(first_paths.path, *batch.pair(p)) if first_paths else None
+
+    def _chooses_host(self, batch: Batch) -> bool:
+        """Tell whether the host computes a pair sooner than any device would begin."""
+        return self._running["engine"] in ("auto", "cpu") and is_small(batch)
 
     def scoring_for(self, alphabet: Alphabet | None = None, strand: str = "+") -> Scoring:
         """Return the attributes as a `Scoring`, for `glsw.Aligner` and the engines.
@@ -288,13 +292,13 @@ class PairwiseAligner(Biopython):
         alphabet, wildcard = None, None
         if matrix is not None:
             letters = getattr(matrix, "alphabet", None)
-            sides = [
-                [codes_in(each, letters, len(matrix)) for each in side] for side in (below, above)
-            ]
+            encode = partial(codes_in, letters=letters, count=len(matrix))
+            sides = [_coded(side, encode) for side in (below, above)]
         elif alphabet := _alphabet_of(above + below):
-            sides = [[alphabet.encode(str(each)) for each in side] for side in (below, above)]
+            sides = [_coded(side, alphabet.encode) for side in (below, above)]
         else:
-            *sides, count = code_pairs(below, above, self.wildcard)
+            *coded, count = code_pairs(below, above, self.wildcard)
+            sides = list(map(Sequences.of, coded))
             alphabet, wildcard = code_alphabet(count), 0
         content = None if matrix is None else (str(letters), matrix.shape, matrix.tobytes())
         made = self._aligners(alphabet, strand, wildcard, content, *state.items())
@@ -342,6 +346,13 @@ def _is_single(source: object) -> bool:
     if isinstance(source, np.ndarray):
         return source.ndim == 1
     return isinstance(source, str | bytes | bytearray | array | Seq | MutableSeq | SeqRecord)
+
+
+def _coded(items: list[Items], encode: Callable[[Any], npt.NDArray[np.uint8]]) -> Sequences:
+    """Return the codes of sequences, of text all at once."""
+    if all(isinstance(each, str) for each in items):
+        return Sequences(encode("".join(map(str, items))), offsets_of(list(map(len, items))))
+    return Sequences.of(map(encode, items))
 
 
 def _alphabet_of(sequences: list[Items]) -> Alphabet | None:

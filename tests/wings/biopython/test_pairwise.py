@@ -15,6 +15,7 @@ from Bio.Align.substitution_matrices import Array
 from Bio.Seq import MutableSeq, Seq, reverse_complement
 from Bio.SeqRecord import SeqRecord
 
+from glsw.engines.base import Engine
 from glsw.engines.cpu_pairs import SinglePairs
 from glsw.scoring.gaps import FREE, GapCost
 from glsw.wings.biopython.pairwise import PairwiseAligner
@@ -352,6 +353,16 @@ def test_first_alignment(monkeypatch, make_settings, by, seed):
         first = [[each.coordinates.tolist() for each in islice(every, 1)] for every in (found, own)]
         assert first[0] == first[1], settings
     assert bool(tables) == (by == "parasail")
+
+
+@pytest.mark.parametrize("ends", [{}, {"end_gap_score": 0}])
+def test_one_small_pair_takes_no_engine(monkeypatch, device, ends):
+    settings = {"mismatch_score": -1, "gap_score": -2} | ends
+    aligner, own = PairwiseAligner(device=device, **settings), biopython(settings)
+    monkeypatch.setattr(Engine, "scores", lambda *_: pytest.fail("asked an engine"))
+    for pair in (("GAACT", "GAT"), ("AAAC", "GGG"), (ALPHA, BETA)):
+        assert aligner.score(*pair) == aligner.align(*pair).score == own.score(*pair)
+        assert str(aligner.align(*pair)[0]) == str(own.align(*pair)[0])
 
 
 def test_host_computes_what_no_engine_has():

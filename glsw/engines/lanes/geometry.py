@@ -276,6 +276,7 @@ _MOST_ROWS_END_TO_END = 16  # of pairs: with more, NVIDIA's compiler has letters
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _USUAL_OVERHEAD = 3  # cost of a column besides its rows, in rows of a lane
+_END_TO_END_OVERHEAD = 9  # the same of pairs of floats
 _OVERHEAD = {(F16, 1): 7, (F16, 2): 10}  # the same by number type and queries at once
 _WORKGROUP_OF_PAIRS = 256
 _WORKGROUP_OF_LANES = 64  # that are no chains: their queries are short
@@ -424,6 +425,7 @@ class Geometries:
                     at_once=True,
                     subgroups=self._subgroup_size >= chain,
                     letters=letters,
+                    end_to_end=self._end_to_end,
                 )
                 room = info.limits["max_shared_memory"]
                 room -= 0 if made.subgroups else made.handed
@@ -529,6 +531,8 @@ def rows_of_strips(geometry: Geometry, strips: int) -> int:
     The lanes of longer chains than usual would wait otherwise, so that they do not count.
     """
     lanes = strips * min(geometry.chain, _USUAL_CHAIN)
-    own = geometry.profile_memory == OF_PAIRS
     overhead = _OVERHEAD.get((geometry.number, geometry.queries), _USUAL_OVERHEAD)
-    return lanes * (geometry.rows + (_USUAL_OVERHEAD if own else overhead))
+    if geometry.profile_memory == OF_PAIRS:
+        floats = geometry.end_to_end and geometry.number != INT32
+        overhead = _END_TO_END_OVERHEAD if floats else _USUAL_OVERHEAD
+    return lanes * (geometry.rows + overhead)

@@ -492,6 +492,30 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     assert [each.tolist() for each in found] == expected
 
 
+def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monkeypatch):
+    rng = np.random.default_rng(49)
+    queries, targets = (
+        Sequences.of([np.full(n, 17, np.uint8) for n in rng.integers(150, 300, 40)]) for _ in "ab"
+    )
+    shuffled = rng.permutation(40)[:, None].repeat(2, 1).astype(np.int32)
+    every = [Batch((queries, targets), each) for each in (index_of(None, 40, 40), shuffled)]
+    every += [Batch((targets, queries), shuffled[:30]), Batch((queries, queries), shuffled)]
+    uploaded, filled = [], Buffers.filled
+
+    def counting(self, content, **options):
+        uploaded.append(id(content))
+        return filled(self, content, **options)
+
+    monkeypatch.setattr(Buffers, "filled", counting)
+    engine = Lanes(BLOSUM62, standing_in(device), number="f32")
+    found = [each.tolist() for each in engine.scores_each(every)]
+    assert found == [Cpu(BLOSUM62).scores(batch).tolist() for batch in every]
+    assert min(map(min, found)) < LIMIT < max(map(max, found))
+    assert [uploaded.count(id(each.residues)) for each in (queries, targets)] == [1, 1]
+    free = list(engine.pool._free)
+    assert len(free) == sum(map(len, engine.pool._of_size.values()))
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_pairs_with_their_own_queries_by_any_geometry(device, seed):
     rng = np.random.default_rng(seed)

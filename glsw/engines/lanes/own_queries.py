@@ -122,21 +122,18 @@ class OwnQueries:
         self._engine, self._batch, self._shares = engine, batch, shares
         self._progress = progress
         self._slices: Iterator[None] = iter(())
-        self._letters = {
-            sequences: (before and before._handed_on(sequences))
-            or engine.pool.filled(sequences.residues)
-            for sequences in dict.fromkeys(batch.sequences)
-        }
-        self._own_letters = list(self._letters.values())
+        self._letters: dict[Sequences, moderngl.Buffer] = {}
+        self._own_letters: dict[Sequences, moderngl.Buffer] = {}
+        for sequences in dict.fromkeys(batch.sequences):
+            letters = before._letters.get(sequences) if before else None
+            if before is None or letters is None:
+                letters = self._own_letters[sequences] = engine.pool.filled(sequences.residues)
+            elif sequences in before._own_letters:
+                self._own_letters[sequences] = before._own_letters.pop(sequences)
+            self._letters[sequences] = letters
         self._used: list[moderngl.Buffer] = []
         self._scores: list[tuple[moderngl.Buffer, int]] = []
         self._jobs = [job for share in shares for job in self._jobs_of(share)]
-
-    def _handed_on(self, sequences: Sequences) -> moderngl.Buffer | None:
-        """Return the buffer of the letters of sequences, which others give back to the pool."""
-        letters = self._letters.get(sequences)
-        self._own_letters = [each for each in self._own_letters if each is not letters]
-        return letters
 
     def begun(self) -> OwnQueries:
         """Queue the first slice of time, and return this."""
@@ -154,12 +151,13 @@ class OwnQueries:
         for share, content in zip(self._shares, contents, strict=True):
             places[share.order] = content.view(np.int32)
         found = places[:-1]  # behind it are scores of places without a pair
-        engine.pool.give(self._own_letters)
         floats = any(share.parts[0].kind.geometry.number != INT32 for share in self._shares)
         if floats and found.max(initial=0) >= engine.wrong_from:
             high = np.flatnonzero(found >= engine.wrong_from)
-            again = self._batch.select(high).compact()
-            found[high] = scores_of_pairs(engine, again, INT32, ignore)
+            again = self._batch.select(high)
+            shares = shares_of(engine, again, INT32)
+            found[high] = OwnQueries(engine, again, shares, ignore, self).begun().scores()
+        engine.pool.give(self._own_letters.values())
         if engine.scoring.end_gaps:
             empty = np.flatnonzero((self._batch.lengths == 0).any(axis=1))
             found[empty] = engine.scoring.end_gaps.alone(*self._batch.lengths[empty].T)

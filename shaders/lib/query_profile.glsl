@@ -54,7 +54,8 @@ Number with_score(Number x, Scores s, int r) {
 // Words of 16 bytes: a head, one for each lane, then for each letter, and 0 for none, the rows of a
 // strip. A word has four numbers of 32 bits; HALVES are two rows each.
 const bool HALVES = TARGETS == 2;
-const int IN_WORD = HALVES ? 2 : 1, PARTS = ROWS / (4 * IN_WORD);
+const int IN_WORD = HALVES ? 2 : 1, PART_ROWS = 4 * IN_WORD,
+          PARTS = (ROWS + PART_ROWS - 1) / PART_ROWS;
 #ifdef GLOBAL_MODE
 const int HEADS = 1 + 2 * CHAIN;
 #elif defined(JOINED)

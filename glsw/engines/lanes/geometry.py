@@ -118,7 +118,7 @@ class Geometry:
     number : int
         Type of the scores: `INT32`, `F16` or `F32`.
     rows : int
-        Rows of the query in a lane, a multiple of 8, or of 4 with two queries.
+        Rows of the query in a lane, a multiple of 4.
     chain : int
         Lanes of a chain, one below the other: a power of two.
     workgroup : int
@@ -197,8 +197,13 @@ class Geometry:
 
     @property
     def parts(self) -> int:
-        """Words of 16 bytes in which a lane has its scores with a letter."""
-        return self.rows // (8 if self.halves else 4)
+        """Words of 16 bytes in which a lane has its scores with a letter, the last perhaps half."""
+        return -(-self.rows // self.part_rows)
+
+    @property
+    def part_rows(self) -> int:
+        """Rows that have their scores in a word of 16 bytes."""
+        return 8 if self.halves else 4
 
     @property
     def stride(self) -> int:
@@ -268,7 +273,7 @@ def profile_letters(scoring: Scoring) -> int:
     return len(scoring.alphabet) + (COST_LETTERS if scoring.gaps else 0)
 
 
-ROW_CHOICES = (8, 12, 16, 20, 24, 32)  # with more, compilers do not unroll the loops
+ROW_CHOICES = (8, 12, 16, 20, 24, 28, 32)  # with more, compilers do not unroll the loops
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _MOST_CELLS = {255: 64, 128: 40, 63: 16}  # rows times columns of a step, by registers: no spills
 _ROWS_OF_PAIRS = 8, 12, 16, 20  # with more, registers do not suffice for letters and scores

@@ -434,9 +434,12 @@ def _in_order_of_words(rows: npt.NDArray[IntT], geometry: Geometry) -> npt.NDArr
     From rows of shape (groups, queries, rows) they get the shape (strips, letters).
     """
     groups, queries, _ = rows.shape
-    chain = geometry.chain, geometry.parts, geometry.rows // geometry.parts
-    ordered = rows.reshape(groups, queries, -1, *chain).transpose(0, 2, 4, 3, 5, 1)
-    return ordered.reshape(-1, geometry.strip * queries)
+    chain, parts, part_rows = geometry.chain, geometry.parts, geometry.part_rows
+    lanes = rows.reshape(groups, queries, -1, chain, geometry.rows)
+    if rest := -geometry.rows % part_rows:
+        lanes = np.pad(lanes, ((0, 0),) * 4 + ((0, rest),))
+    ordered = lanes.reshape(groups, queries, -1, chain, parts, part_rows)
+    return ordered.transpose(0, 2, 4, 3, 5, 1).reshape(-1, chain * parts * part_rows * queries)
 
 
 ALIGNMENT = 64

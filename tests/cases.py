@@ -199,7 +199,7 @@ def lanes_options(rng):
     workgroup, chain = (2 ** rng.integers(0, (9, 7))).tolist()
     options = {
         "chain": min(chain, workgroup),
-        "rows": int(rng.choice([8, 8, 8, 16, 24])),
+        "rows": int(rng.choice([8, 8, 12, 16, 20])),
         "number": str(rng.choice(["int32", "f32"])),
         "memory": int(2 ** rng.integers(12, 31)),
     }

@@ -288,7 +288,7 @@ def test_options_that_cannot_be(device):
         Lanes(BLOSUM62, device, number="int8")
     with pytest.raises(ValueError, match="query_profile 'cloud': block, shared, storage expected"):
         Lanes(BLOSUM62, device, query_profile="cloud")
-    with pytest.raises(ValueError, match="rows 48: 8, 12, 16, 20, 24, 32 expected"):
+    with pytest.raises(ValueError, match="rows 48: 8, 12, 16, 20, 24, 28, 32 expected"):
         Lanes(BLOSUM62, device, rows=48)
     with pytest.raises(ValueError, match="workgroup 48: a power of two up to 1024 expected"):
         Lanes(BLOSUM62, device, workgroup=48)
@@ -323,6 +323,7 @@ def test_profile_of_two_rows_a_word():
         Geometry(INT32, 8, 2, 8, STORAGE, at_once=True),
         Geometry(F16, 16, 1, 32, SHARED, at_once=True),
         Geometry(F16, 24, 8, 64, SHARED, at_once=True),
+        Geometry(F16, 12, 4, 32, SHARED, at_once=True),
         Geometry(F16, 12, 4, 32, SHARED, queries=2, at_once=True),
         Geometry(F32, 8, 8, 32, STORAGE, at_once=True),
         Geometry(F32, 20, 2, 32, SHARED, queries=2, at_once=True),
@@ -363,7 +364,7 @@ def test_lanes_served_at_once_meet_in_no_bank(chain, rows):
         assert len(np.unique(words % 8)) == 8
 
 
-@pytest.mark.parametrize("options", [{}, {"query_profile": "storage"}, {"rows": 8, "chain": 2}])
+@pytest.mark.parametrize("options", [{}, {"query_profile": "storage"}, {"rows": 12, "chain": 2}])
 def test_many_queries_in_one_dispatch(device, number, options, monkeypatch):
     engine = Lanes(BLOSUM62, standing_in(device), number=number, **options)
     ran = []

@@ -114,7 +114,7 @@ class Lanes(ComputeEngine):
         Type of the scores; ``"f32"``, pairs of 32-bit floats, replaces ``"f16"`` in tests on
         devices without it.
     rows, chain : int, optional
-        Rows per lane, a multiple of 8 up to 32, and lanes per chain, a power of two; by default
+        Rows per lane, a multiple of 4 from 8 to 32, and lanes per chain, a power of two; by default
         those with the fewest idle cells.
     query_profile : {"block", "shared", "storage"}, optional
         Memory of the query profile: a uniform block, shared memory, a buffer.

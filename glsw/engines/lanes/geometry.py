@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -471,12 +471,9 @@ class Geometries:
             most = _MOST_CELLS[self._info.registers]
             shuffles = self._subgroup_size >= _USUAL_CHAIN
             workgroup = 256 if shuffles and not single else 128
-            choices: Iterable[int] = range(8, 40 if single else 32, 8)
-            if queries == 2 or most < max(ROW_CHOICES):
-                choices = range(8, 24, 4)
             options = [
                 (rows, chain, workgroup if chain > 1 else _WORKGROUP_OF_LANES)
-                for rows in choices
+                for rows in range(8, 36 if single else 28, 4)
                 for chain in CHAIN_CHOICES
                 if chain <= _USUAL_CHAIN and 2 * rows <= most
             ]

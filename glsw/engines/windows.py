@@ -463,7 +463,8 @@ def cuts(engine: Engine, batch: Batch) -> bool:
     m, n = int(batch.extent[1, 0]), int(batch.extent[0, 1])
     if n < shortest_cut(np.array([m]))[0]:  # no span is below m
         return False
-    spans = longest_spans(engine.scoring, batch.queries)[batch.query_index]
+    used = batch.queries.select(np.unique(batch.query_index))  # a part of a batch has all of them
+    spans = longest_spans(engine.scoring, used)
     return n >= int(shortest_cut(spans.max(keepdims=True))[0])
 
 

@@ -277,7 +277,7 @@ ROW_CHOICES = (8, 12, 16, 20, 24, 28, 32)  # with more, compilers do not unroll 
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _MOST_CELLS = {255: 64, 128: 40, 63: 16}  # rows times columns of a step, by registers: no spills
 _ROWS_OF_PAIRS = 8, 12, 16, 20  # with more, registers do not suffice for letters and scores
-_MOST_ROWS_END_TO_END = 16  # of pairs: with more, NVIDIA's compiler has letters in memory
+_MOST_ROWS_END_TO_END = {1: 16, 2: 20}  # of floats, by queries at once: else loops stay loops
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _USUAL_OVERHEAD = 3  # cost of a column besides its rows, in rows of a lane
@@ -417,7 +417,7 @@ class Geometries:
         chains = [chain for chain in CHAIN_CHOICES if chain <= longest]
         most = _MOST_CELLS[info.registers] * 4 // 5  # letters take registers too
         if self._end_to_end and number != INT32:
-            most = min(most, 2 * _MOST_ROWS_END_TO_END)
+            most = min(most, 2 * _MOST_ROWS_END_TO_END[1])
         choices = [rows for rows in _ROWS_OF_PAIRS if 2 * rows <= most] or _ROWS_OF_PAIRS[:1]
         for chain in [self.chain] if self.chain else chains:
             for rows in [self._rows] if self._rows else choices:
@@ -471,9 +471,12 @@ class Geometries:
             most = _MOST_CELLS[self._info.registers]
             shuffles = self._subgroup_size >= _USUAL_CHAIN
             workgroup = 256 if shuffles and not single else 128
+            highest = 32 if single else 24
+            if self._end_to_end and number != INT32:
+                highest = _MOST_ROWS_END_TO_END[queries]
             options = [
                 (rows, chain, workgroup if chain > 1 else _WORKGROUP_OF_LANES)
-                for rows in range(8, 36 if single else 28, 4)
+                for rows in range(8, highest + 4, 4)
                 for chain in CHAIN_CHOICES
                 if chain <= _USUAL_CHAIN and 2 * rows <= most
             ]

@@ -36,7 +36,7 @@ from glsw.engines.lanes.targets import (
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.sequences.encoded import Sequences, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
 
 if TYPE_CHECKING:
     from glsw.engines.lanes.engine import Lanes
@@ -333,9 +333,15 @@ def query_profile(
         alike = np.where((codes > 0) & (codes <= ambiguous), codes, -1).astype(np.int32)
         words[:, geometry.head :] = alike.reshape(len(words), -1).view(np.uint32)
         return words
-    stored = stored_scores(scoring, geometry)
+    if scoring.wide_queries and not isinstance(scoring, TwoTrackScoring):  # most are of others
+        used = distinct(each)
+        some = with_none(scoring.matrix[used[used > 0] - 1], scoring)
+        stored = as_numbers(some, scoring, geometry.number)
+        order = np.searchsorted(used, each) + int(used[0] > 0)
+    else:
+        stored, order = stored_scores(scoring, geometry), each
     table = words[:, geometry.head :].reshape(len(words), letters + 1, -1).view(stored.dtype)
-    order = _in_order_of_words(each, geometry)
+    order = _in_order_of_words(order, geometry)
     for letter, scores in enumerate(stored.T):
         table[:, letter, : order.shape[1]] = scores.take(order)
     if gaps := scoring.gaps:

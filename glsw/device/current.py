@@ -38,6 +38,11 @@ def note_use_of_gl() -> None:
     _Process.used_gl = True
 
 
+def uses_gl() -> bool:
+    """Return whether this process, or one that it was forked from, has made a context."""
+    return _Process.used_gl
+
+
 def forked_after_gl() -> bool:
     """Return whether this process was forked from one that had used OpenGL.
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from glsw.device.current import note_use_of_gl
+from glsw.device.current import note_use_of_gl, uses_gl
 
 #: Versions to request, best first. NVIDIA gives exactly the version requested, Mesa its highest.
 VERSIONS = (460, 450, 430, 410, 330)
@@ -235,7 +235,8 @@ _openings: dict[int, _Opening] = {}
 def prepare(*, index: int | None = None, software: bool = True, every: bool = False) -> None:
     """Open the device that is opened by default, for `prepared` to return; errors come there.
 
-    In this thread: NVIDIA's driver takes 0.03 s to make a context current in another one.
+    In this thread: NVIDIA's driver takes 0.03 s to make a context current in another one. In a
+    thread of its own if this one may have a context, which stays current.
 
     Parameters
     ----------
@@ -256,7 +257,7 @@ def prepare(*, index: int | None = None, software: bool = True, every: bool = Fa
     for _, k in indices if every else indices[:1]:
         if k not in _openings:
             opening = _openings[k] = _Opening(k)
-            if every:
+            if every or uses_gl():
                 opening.start()
             else:
                 opening.run()

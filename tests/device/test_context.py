@@ -157,6 +157,19 @@ def test_a_context_may_be_opened_in_advance(arguments, early, run_under):
     assert run_under("llvmpipe", PREPARE.format(arguments=arguments)) == f"{early}\n"
 
 
+def test_a_context_that_is_current_stays_so(run_under):
+    code = """
+from glsw.device import egl
+from glsw.device.device import open_device
+device = open_device(quiet=True)
+egl.prepare()
+buffer = device.ctx.buffer(b"kept")
+device.check("allocating")
+print(buffer.read())
+"""
+    assert run_under("llvmpipe", code) == "b'kept'\n"
+
+
 def test_what_does_not_open_in_advance_says_why_later(bare):
     bare.setattr(glsw.device.egl, "egl_devices", lambda: [glsw.device.egl.EglDevice(())])
     bare.setattr(glsw.device.context, "egl_devices", glsw.device.egl.egl_devices)

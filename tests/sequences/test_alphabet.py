@@ -1,3 +1,4 @@
+import gc
 import pickle
 import re
 import sys
@@ -272,11 +273,13 @@ def steps_of_python(function, *arguments):
         return trace
 
     before = sys.gettrace()
+    gc.disable()  # a collection runs the finalizers of whatever earlier tests left
     sys.settrace(trace)
     try:
         function(*arguments)
     finally:
         sys.settrace(before)
+        gc.enable()
     return steps
 
 

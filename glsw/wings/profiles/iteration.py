@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
 """The E-value up to which hits become members, of best alignments and of sums."""
 _MAX_EVALUE = 1e6
+_MAX_TOGETHER = 2**18  # positions of queries whose results wait for one another
 
 _Int64 = npt.NDArray[np.int64]
 
@@ -244,8 +246,9 @@ def rounds(
 ) -> Iterator[dict[int, Round]]:
     """Yield the rounds of `iterate`, each when it is computed, by the numbers of their queries.
 
-    One search has all queries for which something was new in the round before. Together they have
-    at most `MAX_POSITIONS` positions, see `together`.
+    One search has all queries for which something was new in the round before, or as many of them
+    as have `MAX_POSITIONS` positions. Where the profile that was built is the one that has just
+    searched, the next round is not computed: it has the same hits, no cells and no time.
     """
     scoring = aligner.scoring
     _check(iterations, inclusion, scoring.local, options)
@@ -257,41 +260,66 @@ def rounds(
     top, given = options.pop("top", "auto"), options.pop("evalue", "auto")
     top = (DEFAULT_TOP if given == "auto" else None) if top == "auto" else top
     evalue = evalue_of(given) or _MAX_EVALUE
-    searched: Sequence[Record] | list[Profile] = queries
     profiles = [_profile(aligner, query) for query in queries]
     check_gaps(gaps)
     widest = max(evalue, inclusion, MAX_CANDIDATE_EVALUE if sums else 0)
     background = Background(profiles[0].scoring) if profiles else None
     members = [Members(profile, gaps, background) for profile in profiles]
     seen: list[set[int]] = [set() for _ in queries]
-    going = list(range(len(queries)))
+    going, made = list(range(len(queries))), dict[int, Round]()
+    # A stage of compositions takes a query otherwise than the profile with the same scores.
+    first_to_compare = 3 if options.get("composition") else 2
     for number in range(1, iterations + 1):
-        results = list(aligner.search(searched, database, top=None, evalue=widest, **options))
-        if sums:
-            results = with_forward_scores(results, profiles, database, aligner.engine)
-        made = {}
-        for k, profile, result in zip(going, profiles, results, strict=True):
-            found, names, runs, codes = _members(result, inclusion, database)
-            new = tuple(
-                name for target, name in zip(found, names, strict=True) if target not in seen[k]
-            )
-            seen[k].update(found)
-            built = members[k].profile(found, runs, codes) or profile
-            shown = _shown(result, queries[k], evalue, top, sums)
-            made[k] = Round(number, profile, shown, names, new, built)
+        before, made = made, {}
+        parts = [going]
+        if number > 1:
+            same = [k for k in going if number >= first_to_compare and _alike(before[k])]
+            for k in same:  # nothing else would be found
+                again = replace(before[k].result, cells=0, seconds=0.0)
+                profile = profiles[k]
+                made[k] = Round(number, profile, again, before[k].members, (), profile)
+            changed = sorted({*going}.difference(same))
+            places = offsets_of([_positions(aligner, queries[k]) for k in changed])
+            parts = [changed[some] for some in cut([places], [MAX_POSITIONS])]
+        for part in parts:
+            searching = [profiles[k] for k in part]
+            searched = searching if number > 1 else queries
+            results = list(aligner.search(searched, database, top=None, evalue=widest, **options))
+            if sums:
+                results = with_forward_scores(results, searching, database, aligner.engine)
+            for k, profile, result in zip(part, searching, results, strict=True):
+                found, names, runs, codes = _members(result, inclusion, database)
+                new = tuple(
+                    name for target, name in zip(found, names, strict=True) if target not in seen[k]
+                )
+                seen[k].update(found)
+                built = members[k].profile(found, runs, codes) or profile
+                shown = _shown(result, queries[k], evalue, top, sums)
+                made[k] = Round(number, profile, shown, names, new, built)
         yield made
         going = [k for k in going if made[k].new]
         if not going:
             return
-        searched = profiles = [made[k].built for k in going]
+        for k in going:
+            profiles[k] = made[k].built
 
 
 def together(aligner: Aligner, queries: Sequence[Record]) -> Iterator[slice]:
-    """Yield slices of queries whose profiles have at most `MAX_POSITIONS` positions, or of one."""
+    """Yield slices of queries whose profiles have at most `_MAX_TOGETHER` positions, or of one."""
+    positions = [_positions(aligner, query) for query in queries]
+    yield from cut([offsets_of(positions)], [_MAX_TOGETHER])
+
+
+def _positions(aligner: Aligner, query: Record) -> int:
+    """Return the positions of the profile of a query: of DNA it has those of both strands."""
     alphabet = aligner.scoring.alphabet
-    strands = 2 if alphabet.nucleotides else 1  # a profile of DNA has both
-    positions = [strands * (len(each.letters) // alphabet.width) for each in queries]
-    yield from cut([offsets_of(positions)], [MAX_POSITIONS])
+    return (2 if alphabet.nucleotides else 1) * (len(query.letters) // alphabet.width)
+
+
+def _alike(made: Round) -> bool:
+    """Return whether the profile that a round has built is the one with which it searched."""
+    values = attrgetter("scores", "gap_open", "gap_extend")
+    return all(map(np.array_equal, values(made.profile), values(made.built)))
 
 
 def _check(iterations: int, inclusion: float, local: bool, options: Mapping[str, Any]) -> None:

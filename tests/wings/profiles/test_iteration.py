@@ -15,7 +15,6 @@ import glsw
 from glsw import Profile, Record
 from glsw.alignment.paths import Runs
 from glsw.cli import main
-from glsw.scoring.positional import MAX_POSITIONS
 from glsw.sequences.alphabet import PROTEIN
 from glsw.statistics.ungapped_constants import background
 from glsw.wings.profiles import iteration
@@ -270,25 +269,39 @@ def test_parts_of_the_queries_give_the_same_output(
     words = ["search", f"{tmp_path}/q", f"{tmp_path}/db", "--iterations", "2", "--engine", "cpu"]
     words += ["--lower-case-mask", "--format", "blast-tab-comments", "--profiles"]
     found = []
-    for most in (MAX_POSITIONS, 1):
-        monkeypatch.setattr(iteration, "MAX_POSITIONS", most)
-        assert main([*words, f"{tmp_path}/{most}"]) == 0
+    for bounds in ({}, {"MAX_POSITIONS": 1}, {"MAX_POSITIONS": 1, "_MAX_TOGETHER": 1}):
+        for name, most in bounds.items():
+            monkeypatch.setattr(iteration, name, most)
+        assert main([*words, f"{tmp_path}/{len(bounds)}"]) == 0
         printed = capsys.readouterr()
         said = [line for line in printed.err.splitlines() if " cells in " not in line]
-        made = {each.name: each.read_text() for each in (tmp_path / str(most)).glob("[13]*")}
+        made = {each.name: each.read_text() for each in (tmp_path / str(len(bounds))).glob("[13]*")}
         found.append((printed.out, made, sorted(said)))
-    for one, other in zip(*found, strict=True):
-        assert one == other
+    assert found[0] == found[1] == found[2]
     assert "query masked" in "".join(found[0][2])
 
 
-def test_profiles_of_one_search_have_the_positions_that_it_can_have() -> None:
-    lengths = 20_000, 10_000, 2_768, 32_767, 40_000, 5
+def test_queries_whose_results_wait_for_one_another_are_few() -> None:
+    lengths = 160_000, 80_000, 22_145, 262_144, 300_000, 5
     queries = [Record("", "", length * "A") for length in lengths]
     parts = [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 5), slice(5, 6)]
     assert list(together(glsw.Aligner(engine="cpu"), queries)) == parts
     of_dna = glsw.Aligner(glsw.Scoring.nucleotide(), engine="cpu")
     assert list(together(of_dna, queries[1:3] * 2)) == [slice(0, 2), slice(2, 4)]
+
+
+def test_a_round_with_the_profile_of_the_one_before_is_not_computed() -> None:
+    alone = Record("alone", "", some(7000, 80))
+    targets = [alone, *family()]
+    one, two = glsw.iterate(alone, targets, iterations=3)
+    assert (two.number, two.members, two.new, two.result.cells) == (2, ("alone",), (), 0)
+    assert two.profile is two.built is one.built
+    found = glsw.search(one.built, targets)
+    assert list(two.result.rows()) == list(one.result.rows()) == list(found.rows())
+    composed = glsw.iterate(alone, targets, iterations=3, composition=2)
+    found = glsw.search(one.built, targets, composition=2)
+    assert list(composed[1].result.rows()) == list(found.rows())
+    assert composed[1].result.cells == composed[0].result.cells
 
 
 def test_engines_of_all_rounds_are_named() -> None:

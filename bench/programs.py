@@ -194,6 +194,10 @@ class Biopython(Competitor):
 
     name, version = "Biopython", str(Bio.__version__)
 
+    @staticmethod
+    def available(scoring: Scoring) -> bool:
+        return scoring.local and Competitor.available(scoring)
+
     @contextmanager
     def prepared(self, batch: Batch) -> Iterator[Ready]:
         letters, matrix = _table(self._scoring)

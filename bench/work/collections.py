@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 import glsw
-from bench import generated, programs
+from bench import generated, programs, rivals
 from bench.measure import Check, both, compare, second_run
 from bench.programs import judge
 from bench.work.alignments import PairWork, path_score
-from bench.work.base import Case, Part, Run, Start, Workload, facts_of, named
+from bench.work.base import Case, Part, Run, Start, Workload, facts_of, named, rival_cases
 from bench.work.search_base import BLOSUM
 from glsw import Aligner, Batch, Scoring, Sequences
 from glsw.engines import Auto
@@ -110,7 +110,7 @@ class AllPairs(Workload, called="all-pairs"):
     def cases(self) -> Iterator[Case]:
         count, modes = self.chosen("count"), MODES
         kinds = [proteins("proteins", count, 300, 300), proteins("CDR3", 3 * count, 10, 20)]
-        works = [(kind, mode) for mode, kind in product(modes, kinds)][:-1]
+        works = [(kind, mode) for mode, kind in product(modes, kinds)]
         if self.setup.data and self.setup.size in ("large", "full"):
             real = replace(proteins("E. coli", 4403, 307, 307), made=self._proteome)
             works.append((real, "local"))
@@ -123,6 +123,9 @@ class AllPairs(Workload, called="all-pairs"):
                 yield Case("score_matrix", start, device=self.device, metered=True, **fields)
             if "StringZilla" in self.setup.rivals and mode != "semiglobal":
                 yield stringzilla(partial(self._stringzilla, scoring, kind), **fields)
+            if mode == "semiglobal":  # which StringZilla does not have
+                found = rivals.aligning(self.setup.rivals, scoring, self.setup.cores)
+                yield from rival_cases(found, partial(self._cut, scoring, kind), {}, **fields)
 
     def _proteome(self) -> tuple[Sequences, Sequences]:
         found = generated.from_file(self.setup.file("ecoli_K12_sprot_4403.fasta.gz"))
@@ -149,6 +152,10 @@ class AllPairs(Workload, called="all-pairs"):
         long = cells > 1e9 and (self.setup.software or not scoring.local)
         facts = lambda: {**facts_of(engine)(), "note": engine.label}  # noqa: E731
         return Run(run, check, cells, estimate if long else None, facts=facts)
+
+    def _cut(self, scoring: Scoring, kind: Sides, cells: float) -> Part:
+        batch = Batch.indexed(*kind.sides, *kind.sample(cells))
+        return Part(batch, Auto(scoring, self.device).scores(batch), "auto", kind.cells)
 
     def _stringzilla(self, scoring: Scoring, kind: Sides, seconds: float) -> Run:
         program, decode = programs.StringZilla(scoring), scoring.alphabet.decode

@@ -217,7 +217,8 @@ ALIGN = """\
 import pathlib, sys
 words = sys.argv[1:]
 assert "--gop" not in words, words
-texts = [pathlib.Path(name).read_text() for name in ("q.fa", "db.fa")]
+names = words[words.index("--query") + 1], "db.fa"
+texts = [pathlib.Path(name).read_text() for name in names]
 kept = pathlib.Path({folder!r}) / ("kept." + "-".join(str(len(text)) for text in texts))
 if not kept.exists() or not kept.read_text().startswith("".join(texts)):
     sys.path.insert(0, {root!r})
@@ -225,7 +226,7 @@ if not kept.exists() or not kept.read_text().startswith("".join(texts)):
     from glsw.alignment.batch import Batch
     from glsw.engines import Reference
     from glsw.sequences.fasta import read
-    queries, targets = (list(read(name)) for name in ("q.fa", "db.fa"))
+    queries, targets = (list(read(name)) for name in names)
     encode = WITH_CUDASW4.alphabet.encode
     codes = [encode(each.letters) for each in targets]
     table = ["header\\n"]
@@ -233,7 +234,8 @@ if not kept.exists() or not kept.read_text().startswith("".join(texts)):
         batch = Batch.one_to_many(encode(query.letters), codes)
         scores = sorted(Reference(WITH_CUDASW4).scores(batch))
         for k, score in enumerate(scores[::-1][:10]):
-            table.append("\\t".join(map(str, [q, 1, "q", k, score + {off}, 1, "t", 0])) + "\\n")
+            score += {off} - (q == 0 and len(queries) > 1)  # as it does of a million targets
+            table.append("\\t".join(map(str, [q, 1, "q", k, score, 1, "t", 0])) + "\\n")
     kept.write_text("".join([*texts, *table]))
 pathlib.Path("out").write_text(kept.read_text().removeprefix("".join(texts)))
 for q in range(texts[0].count(">")):
@@ -268,7 +270,7 @@ def test_cudasw4_stands_in_the_same_run(bench, cudasw4, off):
     for kind in ("dpx", "half2"):
         found = rows[f"CUDASW++4.0 {kind}"]
         assert (found["ours"], found["wrong"] > 0) == (False, bool(off))
-        assert found.get("wall") == (None if off else 0.001)
+        assert found.get("wall") == (None if off else 0.002)  # of the second scan
     assert {row["scoring"] for row in rows.values()} == {"BLOSUM62, gaps 11, 1"}
 
 

@@ -161,6 +161,14 @@ class Ssearch36(Competitor):
         return np.sort(scores)[::-1][: self.best]
 
 
+def columns(line: str) -> list[str]:
+    """Return the columns of a line of a table with tabs; those of HMMER as in BLAST's tables."""
+    cells, words = line.rstrip("\n").split("\t"), line.split()
+    if len(cells) == 1 and len(words) > 17 and line[0] != "#":
+        return [words[2], words[0], *[""] * 8, words[4], words[5]]
+    return cells
+
+
 def ssearch36_table(
     folder: Path, queries: Iterable[Record], evalue: float, cores: int = 1
 ) -> Iterator[list[str]]:

@@ -19,7 +19,7 @@ from bench import generated
 from bench.machine import run
 from bench.measure import Check, Measurement, compare
 from bench.programs import judge
-from bench.rivals import ssearch36_table, version_of, write_records
+from bench.rivals import columns, ssearch36_table, version_of, write_records
 from bench.work.base import Case, Workload, named, portion, spread
 from bench.work.search import ENTRIES
 from glsw import Aligner, Batch, Record, Scoring, Sequences, read
@@ -360,9 +360,7 @@ def _best(text: str) -> Hits:
     """Return the hits of a table, of HMMER or with tabs and three or twelve columns, each once."""
     found: dict[str, dict[str, float]] = {}
     for line in text.splitlines():
-        cells, words = line.split("\t"), line.split()
-        if len(cells) == 1 and len(words) > 17 and line[0] != "#":
-            cells = [words[2], words[0], words[4]]
+        cells = columns(line)
         if len(cells) in (3, 12):
             query, target, evalue = cells[0], cells[1], float(cells[2 if len(cells) == 3 else 10])
             known = found.setdefault(query, {})

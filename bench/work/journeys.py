@@ -21,7 +21,7 @@ from bench import generated, rivals
 from bench.machine import environment
 from bench.measure import Check, Measurement, Spread
 from bench.programs import Parasail, judge
-from bench.rivals import version_of, write_records
+from bench.rivals import columns, version_of, write_records
 from bench.row import digest, impersonal
 from bench.work.base import Case, Part, Workload, rival_cases, spread
 from glsw import Aligner, Batch, Profile, Record, Scoring, read
@@ -128,9 +128,7 @@ def hits(path: Path, *, scores: bool = False) -> Iterator[Hit]:
     """Yield the hits of a file, SAM or a table whose last column may be the score."""
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
-            cells = line.rstrip("\n").split("\t")
-            if len(words := line.split()) > 17 and cells == [line.rstrip("\n")]:  # of HMMER
-                cells = [words[2], words[0], *[""] * 8, words[4], words[5]]
+            cells = columns(line)
             if line.startswith(("@", "#")) or len(cells) < 11 or cells[2] == "*":
                 continue
             tags = dict(cell.split(":", 1) for cell in cells[11:] if cell.startswith("AS:"))

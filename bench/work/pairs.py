@@ -1,17 +1,14 @@
-"""Pairs: many short ones, one long one, their alignments, and layouts of engines; three papers."""
+"""Pairs: many short ones, one long one, their alignments, and what these keep; three papers."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from bench import generated
 from bench.work.alignments import PairWork
 from bench.work.base import Case, Entry, Workload, engines_for
 from glsw import Batch, Scoring
-from glsw.engines.fragment import TILES
 from glsw.engines.gl import ROWS
 
 LENGTH = 512
@@ -60,32 +57,6 @@ class Aymone2022(Workload, called="aymone2022"):
                 yield work.case(Entry("diagonal"), task, ties, options=f"ties: {ties}")
             yield work.case(Entry("diagonal"), "scores")
             yield from work.rival_cases(1, ("trace", "simd"))
-
-
-class FragmentTiles(Workload, called="fragment-tiles"):
-    """The engine fragment: cells per texel, bits of borders, texels of a quad."""
-
-    def cases(self) -> Iterator[Case]:
-        length = 361 if self.setup.size != "tiny" else 32
-        for gaps, task, (tile, bits), exponent in product(
-            *(((12, 1), (8, 8)), ("scores", "ends"), ((8, 16), (4, 16), (1, 32))),
-            self.chosen("exponents"),
-        ):
-            texels, most = 2**exponent, self.device.info.limits["max_texture_size"]
-            pairs = min(texels // -(-length // TILES[tile].rows), most)
-            words = {"tile": tile, "texels": texels}
-            options = f"tile {tile}, {bits} bits, {texels} texels"
-            work = PairWork(
-                *(self.setup, Scoring.named("BLOSUM62", *gaps), partial(self._made, length, pairs)),
-                **{"sizes": (length, length), "count": pairs},
-            )
-            yield work.case(Entry("fragment", words, options), task)
-
-    def _made(self, length: int, pairs: int) -> Batch:
-        if not pairs:
-            raise ValueError("the quad is too small for a pair")
-        targets = generated.proteins(np.full(pairs, length))
-        return Batch.one_to_many(generated.queries([length])[0], targets)
 
 
 class Long(Workload, called="long"):

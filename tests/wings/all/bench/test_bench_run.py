@@ -319,7 +319,7 @@ def test_size_for_a_device(device, monkeypatch):
 
 QUICK = ("search", "search-swissprot", "liu2006", "nucleotides", "pairs", "aymone2022", "long")
 QUICK += ("scan2014", "megabase", "traceback", "three", "sudo2012", "three-large", "all-pairs")
-QUICK += ("many-pairs", "neighbors", "edit", "calibration", "fragment-tiles")
+QUICK += ("many-pairs", "neighbors", "edit", "calibration")
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
@@ -268,6 +268,7 @@ class Aligner(PoolUser):
         targets: Many | None = None,
         *,
         pairs: Index | None = None,
+        scores: Iterable[npt.ArrayLike] | None = None,
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
     ) -> Scores:
@@ -283,6 +284,12 @@ class Aligner(PoolUser):
             (N, length), or Arrow's lists of uint8.
         pairs : array of int, shape (N, 2), or two of shape (N,), optional
             The query and the target of each pair, counted from 0.
+        scores : list of N arrays of integers or floats, shapes (m, n), optional
+            For each pair the score of each letter of the query (row) with each of the target, in
+            place of the matrix: of embeddings, or a predictor. Its numbers are in units of the
+            matrix, and gap costs are those of the scoring. Floats are rounded to four decimals, so
+            that the score of an alignment is wrong by at most 0.00005 per aligned pair. The host
+            computes, or the executor.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
         executor : concurrent.futures.Executor or distributed.Client, optional
@@ -299,7 +306,9 @@ class Aligner(PoolUser):
             If ``pairs`` are not integers, or missing where they are needed.
         ValueError
             For letters or codes outside the alphabet, lists that do not pair up, and numbers of
-            sequences that do not exist.
+            sequences that do not exist; if ``scores`` are not as many as pairs, have another shape,
+            more than 32,767 rows or columns, are not finite or beyond 1,000,000, or could add up to
+            more than 32 bits hold.
 
         Notes
         -----
@@ -314,13 +323,16 @@ class Aligner(PoolUser):
         array([17, 17], dtype=int32)
         >>> aligner.score_pairs(["HEAGAWGHEE", "PAWHEAE", "HEAE"], pairs=[[0, 1], [2, 1]])
         array([17, 22], dtype=int32)
+        >>> aligner.score_pairs(["HE"], ["EH", "H"], scores=[[[0.5, 2], [3, 0]], [[1], [-1]]])
+        array([3., 1.])
         """
         from glsw.pairs.many_pairs import score_pairs
 
         _, batch = self._many(queries, targets, pairs)
+        own = None if scores is None else own_scores(scores, self.scoring, batch.lengths)
         with self._pool.running(progress, executor) as run:
-            scores = score_pairs(run, batch)
-        return self.scoring.in_matrix_units(scores)
+            found = score_pairs(run, batch, own)
+        return (own or self).scoring.in_matrix_units(found)
 
     def score_matrix(
         self,
@@ -417,6 +429,7 @@ class Aligner(PoolUser):
         targets: Many | None = None,
         *,
         pairs: Index | None = None,
+        scores: Iterable[npt.ArrayLike] | None = None,
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
     ) -> PairAlignments:
@@ -437,9 +450,10 @@ class Aligner(PoolUser):
 
         check_one_track(self.scoring, "align_pairs")
         sides, batch = self._many(queries, targets, pairs)
+        own = None if scores is None else own_scores(scores, self.scoring, batch.lengths)
         with self._pool.running(progress, executor, self.ties) as run:
-            found = align_pairs(run, batch)
-        return PairAlignments(self.scoring, *sides, batch.index, *found)
+            found = align_pairs(run, batch, own)
+        return PairAlignments((own or self).scoring, *sides, batch.index, *found)
 
     def alignments(
         self,
@@ -467,11 +481,8 @@ class Aligner(PoolUser):
         min_score : int or float, optional
             Minimum score of an alignment. In mode "local" 1 unless given, and never 0 or less.
         scores : array of integers or floats, shape (m, n), optional
-            The score of each letter of the query (row) with each of the target, in place of the
-            matrix: of embeddings, or a predictor. Its numbers are in units of the matrix, and gap
-            costs are those of the scoring. Floats are rounded to four decimals, so that the score
-            of an alignment is wrong by at most 0.00005 per aligned pair. Mode "local" only; the
-            host computes.
+            The score of each letter of the query (row) with each of the target, as for
+            `score_pairs`; the host computes.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
 
@@ -485,8 +496,8 @@ class Aligner(PoolUser):
         ------
         ValueError
             For letters outside the alphabet; if ``max_alignments`` is less than 1, or more than 1
-            in mode "global" or "semiglobal"; if ``scores`` have another shape, are not finite or
-            beyond 1,000,000, or are given with a profile or another mode than "local".
+            in mode "global" or "semiglobal"; for ``scores`` as in `score_pairs`, and with a
+            profile.
 
         Examples
         --------
@@ -513,15 +524,16 @@ class Aligner(PoolUser):
             max_alignments = 1
         aligner, given = self._for(query)
         batch, records = aligner._inputs.pair(given, target)
-        own = None
-        if scores is not None:
-            lengths = int(batch.query_lengths[0]), int(batch.target_lengths[0])
-            own = own_scores(scores, aligner.scoring, lengths)
-        elif min_score is None and self.scoring.local:
+        scoring = aligner.scoring
+        if scores is None and min_score is None and self.scoring.local:
             min_score = 1
         with aligner._pool.running(progress, ties=self.ties) as run:
+            if scores is not None:
+                own = own_scores([scores], scoring, batch.lengths)
+                scoring, ((engine, batch),) = own.scoring, own.engines()
+                run = replace(run, engine=engine)
             run.engine.check(batch)
-            found = disjoint(run, batch, records, min_score, own)
+            found = disjoint(run, batch, records, scoring, min_score)
             return run.iterate([each] for each in islice(found, max_alignments))
 
     def neighbors(

@@ -7,7 +7,7 @@ If no scoring is given, letters decide: `glsw.Scoring.nucleotide()` for nucleic 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -111,6 +111,7 @@ def score_pairs(
     targets: Many | None = None,
     *,
     pairs: Index | None = None,
+    scores: Iterable[npt.ArrayLike] | None = None,
     progress: Progress | None = None,
     executor: AnyExecutor | None = None,
     **options: Unpack[AlignerOptions],
@@ -126,7 +127,12 @@ def score_pairs(
     given, (queries, targets) = _for_pairs(options, queries, targets)
     with Aligner(**given) as aligner:
         return aligner.score_pairs(
-            queries, targets, pairs=pairs, progress=progress, executor=executor
+            queries,
+            targets,
+            pairs=pairs,
+            scores=scores,
+            progress=progress,
+            executor=executor,
         )
 
 
@@ -136,6 +142,7 @@ def align_pairs(
     targets: Many | None = None,
     *,
     pairs: Index | None = None,
+    scores: Iterable[npt.ArrayLike] | None = None,
     progress: Progress | None = None,
     executor: AnyExecutor | None = None,
     **options: Unpack[AlignerOptions],
@@ -151,7 +158,12 @@ def align_pairs(
     given, (queries, targets) = _for_pairs(options, queries, targets)
     with Aligner(**given) as aligner:
         return aligner.align_pairs(
-            queries, targets, pairs=pairs, progress=progress, executor=executor
+            queries,
+            targets,
+            pairs=pairs,
+            scores=scores,
+            progress=progress,
+            executor=executor,
         )
 
 

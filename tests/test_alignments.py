@@ -1,6 +1,7 @@
 """All local alignments of a pair: against an oracle that tries every gap; their properties."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import cases
@@ -16,6 +17,7 @@ from glsw.alignment.rows import best_end
 from glsw.engines import ENGINES
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.reference import Reference, best_cell, fill
+from glsw.pairs import align_pairs as own_module
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
 from glsw.verbs import alignments
@@ -422,39 +424,104 @@ def test_scores_of_the_matrix_as_own_scores(gaps):
         assert found_by(engine, query, target, max_alignments=5, scores=scores) == expected
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (7, 40), (40, 7), (300, 310)])
-def test_own_scores_by_smith_waterman(shape):
-    """Scores equal those of a plain table, and of the columns that are returned."""
-    rng = np.random.default_rng(shape)
-    scores = rng.normal(-0.4, 1, shape)
-    opening, extension = 0.75, 0.25
-    engine = Aligner(Scoring.named("BLOSUM62", opening, extension), engine="reference")
-    h, e, f = np.zeros((3, shape[0] + 1, shape[1] + 1))
-    for i, j in np.ndindex(shape):
+def best_by_definition(scores, opening, extension, mode):
+    """Return the score of the best alignment, by plain loops over the tables."""
+    m, n = scores.shape
+    h, e, f = np.full((3, m + 1, n + 1), -np.inf)
+    for line in (h[0], h[:, 0]):
+        line[0] = 0
+        line[1:] = -(opening + extension * np.arange(len(line) - 1)) if mode == "global" else 0
+    for i, j in np.ndindex(m, n):
         e[i + 1, j + 1] = max(h[i + 1, j] - opening, e[i + 1, j] - extension)
         f[i + 1, j + 1] = max(h[i, j + 1] - opening, f[i, j + 1] - extension)
         best = max(h[i, j] + scores[i, j], e[i + 1, j + 1], f[i + 1, j + 1])
-        h[i + 1, j + 1] = max(0, best)
+        h[i + 1, j + 1] = max(0, best) if mode == "local" else best
+    return {"local": h.max(), "global": h[-1, -1], "semiglobal": max(h[-1].max(), h[:, -1].max())}[
+        mode
+    ]
+
+
+def path_score(coordinates, scores, costs, free_ends=False):
+    """Return the score of the columns of an alignment, gaps at its ends free or not."""
+    runs = np.diff(coordinates).T.tolist()
+    total, (j, i) = 0.0, coordinates[:, 0].tolist()
+    for k, (columns, rows) in enumerate(runs):
+        if columns and rows:
+            total += scores[range(i, i + rows), range(j, j + columns)].sum()
+        elif not (free_ends and k in (0, len(runs) - 1)):
+            total -= costs[0] + costs[1] * (columns + rows - 1)
+        i, j = i + rows, j + columns
+    return total
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 40), (40, 7), (300, 310)])
+def test_own_scores_by_smith_waterman(shape):
+    """Scores equal those of plain tables, and of the columns that are returned."""
+    rng = np.random.default_rng(shape)
+    scores = rng.normal(-0.4, 1, shape)
+    costs = 0.75, 0.25
+    engine = Aligner(Scoring.named("BLOSUM62", *costs), engine="reference")
+    best = best_by_definition(scores, *costs, "local")
     found = list(engine.alignments("A" * shape[0], "C" * shape[1], scores=scores, max_alignments=3))
-    assert bool(found) == bool(h.max() > 0)
+    assert bool(found) == bool(best > 0)
     seen = set()
     for each in found:
-        assert each.score == pytest.approx(path_score(each, scores, (opening, extension)), abs=0.02)
+        assert each.score == pytest.approx(path_score(each.coordinates, scores, costs), abs=0.02)
         pairs = {*zip(*(side.tolist() for side in each.runs.pairs()), strict=True)}
         assert not pairs & seen
         seen |= pairs
     if found:
-        assert found[0].score == pytest.approx(h.max(), abs=0.02)
+        assert found[0].score == pytest.approx(best, abs=0.02)
         assert [each.score for each in found] == sorted(
             (each.score for each in found), reverse=True
         )
 
 
-def path_score(alignment, scores, costs):
-    i, j = alignment.runs.pairs()
-    gaps = np.diff(alignment.coordinates).T
-    lengths = [max(run) for run in gaps.tolist() if 0 in run]
-    return scores[i, j].sum() - sum(costs[0] + costs[1] * (k - 1) for k in lengths)
+@pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
+@pytest.mark.parametrize("kind", [np.int8, np.float32])
+def test_own_scores_of_many_pairs(mode, kind, monkeypatch):
+    monkeypatch.setattr(own_module, "_POSITIONS_TOGETHER", 50)
+    rng, costs = np.random.default_rng(1), (3, 1)
+    queries = ["A" * n for n in (1, 13, 60, 7)]
+    targets = ["C" * n for n in (1, 300, 20, 0, 9)]
+    pairs = [(0, 0), (1, 1), (2, 2), (1, 3), (3, 4), (2, 1), (0, 4)]
+    shapes = [(len(queries[q]), len(targets[t])) for q, t in pairs]
+    scores = [rng.normal(-1, 3, shape).astype(kind) for shape in shapes]
+    aligner = Aligner(Scoring.named("BLOSUM62", *costs), mode=mode, engine="reference")
+    expected = [best_by_definition(each, *costs, mode) for each in scores]
+    given = {"pairs": pairs, "scores": scores}
+    found = aligner.score_pairs(queries, targets, **given)
+    assert found.dtype == (np.int32 if kind == np.int8 else np.float64)
+    assert found == pytest.approx(expected, abs=0.01)
+    with ThreadPoolExecutor(2) as executor:
+        by_workers = aligner.score_pairs(queries, targets, executor=executor, **given)
+        assert by_workers.tolist() == found.tolist()
+        aligned = aligner.align_pairs(queries, targets, executor=executor, **given)
+    assert aligned.score.tolist() == found.tolist()
+    free = mode == "semiglobal"
+    for k, each in enumerate(scores):
+        if each.size and aligned.columns[k]:
+            by_columns = path_score(aligned.runs[k : k + 1].coordinates(), each, costs, free)
+            assert by_columns == pytest.approx(found[k], abs=0.01)
+        if mode != "local":
+            assert aligned.query_end[k] - aligned.query_start[k] == each.shape[0]
+    for k, (q, t) in enumerate(pairs):
+        one = [*aligner.alignments(queries[q], targets[t], scores=scores[k], max_alignments=1)]
+        assert [each.cigar for each in one] == [aligned.cigar(k)] * len(one)
+
+
+def test_own_scores_as_one_array():
+    """Of a matrix they give what the matrix gives, in a process as well."""
+    rng = np.random.default_rng(2)
+    scoring = Scoring.blast()
+    codes = rng.integers(0, 20, (2, 5, 40)).astype(np.uint8)
+    scores = scoring.matrix[codes[0, :, :, None], codes[1, :, None, :]]
+    aligner = Aligner(engine="reference")
+    expected = aligner.align_pairs(*codes)
+    found = aligner.align_pairs(*codes, scores=scores)
+    assert (found.score.tolist(), found.cigars()) == (expected.score.tolist(), expected.cigars())
+    assert found.positives.tolist() == expected.positives.tolist()
+    assert aligner.score_pairs(codes[0][:0], codes[1][:0], scores=scores[:0]).tolist() == []
 
 
 def test_bad_own_scores():
@@ -467,13 +534,17 @@ def test_bad_own_scores():
             "finite numbers up to 1000000 expected, got nan",
         ),
         (np.full((3, 2), -2e6), ValueError, r"up to 1000000 expected, got 2e\+06"),
+        (np.full((3, 2), 9e5), ValueError, "lengths 3 and 2 could score .*, more than 2147483647"),
         ([["a", "b"]] * 3, TypeError, "scores must be numbers, got <U1"),
     ):
         with pytest.raises(error, match=message):
             local.alignments("MKV", "MK", scores=scores)
-    whole = Aligner(engine="reference", mode="global")
-    with pytest.raises(ValueError, match="a query of letters and mode 'local' expected"):
-        whole.alignments("MKV", "MK", scores=np.zeros((3, 2)))
+        with pytest.raises(error, match=message):
+            local.score_pairs(["MKV"], ["MK"], scores=[scores])
+    with pytest.raises(ValueError, match="1 matrices for 2 pairs"):
+        local.align_pairs(["MKV"] * 2, ["MK"] * 2, scores=[np.zeros((3, 2))])
+    with pytest.raises(ValueError, match="of 32768 letters: at most 32767 expected"):
+        local.score_pairs(["M" * 2**15], ["M"], scores=[np.zeros((2**15, 1))])
 
 
 def test_bad_arguments():

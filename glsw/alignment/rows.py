@@ -135,13 +135,6 @@ def whole_table(
     return TablePart(profile, rows, *costs, FREE_START, mask, borders, gaps)
 
 
-def table_of_scores(
-    scores: _Numbers, insertion: GapCost, deletion: GapCost, mask: Mask | None = None
-) -> TablePart:
-    """Return the whole table of a local alignment, given the score of each cell, shape (m, n)."""
-    return TablePart(scores, np.arange(len(scores)), insertion, deletion, FREE_START, mask)
-
-
 class TableRow:
     """A row of H, E and F, from row 0 of a part downward, and what each cell comes from.
 
@@ -255,26 +248,16 @@ def best_end(
     swapped = mask is None and scoring.local and _is_better_swapped(query, target, scoring)
     if swapped:
         query, target, scoring = target, query, _swapped(scoring)
-    score, i, j = best_end_in(whole_table(query, target, scoring, mask), rows_of_target=swapped)
-    return (score, j, i) if swapped else (score, i, j)
-
-
-def best_end_in(part: TablePart, *, rows_of_target: bool = False) -> tuple[int, int, int]:
-    """Return the best score, and the row and column of its end, as `best_end` does.
-
-    Where the rows are letters of the target, the end of several on an anti-diagonal has the largest
-    row, which is the smallest i.
-    """
-    row, columns = TableRow(part), part.profile.shape[1]
+    row = TableRow(whole_table(query, target, scoring, mask))
     best = 0, 0, 0
-    for i in range(1, len(part.rows) + 1 if columns else 0):
+    for i in range(1, len(query) + 1 if len(target) else 0):
         row.next()
         top = int(row.aligned.max())
         if top >= max(1, best[0]):
-            j = columns - int(row.aligned[::-1].argmax())
-            best = max(best, (top, i + j, i if rows_of_target else -i))
-    score, diagonal, i = best[0], best[1], abs(best[2])
-    return score, i, diagonal - i
+            j = len(target) - int(row.aligned[::-1].argmax())
+            best = max(best, (top, i + j, i if swapped else -i))
+    score, diagonal, i = best
+    return (score, diagonal - i, i) if swapped else (score, -i, diagonal + i)
 
 
 def _is_better_swapped(

@@ -24,7 +24,6 @@ from glsw.alignment.rows import (
     SOURCE,
     STOP,
     TablePart,
-    best_end_in,
     crossing,
     directions_of,
     whole_table,
@@ -100,13 +99,6 @@ def trace(
     moves, value = _path(table, False, memory)
     score = value - int(scoring.score_offset(query_end, target_end))
     return Runs.of_moves((query_end, target_end), np.frombuffer(moves, np.uint8)[::-1]), score
-
-
-def best_local(part: TablePart, memory: int = 64 * 2**20) -> tuple[int, Runs]:
-    """Return the best score of a whole local table, and its alignment; memory as in `trace`."""
-    score, *end = best_end_in(part)
-    moves, _ = _path(part.above(*end), False, memory)
-    return score, Runs.of_moves((end[0], end[1]), np.frombuffer(moves, np.uint8)[::-1])
 
 
 def _reach(scoring: Scoring, gap: GapCost, letters: int) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,22 @@ import numpy.typing as npt
 from glsw.alignment.alignment import Alignment
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import Ends, Runs
-from glsw.alignment.rows import best_end, table_of_scores
-from glsw.alignment.traceback import best_local, trace
+from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import trace
 from glsw.engines import Engine
 from glsw.engines.answers import check_masks, check_runs, check_traced
-from glsw.engines.base import Progress, Ties, ignore
+from glsw.engines.base import Progress, Ties
+from glsw.engines.reference import Reference
 from glsw.run.pool import Runner
+from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.matrices import MAX_DECIMALS, MAX_UNITS
+from glsw.scoring.positional import MAX_POSITIONS
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.records import EncodedRecord
+from glsw.sequences.tiles import cut
+
+_POSITIONS_TOGETHER = 2**12  # of queries with scores of their own
 
 
 def aligned(
@@ -72,33 +79,20 @@ def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> 
     return Ends(found[:, 0], found[:, 1:])
 
 
-class OwnScores(NamedTuple):
-    """Scores of each letter of a query with each of a target, and a scoring with their units."""
-
-    units: npt.NDArray[np.signedinteger]
-    scoring: Scoring
-
-
 def disjoint(
     run: Runner,
     batch: Batch,
     records: tuple[EncodedRecord, EncodedRecord],
+    scoring: Scoring,
     min_score: float | None = None,
-    own: OwnScores | None = None,
 ) -> Iterator[Alignment]:
     """Yield the best alignment of one pair, forbid its aligned pairs, and repeat.
 
-    That of a pair with scores of its own is computed on the host.
+    The scoring is that of the alignments, see `OwnScores`.
     """
-    scoring = own.scoring if own else run.engine.scoring
     mask = Mask.nothing(int(batch.query_lengths[0]))
     while True:
-        if own:
-            table = table_of_scores(own.units, scoring.insertion, scoring.deletion, mask)
-            units, runs = best_local(table)
-            (run.progress or ignore)(own.units.size)
-        else:
-            (units,), runs = aligned(run.engine, batch, run.ties, run.progress)
+        (units,), runs = aligned(run.engine, batch, run.ties, run.progress)
         alignment = Alignment(int(units), *records, runs, scoring.shown)
         if min_score is not None and alignment.score < min_score:
             return
@@ -109,24 +103,93 @@ def disjoint(
         batch = batch.masked([mask])
 
 
-def own_scores(scores: npt.ArrayLike, scoring: Scoring, shape: tuple[int, int]) -> OwnScores:
-    """Return the scores of a pair; parameters and errors as of `glsw.Aligner.alignments`."""
-    given = np.asarray(scores)
-    if not scoring.local or type(scoring) is not Scoring:
-        raise ValueError("scores: a query of letters and mode 'local' expected")
-    if given.dtype.kind not in "iuf":
-        raise TypeError(f"scores must be numbers, got {given.dtype}")
-    if given.shape != shape:
-        raise ValueError(f"scores have shape {given.shape}, the sequences need {shape}")
-    largest = float(np.abs(given.astype(np.float64)).max(initial=0))
-    if not largest <= MAX_UNITS:
-        raise ValueError(f"scores: finite numbers up to {MAX_UNITS} expected, got {largest:g}")
-    if given.dtype.kind == "f":
-        factor = 10**MAX_DECIMALS // scoring.scale
-        names = "matrix", "gap_open", "gap_extend", "insertion_open", "insertion_extend", "scale"
-        values = ((name, getattr(scoring, name)) for name in names)
-        scoring = replace(scoring, **{k: v * factor for k, v in values if v is not None})
-    units = np.rint(given.astype(np.float64) * scoring.scale)
-    costs = sum(scoring.insertion + scoring.deletion)
-    most = (largest * scoring.scale + costs) * (sum(shape) + 1)
-    return OwnScores(units.astype(np.int32 if most < 2**31 else np.int64), scoring)
+class OwnScores(NamedTuple):
+    """Scores of each letter of a query with each of a target, of every pair its own.
+
+    Parameters
+    ----------
+    units : list of ndarray of int, shapes (m, n)
+    scoring : Scoring
+        That of the alignments: mode, letters, and gap costs in the same units.
+    """
+
+    units: list[npt.NDArray[Any]]
+    scoring: Scoring
+
+    def part(self, some: slice) -> OwnScores:
+        """Return those of some pairs."""
+        return self._replace(units=self.units[some])
+
+    def engines(self) -> Iterator[tuple[Engine, Batch]]:
+        """Yield engines of the host and the pairs that each computes, all of them in order.
+
+        The codes of sequences are positions: rows and columns of the matrix of the engine, in which
+        the scores of a pair are below those of the pair before.
+        """
+        rows = offsets_of([len(each) for each in self.units])
+        for some in cut((rows,), (_POSITIONS_TOGETHER,), slice(0, len(self.units))):
+            units, offsets = self.units[some], rows[some.start : some.stop + 1] - rows[some.start]
+            width = max(each.shape[1] for each in units)
+            kind = np.result_type(*units)
+            matrix = np.zeros((max(1, int(offsets[-1])), max(1, width)), kind)
+            for first, each in zip(offsets, units, strict=False):
+                matrix[first : first + len(each), : each.shape[1]] = each
+            positions = np.arange(matrix.shape[0]), np.arange(matrix.shape[1])
+            codes: Any = [each.astype(np.uint16) for each in positions]
+            queries, columns = codes
+            targets = [columns[: each.shape[1]] for each in units]
+            sides = Sequences(queries[: offsets[-1]], offsets), Sequences.of(targets)
+            scoring = {each.name: getattr(self.scoring, each.name) for each in fields(Scoring)}
+            made = _ScoringOfPositions(**scoring | {"matrix": matrix})
+            yield Reference(made), Batch.pairwise(*sides)
+
+
+class _ScoringOfPositions(Scoring):
+    """The scoring of an engine of `OwnScores`."""
+
+    wide_queries: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check nothing: the numbers of the matrix may be larger than those of letters."""
+
+
+def own_scores(
+    scores: Iterable[npt.ArrayLike], scoring: Scoring, lengths: npt.NDArray[np.int64]
+) -> OwnScores:
+    """Return the scores of pairs of these lengths, shape (N, 2).
+
+    Other parameters and errors are those of `glsw.Aligner.score_pairs`.
+    """
+    if type(scoring) is not Scoring:
+        raise ValueError("scores: sequences of letters expected, not profiles or two tracks")
+    given = [np.asarray(each) for each in scores]
+    if len(given) != len(lengths):
+        raise ValueError(f"scores: {len(given)} matrices for {len(lengths)} pairs")
+    largest = 0.0
+    for each, shape in zip(given, lengths.tolist(), strict=True):
+        if each.dtype.kind not in "iuf":
+            raise TypeError(f"scores must be numbers, got {each.dtype}")
+        if each.shape != tuple(shape):
+            raise ValueError(f"scores have shape {each.shape}, the sequences need {tuple(shape)}")
+        if max(shape) > MAX_POSITIONS:
+            raise ValueError(f"scores of {max(shape)} letters: at most {MAX_POSITIONS} expected")
+        top = float(np.abs(each.astype(np.float64)).max(initial=0))
+        if not top <= MAX_UNITS:
+            raise ValueError(f"scores: finite numbers up to {MAX_UNITS} expected, got {top:g}")
+        largest = max(largest, top)
+    if any(each.dtype.kind == "f" for each in given):
+        scoring = _in_finer_units(scoring, 10**MAX_DECIMALS // scoring.scale)
+    kind = np.int32 if largest * scoring.scale < 2**31 else np.int64
+    units = [np.rint(each.astype(np.float64) * scoring.scale).astype(kind) for each in given]
+    return OwnScores(units, scoring)
+
+
+def _in_finer_units(scoring: Scoring, factor: int) -> Scoring:
+    """Return a scoring with gap costs in smaller units; of its matrix, signs count."""
+    names = "gap_open", "gap_extend", "insertion_open", "insertion_extend", "scale"
+    numbers = {name: getattr(scoring, name) for name in names}
+    ends = scoring.end_gaps and EndGaps(
+        *(GapCost(cost.open * factor, cost.extend * factor) for cost in scoring.end_gaps)
+    )
+    finer: dict[str, Any] = {k: v * factor for k, v in numbers.items() if v is not None}
+    return replace(scoring, matrix=np.sign(scoring.matrix), end_gaps=ends, **finer)

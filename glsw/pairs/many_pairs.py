@@ -13,7 +13,7 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Runs
 from glsw.engines.base import Engine, Progress, Ties
-from glsw.pairs.align_pairs import aligned
+from glsw.pairs.align_pairs import OwnScores, aligned
 from glsw.run.pool import Runner, task_count
 from glsw.sequences.encoded import offsets_of
 from glsw.sequences.tiles import cut, even
@@ -30,7 +30,7 @@ _Found = tuple[npt.NDArray[np.int32], Runs]
 FoundT = TypeVar("FoundT")
 
 
-def score_pairs(run: Runner, batch: Batch) -> npt.NDArray[np.int32]:
+def score_pairs(run: Runner, batch: Batch, own: OwnScores | None = None) -> npt.NDArray[np.int32]:
     """Return the score of each pair in integer units, shape (N,).
 
     Parameters
@@ -39,10 +39,16 @@ def score_pairs(run: Runner, batch: Batch) -> npt.NDArray[np.int32]:
         Who computes.
     batch : Batch
         Of pairs; it may be larger than the memory of a device.
+    own : OwnScores, optional
+        Of these pairs: the host computes them, or the workers.
     """
     found = np.empty(len(batch), np.int32)
-    if run.workers:
-        for chunk, scores in computed(run, batch, lambda pairs: partial(_scores, pairs)):
+    if run.workers or own:
+
+        def task(pairs: Batch, some: slice) -> Callable[..., npt.NDArray[np.int32]]:
+            return partial(_own_scores, own.part(some)) if own else partial(_scores, pairs)
+
+        for chunk, scores in computed(run, batch, task):
             found[chunk] = scores
         return found
     run.engine.check(batch)
@@ -54,14 +60,19 @@ def score_pairs(run: Runner, batch: Batch) -> npt.NDArray[np.int32]:
     return found
 
 
-def align_pairs(run: Runner, batch: Batch) -> _Found:
+def align_pairs(run: Runner, batch: Batch, own: OwnScores | None = None) -> _Found:
     """Return the score of each pair in integer units, and the columns of its best alignment.
 
     Parameters as of `score_pairs`.
     """
     scores = np.empty(len(batch), np.int32)
     parts: dict[int, Runs] = {}
-    for chunk, (units, runs) in computed(run, batch, lambda pairs: partial(_runs, pairs, run.ties)):
+
+    def task(pairs: Batch, some: slice) -> Callable[..., _Found]:
+        do = partial(_own_runs, own.part(some)) if own else partial(_runs, pairs)
+        return partial(do, run.ties)
+
+    for chunk, (units, runs) in computed(run, batch, task):
         scores[chunk] = units
         parts[chunk.start] = runs
     ordered = [parts[start] for start in sorted(parts)]
@@ -162,20 +173,36 @@ def _runs(pairs: Batch, ties: Ties, engine: Engine, progress: Progress | None = 
     return aligned(engine, pairs, ties, progress)
 
 
+def _own_scores(
+    own: OwnScores, engine: Engine, progress: Progress | None = None
+) -> npt.NDArray[np.int32]:
+    parts = [host.scores(pairs, progress=progress) for host, pairs in own.engines()]
+    return np.concatenate(parts)
+
+
+def _own_runs(
+    own: OwnScores, ties: Ties, engine: Engine, progress: Progress | None = None
+) -> _Found:
+    parts = [aligned(host, pairs, ties, progress) for host, pairs in own.engines()]
+    scores, runs = zip(*parts, strict=True)
+    return np.concatenate(scores), Runs.concatenated(runs)
+
+
 def computed(
-    run: Runner, batch: Batch, task: Callable[[Batch], Callable[..., FoundT]]
+    run: Runner, batch: Batch, task: Callable[[Batch, slice], Callable[..., FoundT]]
 ) -> Iterator[tuple[slice, FoundT]]:
     """Yield chunks and what a task finds of each; in any order if there are workers.
 
-    Parameters as of `score_pairs`; ``task`` makes what computes a chunk, given its pairs.
+    Parameters as of `score_pairs`; ``task`` makes what computes a chunk, given its pairs and the
+    slice that they are of all.
     """
     run.engine.check(batch)
     if not run.workers:
         for chunk in chunks(batch):
-            yield chunk, task(_compact(batch, chunk))(run.engine, run.progress)
+            yield chunk, task(_compact(batch, chunk), chunk)(run.engine, run.progress)
         return
     parts = list(chunks(batch, task_count(run.workers)))
-    tasks: list[Any] = [task(_compact(batch, part)) for part in parts]
+    tasks: list[Any] = [task(_compact(batch, part), part) for part in parts]
     cells = [batch.select(part).cells for part in parts]
     for k, found in run.results(tasks, cells, "pairs"):
         yield parts[k], found

@@ -99,7 +99,7 @@ class OnDevices:
         """Return the distances of N pairs, arrays of shape (N,)."""
         found = Distances(*np.zeros((2, len(batch)), np.int32))
         with self.pool.running(progress, self.executor) as run:
-            for chunk, part in computed(run, batch, lambda pairs: partial(_of_pairs, pairs)):
+            for chunk, part in computed(run, batch, lambda pairs, _: partial(_of_pairs, pairs)):
                 found.distance[chunk], found.target_end[chunk] = part
         return found
 

@@ -169,7 +169,7 @@ def test_alignments_and_modes() -> None:
     assert scores == sorted(scores, reverse=True)
     assert len(scores) == 3
     assert [path_score(profile, each.coordinates, codes) for each in found] == scores
-    with pytest.raises(ValueError, match="scores: a query of letters and mode 'local' expected"):
+    with pytest.raises(ValueError, match="letters expected, not profiles"):
         glsw.alignments(profile, target, scores=np.zeros((40, 60)))
     whole = glsw.align(profile, target, mode="global")
     assert whole.query_end - whole.query_start == 40

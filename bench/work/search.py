@@ -119,7 +119,7 @@ class Exact(Workload, called="exact"):
             (blosum, BLOSUM, self._standard, None),
             ("protein 200/-150, gaps 300, 20", large, self._entries, None),
             (named(dna), dna, partial(self._entries, dna=True), None),
-            (blosum, BLOSUM, self._titin, "titin with itself"),
+            (blosum, BLOSUM, self._long, "35,000 letters with themselves"),
         )
         for number in ("f16", "int32") if self.device.info.half else ("int32", "f32"):
             for name, scoring, sequences, options in works:
@@ -146,7 +146,8 @@ class Exact(Workload, called="exact"):
         part = Sequences(part.residues % 4, part.offsets) if dna else part
         return part.part(slice(3)), part
 
-    def _titin(self) -> Sequence[Sequences]:
-        (whole,) = generated.from_file(self.setup.file("titin_hum.aa"))
+    def _long(self) -> Sequence[Sequences]:
+        """Return a protein as long as titin: its scores need more than 16 bits."""
+        (whole,) = generated.proteins([35_000])
         targets = [whole, whole[:32768], whole[100:30000], whole[::-1].copy()]
         return Sequences.of(targets[:1]), Sequences.of(targets)

@@ -436,7 +436,8 @@ class Auto(Engine):
         """Those of engine ``lanes``."""
         from glsw.engines.lanes.geometry import Limits
 
-        return self._roster.options_of(ENGINES[_LANES]).get("limits") or Limits()
+        limits: Limits = self._roster.options_of(ENGINES[_LANES]).get("limits") or Limits()
+        return limits.used(self.scoring, self.device.info)
 
     def _keeps_tables(self, batch: Batch) -> bool:
         """Tell whether the processor aligns such pairs by tables."""

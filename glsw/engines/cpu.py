@@ -59,8 +59,8 @@ class Cpu(Engine):
     `glsw.engines.cpu_pairs`.
 
     What the libraries do not support is left to `rest`, or to NumPy with less than 0.2 GCUPS:
-    alphabets of more than 26 letters, profiles, ends of pairs of more than 2**24 cells, and pairs
-    of more than 2**32 cells (so that these can be interrupted).
+    alphabets of more than 26 letters, profiles, and pairs of more than 2**32 cells (so that these
+    can be interrupted).
 
     Parameters
     ----------
@@ -213,7 +213,10 @@ class Cpu(Engine):
         fits = self._fits(batch)
         single = self._single if fits else None
         able = self._able and (fits or self.scoring.local)  # others wrap around in 32 bits
-        left = cells > (self._largest_table * bool(single) if exact else self._limits.long)
+        left = cells > (self._largest_exact * bool(single) if exact else self._limits.long)
+        if batch.masks is not None:
+            pairs_of_masks = np.array([len(mask.columns) for mask in batch.masks])
+            left |= (pairs_of_masks > self._limits.sparse) & (cells > self._largest_table)
         if not (able or single):
             left = cells > 0
         pairs = np.flatnonzero((cells > 0) & ~left)
@@ -271,7 +274,7 @@ class Cpu(Engine):
     def _paths(self, batch: Batch, progress: Progress) -> Paths | None:
         """Return the best alignments, by whole targets; None if all are too large."""
         cells = batch.query_lengths * batch.target_lengths
-        most = self._limits.passes if self.scoring.local else self._limits.table
+        most = self._largest_exact
         if not self._traces(batch, 1) or (len(cells) and cells.min() > most):
             return None
         assert self._single
@@ -285,7 +288,7 @@ class Cpu(Engine):
         return self._traces(batch, int((batch.query_lengths * batch.target_lengths).max(initial=0)))
 
     def _traces(self, batch: Batch, cells: int) -> bool:
-        within = cells <= self._largest_table
+        within = cells <= self._largest_exact
         return within and self._single is not None and self._fits(batch)
 
     def _fits(self, batch: Batch) -> bool:
@@ -308,6 +311,12 @@ class Cpu(Engine):
         """Cells of a pair whose table is kept; 0 if a best cell may be in a gap, as with none."""
         able = self._able or not self.scoring.local
         return self._limits.table if self._single and able and self.scoring.gap_open else 0
+
+    @property
+    def _largest_exact(self) -> int:
+        """Cells of a pair whose end is found, by its table or one that is a part of it."""
+        local = self.scoring.local and self._largest_table
+        return self._limits.passes if local else self._largest_table
 
     def _put_rest(
         self,

@@ -54,6 +54,8 @@ class Limits:
         Pairs of residues with which the best local alignments of a pair may begin.
     forbidden, forbidden_again : int
         Letters of the library for pairs of a mask, and for more of them on a path that has some.
+    sparse : int
+        Pairs of a mask up to which alignments do not find ways between those with letters.
     """
 
     lanes: int = 32
@@ -65,7 +67,7 @@ class Limits:
     few_targets: int = 512
     parts_of_whole: int = 64
     table: int = 2**24
-    passes: int = 2**30
+    passes: int = 2**32
     walked: int = 2**16
     whole_table: int = 2**15
     column_table: int = 2**18
@@ -74,6 +76,7 @@ class Limits:
     begins: int = 6
     forbidden: int = 160
     forbidden_again: int = 16
+    sparse: int = 640
 
 
 class LaneJobs:

@@ -38,9 +38,10 @@ import numpy as np
 
 from glsw.alignment.batch import Mask
 from glsw.alignment.paths import DIAGONAL, LEFT, UP
+from glsw.alignment.traceback import trace
 from glsw.engines.cpu_lanes import Limits
 from glsw.engines.cpu_letters import Codes, Lettering, Places, Texts
-from glsw.engines.cpu_tables import Walked, best_cell, path_to
+from glsw.engines.cpu_tables import Walked, best_cell, path_to, walked
 from glsw.engines.parasail_calls import Best, best, table
 from glsw.scoring.scoring import Scoring
 
@@ -94,10 +95,13 @@ class LocalPaths:
         Returns
         -------
         tuple or None
-            None if the library has not enough letters for the mask, or the table would be larger.
+            None if the library has not enough letters for the mask, or the table would be larger
+            and there is a mask, or best alignments begin with many different pairs.
         """
         if mask is None or not len(mask.columns):
             return self._best(query, target, np.empty((2, 0), np.int64), most)
+        if len(mask.columns) > self._limits.sparse and len(query) * len(target) > most:
+            return None
         places = np.stack([mask.rows, mask.columns.astype(np.int64)])
         forbidden = _spread(places, self._limits.forbidden)
         while self._lettering.can_forbid(forbidden):
@@ -129,7 +133,12 @@ class LocalPaths:
             return (score, i, first + j), runs
         (row, column), (i, j) = region.first, region.end
         if (i - row) * (j - column) > most:
-            return None
+            if forbidden.shape[1]:
+                return None
+            aligned, score = trace(
+                query[row:i], target[column:j], self._scoring, i - row, j - column
+            )
+            return (score, i, j), walked(aligned)
         part = texts._replace(query=texts.query[row:i], target=texts.target[column:j])
         (score, *_), runs = self._path(part, ends_last=True)
         return (score, i, j), runs

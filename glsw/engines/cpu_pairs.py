@@ -19,7 +19,7 @@ from glsw.engines import parasail_calls
 from glsw.engines.cpu_lanes import Limits
 from glsw.engines.cpu_letters import LETTERS, Codes, Lettering, Matrices, text_of
 from glsw.engines.cpu_local import LARGEST_16, LocalPaths
-from glsw.engines.cpu_tables import Borders, Walked, path_to
+from glsw.engines.cpu_tables import Borders, Walked, path_to, walked
 from glsw.engines.reference import best_cell
 from glsw.scoring.gaps import EndGaps
 from glsw.scoring.scoring import Scoring
@@ -175,7 +175,7 @@ class SinglePairs:
                 return found
         score, i, j = (best_cell if ends else best_end)(query, target, self._scoring, mask)
         runs, _ = trace(query, target, self._scoring, i, j, mask=mask)
-        return (score, i, j), (runs.lengths << 2 | runs.moves)[::-1].astype(np.uint32)
+        return (score, i, j), walked(runs)
 
     def _from_end_to_end(self, query: Codes, target: Codes, ends: EndGaps) -> Walked:
         """Return the best alignment of a pair, all of it but gaps at both ends."""

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.paths import DIAGONAL, LEFT, UP
+from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
 from glsw.scoring.gaps import EndGaps, GapCost
 
 Walked: TypeAlias = "tuple[tuple[int, int, int], npt.NDArray[np.uint32]]"
@@ -55,6 +55,11 @@ class Borders(NamedTuple):
         at = np.flatnonzero(scores == best)
         k = at[np.lexsort((rows[at], -(rows[at] + columns[at])))[0]]
         return best, int(rows[k]), int(columns[k])
+
+
+def walked(runs: Runs) -> npt.NDArray[np.uint32]:
+    """Return the runs of one alignment as `Walked` has them, the last one first."""
+    return (runs.lengths << 2 | runs.moves)[::-1].astype(np.uint32)
 
 
 def best_cell(table: _Table, score: int) -> tuple[int, int]:

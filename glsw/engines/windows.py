@@ -53,7 +53,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, ranges
 
 _SHORTEST_WINDOW, _USUAL_WINDOW = 256, 2**12
-LONGEST_WINDOW = 2**15
+LONGEST_WINDOW = 2**18  # four spans of a protein of 9,000 residues
 _LEAST_SPANS, _MOST_SPANS = 4, 32  # of a window: its overlap is a quarter of it, or less
 _SPANS_ON_CPU = 6  # where the alignment in a window takes as long as the scan of very many
 _MIN_TARGET_WINDOWS = 3  # a shorter target stays whole
@@ -99,7 +99,9 @@ def longest_spans(scoring: Scoring, queries: Sequences) -> _Int64:
     return spans
 
 
-def window_length(span: int, residues: int, windows: int, together: int = 1) -> int:
+def window_length(
+    span: int, residues: int, windows: int, together: int = 1, targets: int = 1
+) -> int:
     """Return how long windows should be: at least so many, if they are long enough for that.
 
     Parameters
@@ -111,7 +113,9 @@ def window_length(span: int, residues: int, windows: int, together: int = 1) -> 
     windows : int
         Windows that keep the device busy.
     together : int
-        Windows that cost as much as one, so that there should be a multiple of them.
+        Windows that cost as much as one, so that there should be a multiple of them, or fewer.
+    targets : int
+        That are cut, each of which has windows of its own.
 
     Returns
     -------
@@ -124,17 +128,19 @@ def window_length(span: int, residues: int, windows: int, together: int = 1) -> 
     (792, 1713)
     >>> window_length(198, 48502, 64, 32)  # so that they are 64, not 82
     952
-    >>> window_length(2 * 10**4, 10**8, 64)
+    >>> window_length(198, 6 * 48502, 64, 32, 6)  # so that they are 60, not 66
+    5110
+    >>> window_length(2 * 10**5, 10**9, 64)
     0
     """
     wanted = span + residues // windows
     spans = _MOST_SPANS if together == 1 else _SPANS_ON_CPU
     length = min(max(wanted, _LEAST_SPANS * span), max(spans * span, _USUAL_WINDOW))
     length = min(max(length, _SHORTEST_WINDOW), LONGEST_WINDOW)
-    starts, step = max(1, residues - span + 1), length - span + 1
+    starts, step = max(1, residues - targets * (span - 1)), length - span + 1
     rounds = max(1, round(starts / (max(1, step) * together)))
-    if together > 1 and rounds <= _FEW_ROUNDS:
-        even = span - 1 - (-starts // (rounds * together))
+    if together > 1 and 2 * targets <= rounds * together <= _FEW_ROUNDS * together:
+        even = span - 1 - (-starts // (rounds * together - targets + 1))
         length = min(even, LONGEST_WINDOW) if even >= max(2 * span, _SHORTEST_WINDOW) else length
     return length if length >= 2 * span else 0
 
@@ -143,7 +149,8 @@ def shortest_cut(spans: _Int64) -> _Int64:
     """Return the length from which targets are worth cutting for queries of these spans."""
     length = np.clip(_LEAST_SPANS * np.minimum(spans, LONGEST_WINDOW), _SHORTEST_WINDOW, None)
     never = spans * 2 > LONGEST_WINDOW
-    return np.where(never, _ENDLESS, _MIN_TARGET_WINDOWS * np.minimum(length, LONGEST_WINDOW) + 1)
+    shortest = np.minimum(_MIN_TARGET_WINDOWS * length, LONGEST_WINDOW)
+    return np.where(never, _ENDLESS, shortest + 1)
 
 
 def window_bounds(lengths: _Int64, length: int, overlap: int) -> tuple[_Int64, _Int64, _Int64]:
@@ -303,7 +310,7 @@ class Windows:
 
 def long_enough(part: Sequences, length: int) -> bool:
     """Tell whether enough residues are in targets that such windows would cut."""
-    long = part.lengths > _MIN_TARGET_WINDOWS * length
+    long = part.lengths > min(_MIN_TARGET_WINDOWS * length, LONGEST_WINDOW)
     return int(part.lengths[long].sum()) * _MIN_SHARE >= max(1, len(part.residues))
 
 
@@ -334,7 +341,7 @@ def window_groups(
             residues *= len(group)
         else:  # several queries keep it busy if they fill the lanes
             targets = max(fill // len(group), together)
-        length = window_length(span, residues, targets, together)
+        length = window_length(span, residues, targets, together, len(part))
         key = length, span - 1
         if not length or not long_enough(part, length):
             yield group, Windows(part, np.arange(len(part) + 1), np.zeros(len(part), np.int64))

@@ -21,6 +21,7 @@ import glsw.engines.cpu as module
 import glsw.engines.spec
 from glsw import Aligner
 from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.traceback import trace
 from glsw.device.device import DeviceError
 from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal
 from glsw.engines.auto import Auto
@@ -423,6 +424,29 @@ def test_parts_of_large_tables_are_enough(monkeypatch):
     expected = every_path(Reference(scoring), masked)
     found = every_path(engine, masked)
     assert found == expected
+
+
+def test_rows_of_numpy_are_those_of_the_alignment_alone(monkeypatch):
+    """Rows of NumPy took most of the time of long proteins against a genome."""
+    rng, scoring = np.random.default_rng(12), Scoring.blast()
+    domain = rng.integers(0, 20, 400).astype(np.uint8)
+    query = np.concatenate([rng.integers(0, 20, 1200), domain, rng.integers(0, 20, 900)])
+    target = np.concatenate([rng.integers(0, 20, 9000), domain[5:], rng.integers(0, 20, 4000)])
+    batch = Batch.one_to_many(query.astype(np.uint8), [target.astype(np.uint8)])
+    expected, cells = every_path(Reference(scoring), batch), []
+
+    def traced(query, target, *args, **options):
+        cells.append(len(query) * len(target))
+        return trace(query, target, *args, **options)
+
+    for part, name in ((module, "best_end"), (cpu_pairs, "best_end"), (cpu_pairs, "trace")):
+        monkeypatch.setattr(part, name, partial(pytest.fail, "NumPy"))
+    monkeypatch.setattr(cpu_local, "trace", traced)
+    engine = Cpu(scoring, limits=Limits(table=100_000))
+    assert every_path(engine, batch) == expected
+    assert engine.ends(batch).end.tolist() == Reference(scoring).ends(batch).end.tolist()
+    assert len(cells) == 2
+    assert max(cells) < 2 * len(domain) ** 2
 
 
 def test_few_large_tables_exist_at_once(monkeypatch):

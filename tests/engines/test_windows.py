@@ -11,7 +11,9 @@ from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
 from glsw.engines import auto, windows as module
 from glsw.engines.base import ScanHints
+from glsw.engines.cpu import Cpu
 from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.geometry import Limits
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
 from glsw.engines.windows import Windows, longest_spans, scan_windows, window_length
@@ -102,6 +104,48 @@ def test_gaps_that_cost_nothing_have_no_windows():
     spans = longest_spans(scoring, Sequences.of([np.zeros(9, np.uint8)]))
     assert spans.tolist() == [2**62]
     assert window_length(int(spans[0]), 10**9, 64) == 0
+
+
+@pytest.mark.parametrize("scoring", [Scoring.blast(), Scoring.nucleotide()])
+@pytest.mark.parametrize(("targets", "n"), [(6, 1_550_000), (1, 4_640_000)])
+@pytest.mark.parametrize("m", [300, 1000, 5478, 8000])
+def test_windows_of_a_genome_cost_little_more_than_it(scoring, m, targets, n):
+    """A protein of 5,478 residues against a genome in six frames: no cell goes elsewhere."""
+    best = int(scoring.matrix.max(axis=1)[:20].argmin())  # of the letters, one that scores little
+    queries = Sequences.of([np.full(m, best, np.uint8)])
+    part = Sequences(np.zeros(targets * n, np.uint8), np.arange(targets + 1) * n)
+    spans = longest_spans(scoring, queries)
+    for kind in (Lanes, Cpu):
+        hints = ScanHints(targets_at_once=2**16)
+        if kind is Cpu:
+            hints = Cpu(scoring, threads=2).hints
+        cutting = Cutting(scoring)
+        cutting.hints = hints
+        assert module._pays(cutting, ScanTile(queries, part))
+        ((_, windows),) = module.window_groups(cutting, spans, part, {})
+        cells, useful = windows.cells(queries, part)
+        assert useful < cells < 1.5 * useful
+        assert windows.sequences.lengths.max() <= Limits().longest
+        rounds = len(windows.sequences) / hints.targets_together
+        assert kind is Lanes or np.ceil(rounds) / rounds < 1.1  # of lanes that are idle
+
+
+def test_lanes_take_targets_as_long_as_windows(device):
+    """One of titin's length went to another engine, and windows had to be shorter."""
+    random, scoring = np.random.default_rng(9), Scoring.blast()
+    target = random.integers(0, 20, 36_000).astype(np.uint8)
+    query = target[20_000:20_300]
+    queries, part = Sequences.of([query, query[::-1]]), Sequences.of([target, target[::-1]])
+    engine = Lanes(scoring, cases.standing_in(device))  # without others
+    (found,) = engine.scan([ScanTile(queries, part)])
+    (want,) = Cpu(scoring).scan([ScanTile(queries, part)])
+    assert found.tolist() == want.tolist()
+    for made in (Lanes(scoring, device), Lanes(scoring.in_mode("global"), device)):
+        assert made.limits.longest == made.limits.longest_elsewhere or not device.info.software
+    router = auto.Auto(scoring, cases.standing_in(device))
+    router._roster._rest = pytest.fail
+    (found,) = router.scan([ScanTile(queries, part)])
+    assert found.tolist() == want.tolist()
 
 
 class Cutting(Reference):

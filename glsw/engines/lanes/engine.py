@@ -104,7 +104,7 @@ class Lanes(ComputeEngine):
     as are global and semi-global pairs with a value outside a range of 4096, see end_to_end.glsl.
     Scores only. A few large or overflowing pairs would keep a lane busy while the rest of the
     device waits: `rest`, set by the router, computes these. Without it, lanes recompute all of
-    them, and targets of more than 2**15 residues are rejected.
+    them, and targets of more than `Limits.longest` residues are rejected.
 
     Parameters
     ----------
@@ -173,6 +173,7 @@ class Lanes(ComputeEngine):
         limits: Limits = Limits(),  # noqa: B008
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
+        limits = limits.used(scoring, self.device.info)
         self._memory, self.limits = memory, limits
         self._alike: dict[str, Any] = {
             "subgroups": subgroups,

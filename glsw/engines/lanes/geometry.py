@@ -34,8 +34,9 @@ class Limits:
     ----------
     floats : int
         Local scores from which those of floats are computed again.
-    longest : int
-        Residues of a target; llvmpipe ends all loops of an invocation after 65535 rounds.
+    longest, longest_elsewhere : int
+        Residues of a target, in local alignments on hardware and otherwise; llvmpipe ends all loops
+        of an invocation after 65535 rounds.
     large_pair, few_pairs : int
         Cells of a pair, and pairs per query, that are left to `Engine.rest`.
     pairs_per_query : int
@@ -82,7 +83,8 @@ class Limits:
     """
 
     floats: int = LIMIT
-    longest: int = 2**15
+    longest: int = 2**18
+    longest_elsewhere: int = 2**15
     large_pair: int = 2**22
     few_pairs: int = 16
     pairs_per_query: int = 256
@@ -107,6 +109,12 @@ class Limits:
     passing: int = 2**16
     passing_groups: int = 1024
     passing_lanes: int = 256
+
+    def used(self, scoring: Scoring, info: DeviceInfo) -> Limits:
+        """Return those that hold for a scoring and a device."""
+        if scoring.local and not info.software:
+            return self
+        return replace(self, longest=min(self.longest, self.longest_elsewhere))
 
 
 @dataclass(frozen=True)

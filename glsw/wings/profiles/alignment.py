@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,19 @@ import numpy.typing as npt
 
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import offsets_of, ranges
 from glsw.wings.profiles.background import Background, Gaps, gaps_from_frequencies
 
 GAP, OUTSIDE, UNKNOWN = -1, -2, -3
 """In place of a letter: a gap; before the first or behind the last residue; an ambiguous letter."""
 _GAPS = "-.~ "
 _MOST_IDENTICAL = 0.94
-_MAX_OBSERVATIONS = 400
 
 # Altschul et al. 2009, with the numbers of NCBI's psiblast (C++ toolkit 2.12, public domain).
 _PSEUDOCOUNTS, _ENTROPY_FACTOR, _ENTROPY_POWER, _BACKGROUND = 500.0, 0.0457, 0.8, 5.5
 _LEAST_ENTROPY = 0.03  # below it, pseudocounts alone would be left
 _STEPS, _MOST_FACTOR = 30, 2.0
+_STEPS_TO_SET_ASIDE = 3, 5, 8, 12
 _LEAST_OCCUPANCY = 0.5
 _COLUMNS_PER_SAMPLE = 5
 _ROWS_TO_ENOUGH = 80  # of the members of a profile, see `position_scores`
@@ -99,13 +101,18 @@ def scores_of_alignment(
         for column in between[(behind[between] >= 0) & (behind[between] < len(kept) - 1)].tolist():
             inserted[:, behind[column]] |= residues[:, column]
         costs = position_gaps(codes[:, kept], inserted, background)
-    return background.complete(position_scores(codes[:, kept], background, own), own), own, costs
+    scores = position_scores([codes[:, kept]], background, [own])
+    return background.complete(scores, own), own, costs
 
 
 def position_scores(
-    codes: _Int8, background: Background, letters: str, *, of_members: bool = False
+    alignments: Sequence[_Int8],
+    background: Background,
+    letters: Sequence[str],
+    *,
+    of_members: bool = False,
 ) -> npt.NDArray[np.int32]:
-    """Return the scores of unambiguous letters at each position, shape (m, L).
+    """Return the scores of unambiguous letters at each position of alignments, shape (M, L).
 
     Rows identical to the query, or at least 94 % identical to another one before, are dropped, as
     psiblast does. The others have position-based weights
@@ -123,11 +130,12 @@ def position_scores(
 
     Parameters
     ----------
-    codes : ndarray of int8, shape (N, m)
-        Numbers of unambiguous letters, or `GAP`, `OUTSIDE`, `UNKNOWN`; the query first.
+    alignments : sequence of ndarray of int8, each of shape (N, m)
+        Numbers of unambiguous letters, or `GAP`, `OUTSIDE`, `UNKNOWN`; the query first. The
+        positions that are returned are those of one alignment after the other.
     background : Background
-    letters : str
-        Those of the query, whose scores are taken where a column has no unambiguous letter.
+    letters : sequence of str
+        Those of each query, whose scores are taken where a column has no unambiguous letter.
     of_members : bool
         Whether the query's letter counts more in a column that few of the N rows reach. Enough are
         a part e = 1/2 + N / 80 of them, from 40 on all; if a part r < e reaches it, the query's
@@ -135,14 +143,41 @@ def position_scores(
         property of the family: they may be aligned too far.
     """
     scoring = background.scoring
-    kept = codes[_different(codes)]
     alphabet = scoring.alphabet
-    own = alphabet.encode(letters, unknown=alphabet.wildcard)
-    plain: npt.NDArray[np.int32] = scoring.matrix[np.ix_(own, background.codes)]
-    if len(kept) == 1:  # nothing was observed
-        return plain
-    likely = np.exp(background.lambda_ * scoring.matrix[np.ix_(background.codes, background.codes)])
-    units = plain.astype(np.float64)
+    own = alphabet.encode("".join(letters), unknown=alphabet.wildcard)
+    scores: npt.NDArray[np.int32] = scoring.matrix[np.ix_(own, background.codes)]
+    places = offsets_of([codes.shape[1] for codes in alignments])
+    kept = [codes[_different(codes)] for codes in alignments]
+    some = np.array([n for n, rows in enumerate(kept) if len(rows) > 1], np.int64)
+    if not len(some):  # nothing was observed
+        return scores
+    kept = [kept[n] for n in some.tolist()]
+    sizes = np.diff(places)[some]
+    position = ranges(places[some], sizes)
+    columns = map(np.concatenate, zip(*(_observed(rows, background) for rows in kept), strict=True))
+    observed, alpha, reached = columns
+    total = observed.sum(axis=1)
+    rows = np.flatnonzero(total > 0)
+    observed, alpha, reached = observed[rows] / total[rows, np.newaxis], alpha[rows], reached[rows]
+    if of_members:
+        query = np.concatenate([rows[0] for rows in kept])[rows]
+        few = np.flatnonzero((query >= 0) & (reached[:, 0] < 1))
+        observed[few] *= reached[few]
+        observed[few, query[few]] += 1 - reached[few, 0]
+    expected = observed @ background.likely  # g / P
+    beta = _pseudocounts(observed, alpha, background)
+    ratios = (alpha * observed / background.frequencies + beta * expected) / (alpha + beta)
+    units = scores[position].astype(np.float64)
+    units[rows] = background.in_units(ratios)
+    scores[position] = _rescaled(units, sizes, background)
+    return scores
+
+
+def _observed(kept: _Int8, background: Background) -> tuple[_Float, _Float, _Float]:
+    """Return the weights of letters in each column, shape (m, L), and two of shape (m, 1).
+
+    These are alpha, and the part of the rows that reach the column to what is enough.
+    """
     enough = min(1.0, 0.5 + len(kept) / _ROWS_TO_ENOUGH)
     observed = np.zeros((kept.shape[1], len(background.codes)))
     alpha, reached = np.zeros((2, kept.shape[1], 1))
@@ -154,18 +189,7 @@ def position_scores(
         counts = np.bincount(at, each, len(columns) * observed.shape[1])
         observed[columns] = counts.reshape(len(columns), -1)
         alpha[columns], reached[columns] = of_block, float(reach.mean()) / enough
-    total = observed.sum(axis=1)
-    rows = np.flatnonzero(total > 0)
-    observed, alpha, reached = observed[rows] / total[rows, np.newaxis], alpha[rows], reached[rows]
-    if of_members:
-        few = np.flatnonzero((kept[0, rows] >= 0) & (reached[:, 0] < 1))
-        observed[few] *= reached[few]
-        observed[few, kept[0, rows[few]]] += 1 - reached[few, 0]
-    expected = observed @ likely  # g / P
-    beta = _pseudocounts(observed, alpha, background)
-    ratios = (alpha * observed / background.frequencies + beta * expected) / (alpha + beta)
-    units[rows] = background.in_units(ratios)
-    return _rescaled(units, background)
+    return observed, alpha, reached
 
 
 def position_gaps(
@@ -204,18 +228,18 @@ def _blocks(
 
     alpha + 1 is the number of independent rows.
     """
-    # Expected different letters among 0, 1, 2 ... random ones.
-    missing = (1 - background.frequencies) ** np.arange(_MAX_OBSERVATIONS + 1)[:, np.newaxis]
-    distinct = len(background.codes) - missing.sum(axis=1)
+    distinct = background.distinct
     inside = kept != OUTSIDE
-    blocks: dict[bytes, list[int]] = {}
-    for column, reach in enumerate(np.ascontiguousarray(inside.T)):
-        blocks.setdefault(reach.tobytes(), []).append(column)
-    for columns in blocks.values():
+    first = np.flatnonzero((inside[:, 1:] != inside[:, :-1]).any(axis=0)) + 1
+    blocks: dict[bytes, list[npt.NDArray[np.intp]]] = {}
+    for columns in np.split(np.arange(kept.shape[1]), first):
+        blocks.setdefault(inside[:, columns[0]].tobytes(), []).append(columns)
+    for parts in blocks.values():
+        columns = np.concatenate(parts)
         reach = inside[:, columns[0]]
         weights, different = _weights(kept[reach][:, inside[reach].all(axis=0)])
         independent = np.interp(different, distinct, np.arange(len(distinct)))
-        yield np.array(columns), reach, weights, max(0.0, min(float(independent), len(weights)) - 1)
+        yield columns, reach, weights, max(0.0, min(float(independent), len(weights)) - 1)
 
 
 def letter_numbers(codes: npt.NDArray[np.uint8], background: Background) -> _Int8:
@@ -249,22 +273,23 @@ def _different(codes: _Int8) -> npt.NDArray[np.intp]:
 
     Most pairs of rows differ too often in a few columns already; others are compared as a whole.
     """
+    reached, clear = codes != OUTSIDE, codes != UNKNOWN
+    unlike = ((codes != codes[0]) & reached & clear & clear[0]).any(axis=1)
+    unlike &= (codes >= 0).any(axis=1)
+    if not unlike.any():
+        return np.zeros(1, np.intp)
     few = np.ascontiguousarray(codes[:, ::_COLUMNS_PER_SAMPLE])
     known, samples = few != UNKNOWN, np.empty_like(few)
-    reached, residues = codes != OUTSIDE, codes >= 0
     least = _MOST_IDENTICAL
     most = (1 - least) / least * reached.sum(axis=1) + 1e-6  # of differences
     kept = np.zeros(len(codes), np.intp)
     count = 1
     known_of_kept = np.empty_like(known)
     samples[0], known_of_kept[0] = few[0], known[0]
-    for k in range(1, len(codes)):
-        clear = (codes[0] != UNKNOWN) & (codes[k] != UNKNOWN)
-        if not residues[k].any() or not ((codes[0] != codes[k]) & clear & reached[k]).any():
-            continue
+    for k in np.flatnonzero(unlike).tolist():
         differ = (samples[1:count] != few[k]) & known_of_kept[1:count] & known[k]
         near = kept[1:count][np.add.reduce(differ, axis=1, dtype=np.int16) <= most[k]]
-        compared = (reached[near] | reached[k]) & (codes[near] != UNKNOWN) & (codes[k] != UNKNOWN)
+        compared = (reached[near] | reached[k]) & clear[near] & clear[k]
         same = ((codes[near] == codes[k]) & compared).sum(axis=1)
         if not (same >= least * np.maximum(1, compared.sum(axis=1))).any():
             samples[count], known_of_kept[count], kept[count] = few[k], known[k], k
@@ -307,19 +332,36 @@ def _pseudocounts(observed: _Float, alpha: _Float, background: Background) -> _F
     return found
 
 
-def _rescaled(units: _Float, background: Background) -> npt.NDArray[np.int32]:
-    """Return scores as integers whose lambda without gaps is that of the matrix."""
-    chances = np.tile(background.frequencies / len(units), len(units))
-    low, high = 1 / _MOST_FACTOR, _MOST_FACTOR
-    for _ in range(_STEPS):
+def _rescaled(units: _Float, sizes: _Int64, background: Background) -> npt.NDArray[np.int32]:
+    """Return scores as integers whose lambda without gaps is that of the matrix.
+
+    ``units`` are those of several profiles, one after the other, of so many positions each. Their
+    factors are found together, each by halving an interval. Now and then what is the same integer
+    at both of its ends is set aside, so that few scores are left for most steps.
+    """
+    low, high = np.full((2, len(sizes)), [[1 / _MOST_FACTOR], [_MOST_FACTOR]])
+    profile = np.repeat(np.arange(len(sizes)), units.shape[1] * sizes)
+    chance = (background.frequencies / np.repeat(sizes, sizes)[:, np.newaxis]).ravel()
+    unit, least = units.ravel(), math.floor(_MOST_FACTOR * min(0.0, units.min()))
+    scores = np.arange(least, math.ceil(_MOST_FACTOR * max(0.0, units.max())) + 1)
+    place = profile * float(len(scores)) - least  # of a score of 0
+    aside, plain = np.zeros((len(sizes), len(scores))), np.zeros(len(sizes), bool)
+
+    def chances(at: _Float, chance: _Float) -> npt.NDArray[Any]:
+        return np.bincount(at.astype(np.intp), chance, aside.size).reshape(aside.shape)
+
+    for step in range(_STEPS):
+        if step in _STEPS_TO_SET_ASIDE:
+            first, last = (place + np.rint(end[profile] * unit) for end in (low, high))
+            same = first == last
+            aside += chances(first[same], chance[same])
+            profile, chance, unit, place = (each[~same] for each in (profile, chance, unit, place))
         middle = (low + high) / 2
-        scores = np.rint(middle * units).astype(np.int64).ravel()
-        least = int(scores.min())
-        probabilities = np.bincount(scores - least, chances)
-        scores = least + np.arange(len(probabilities))
-        if scores[-1] <= 0 or scores @ probabilities >= 0:  # no statistics exist
-            return np.rint(units).astype(np.int32)
+        probabilities = aside + chances(place + np.rint(middle[profile] * unit), chance)
+        # No statistics exist without a positive score, or unless the mean is below 0.
+        plain |= (probabilities[:, scores > 0] == 0).all(axis=1) | (probabilities @ scores >= 0)
         # Lambda solves sum p(s) exp(lambda s) = 1, and below it the sum is less.
         more = probabilities @ np.expm1(background.lambda_ * scores) < 0
-        low, high = (middle, high) if more else (low, middle)
-    return np.rint((low + high) / 2 * units).astype(np.int32)
+        low, high = np.where(more, middle, low), np.where(more, high, middle)
+    factor = np.where(plain, 1, (low + high) / 2)
+    return np.rint(np.repeat(factor, sizes)[:, np.newaxis] * units).astype(np.int32)

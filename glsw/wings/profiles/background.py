@@ -17,6 +17,7 @@ Gaps = Literal["fixed", "positional"]
 _PSEUDOCOUNTS = 4.0
 """Rows without an own opinion, which open gaps as often as the scoring says; docs/SENSITIVITY.md
 has what others find."""
+_MAX_OBSERVATIONS = 400
 _Float = npt.NDArray[np.float64]
 _STANDS_FOR = {
     True: {"B": "DN", "Z": "EQ", "J": "IL"},
@@ -43,6 +44,10 @@ class Background:
         How often they are in random sequences, see `glsw.statistics.ungapped_constants`.
     lambda_ : float
         Of alignments without gaps, per integer unit.
+    likely : ndarray of float64, shape (L, L)
+        How many times as often as by chance a letter is aligned with another one.
+    distinct : ndarray of float64, shape (401,)
+        Expected different letters among 0, 1, 2 ... random ones.
 
     Raises
     ------
@@ -54,6 +59,9 @@ class Background:
         self.scoring = scoring
         self.codes, self.frequencies = background(scoring.alphabet)
         self.lambda_ = ungapped_lambda(scoring)
+        self.likely = np.exp(self.lambda_ * scoring.matrix[np.ix_(self.codes, self.codes)])
+        missing = (1 - self.frequencies) ** np.arange(_MAX_OBSERVATIONS + 1)[:, np.newaxis]
+        self.distinct = len(self.codes) - missing.sum(axis=1)
 
     def in_units(self, ratios: _Float) -> _Float:
         """Return the scores of ratios of frequencies, observed to random, in units of the scoring.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from glsw.scoring.positional import MAX_POSITIONS, PositionalQuery, PositionalSc
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import DEFAULT_TOP, evalue_of
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import offsets_of
+from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.lines import located
 from glsw.sequences.named import Many, One
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
 """The E-value up to which hits become members, of best alignments and of sums."""
 _MAX_EVALUE = 1e6
+_MAX_LETTERS = 2**13  # of the alignments that are one array: they fit a cache
 _MAX_TOGETHER = 2**18  # positions of queries whose results wait for one another
 
 _Int64 = npt.NDArray[np.int64]
@@ -59,72 +61,92 @@ class Members:
 
     Parameters
     ----------
-    query : Profile
-        Its letters are the first row of every profile.
+    queries : sequence of Profile
+        Of one scoring. The letters of each are the first row of all its profiles.
     gaps : {"fixed", "positional"}
         As for `Profile.from_alignment`.
-    background : Background, optional
-        Of the scoring of the query, which several queries may share.
     """
 
-    def __init__(
-        self, query: Profile, gaps: Gaps = "fixed", background: Background | None = None
-    ) -> None:
-        self._query, self._gaps = query, gaps
-        self._background = background or Background(query.scoring)
-        self._parts: dict[int, list[int]] = {}
+    def __init__(self, queries: Sequence[Profile], gaps: Gaps = "fixed") -> None:
+        self._queries, self._gaps = queries, gaps
+        self._parts: list[dict[int, list[int]]] = [{} for _ in queries]
 
-    def profile(
-        self, numbers: Sequence[int], runs: Runs, targets: Sequence[npt.NDArray[np.uint8]]
-    ) -> Profile | None:
-        """Return the profile of the query and these members, None if there are none.
+    def profiles(self, found: Mapping[int, Found]) -> dict[int, Profile]:
+        """Return the profiles of some queries, by number, and their members.
 
-        Parameters
-        ----------
-        numbers : sequence of int
-            Of the sequences, the best come first.
-        runs : Runs
-            The columns of their alignments with the query.
-        targets : sequence of ndarray of uint8
-            The codes of the whole sequences.
+        There is none without members, or if no part of them counts.
         """
-        if not numbers:
-            return None
-        alphabet, letters = self._query.scoring.alphabet, self._query.letters
-        own = letter_numbers(alphabet.encode(letters, unknown=alphabet.wildcard), self._background)
+        some = [k for k, each in found.items() if each.numbers]
+        sizes = [len(self._queries[k]) * (1 + len(found[k].numbers)) for k in some]
+        made: dict[int, Profile] = {}
+        for part in cut([offsets_of(sizes)], [_MAX_LETTERS]):
+            made |= self._made({k: found[k] for k in some[part]})
+        return made
+
+    def _made(self, found: Mapping[int, Found]) -> dict[int, Profile]:
+        """Return the profiles of some queries, which all have members."""
+        queries = [self._queries[k] for k in found]
+        background = Background(queries[0].scoring)
+        alphabet, letters = background.scoring.alphabet, [each.letters for each in queries]
+        own = alphabet.encode("".join(letters), unknown=alphabet.wildcard)
+        runs = Runs.concatenated([each.runs for each in found.values()])
+        targets = [codes for each in found.values() for codes in each.codes]
+        numbers = [(k, number) for k, each in found.items() for number in each.numbers]
         bounds = zip(numbers, runs.start[:, 1].tolist(), runs.end[:, 1].tolist(), strict=True)
-        start, stop = np.array([self._parts.setdefault(k, part) for k, *part in bounds]).T
+        start, stop = np.array(
+            [self._parts[k].setdefault(number, part) for (k, number), *part in bounds]
+        ).T
+        # The rows of all alignments are one array, those of each query one after the other.
+        counts = np.array([len(each.numbers) for each in found.values()])
+        sizes = np.array([len(each) for each in queries])
+        places = offsets_of(sizes * (1 + counts))
+        owner = np.repeat(np.arange(len(queries)), counts)
+        row = places[owner] + sizes[owner] * ranges(np.ones_like(counts), counts)
+        rows, inserted = np.full(places[-1], OUTSIDE, np.int8), np.zeros(places[-1], bool)
+        rows[ranges(places[:-1], sizes)] = letter_numbers(own, background)
         at, residues = runs.pairs()
         member = np.repeat(
             np.arange(len(runs)), runs.total((runs.moves == DIAGONAL) * runs.lengths)
         )
         gap_behind = (np.diff(residues, append=0) > 1) & (np.diff(member, append=-1) == 0)
-        rows = np.full((1 + len(runs), len(own)), OUTSIDE, np.int8)
-        inserted = np.zeros(rows.shape, bool)
-        rows[0] = own
         within = (residues >= start[member]) & (residues < stop[member])
         at, residues, member, gap_behind = (
             each[within] for each in (at, residues, member, gap_behind)
         )
         some, first, count = np.unique(member, return_index=True, return_counts=True)
-        if not len(some):
-            return None
-        columns = np.arange(len(own))
-        inside = (columns >= at[first][:, None]) & (columns <= at[first + count - 1][:, None])
-        rows[1 + some] = np.where(inside, np.int8(GAP), np.int8(OUTSIDE))
-        codes = np.concatenate(targets)
-        letters_at = offsets_of([len(each) for each in targets])[member] + residues
-        rows[1 + member, at] = letter_numbers(codes[letters_at], self._background)
-        inserted[1 + member, at] = gap_behind
-        used = np.append(0, 1 + some)
-        rows, inserted = rows[used], inserted[used]
-        scores = position_scores(rows, self._background, letters, of_members=True)
-        query = self._query
-        complete = self._background.complete(scores, letters)
-        made = Profile(complete, letters, query.scoring, query.id, query.description)
-        if self._gaps == "fixed":
-            return made
-        return made.with_gaps(position_gaps(rows, inserted, self._background))
+        begin = at[first]
+        rows[ranges(row[some] + begin, at[first + count - 1] + 1 - begin)] = GAP
+        residues += offsets_of([len(each) for each in targets])[member]
+        at += row[member]
+        rows[at] = letter_numbers(np.concatenate(targets)[residues], background)
+        inserted[at] = gap_behind
+        bounds_of_each = list(zip(pairwise(places.tolist()), sizes.tolist(), strict=True))
+        alignments, gaps = (
+            [flat[slice(*part)].reshape(-1, size) for part, size in bounds_of_each]
+            for flat in (rows, inserted)
+        )
+        scores = position_scores(alignments, background, letters, of_members=True)
+        scores = background.complete(scores, "".join(letters))
+        counting = {*owner[some].tolist()}
+        made = {}
+        for n, (k, query) in enumerate(zip(found, queries, strict=True)):
+            if n in counting:
+                of_query = scores[slice(*offsets_of(sizes)[n : n + 2])]
+                titles = query.id, query.description
+                made[k] = Profile(of_query, query.letters, query.scoring, *titles)
+                if self._gaps == "positional":
+                    costs = position_gaps(alignments[n], gaps[n], background)
+                    made[k] = made[k].with_gaps(costs)
+        return made
+
+
+class Found(NamedTuple):
+    """The members that a round has found: numbers of targets, names, alignments, codes."""
+
+    numbers: list[int]
+    names: tuple[str, ...]
+    runs: Runs
+    codes: list[npt.NDArray[np.uint8]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,8 +285,7 @@ def rounds(
     profiles = [_profile(aligner, query) for query in queries]
     check_gaps(gaps)
     widest = max(evalue, inclusion, MAX_CANDIDATE_EVALUE if sums else 0)
-    background = Background(profiles[0].scoring) if profiles else None
-    members = [Members(profile, gaps, background) for profile in profiles]
+    members = Members(profiles, gaps)
     seen: list[set[int]] = [set() for _ in queries]
     going, made = list(range(len(queries))), dict[int, Round]()
     # A stage of compositions takes a query otherwise than the profile with the same scores.
@@ -287,15 +308,22 @@ def rounds(
             results = list(aligner.search(searched, database, top=None, evalue=widest, **options))
             if sums:
                 results = with_forward_scores(results, searching, database, aligner.engine)
+            found = {
+                k: _members(result, inclusion, database)
+                for k, result in zip(part, results, strict=True)
+            }
+            built = members.profiles(found)
             for k, profile, result in zip(part, searching, results, strict=True):
-                found, names, runs, codes = _members(result, inclusion, database)
+                each = found[k]
                 new = tuple(
-                    name for target, name in zip(found, names, strict=True) if target not in seen[k]
+                    name
+                    for target, name in zip(each.numbers, each.names, strict=True)
+                    if target not in seen[k]
                 )
-                seen[k].update(found)
-                built = members[k].profile(found, runs, codes) or profile
+                seen[k].update(each.numbers)
                 shown = _shown(result, queries[k], evalue, top, sums)
-                made[k] = Round(number, profile, shown, names, new, built)
+                following = built.get(k, profile)
+                made[k] = Round(number, profile, shown, each.names, new, following)
         yield made
         going = [k for k in going if made[k].new]
         if not going:
@@ -365,19 +393,17 @@ def _profile(aligner: Aligner, query: Record) -> Profile:
     return Profile(rows, query.letters, scoring, query.id, query.description)
 
 
-def _members(
-    result: SearchResult, inclusion: float, database: Database
-) -> tuple[list[int], tuple[str, ...], Runs, list[npt.NDArray[np.uint8]]]:
-    """Return the targets of a result within an E-value: numbers, names, best alignments, codes."""
+def _members(result: SearchResult, inclusion: float, database: Database) -> Found:
+    """Return the targets of a result within an E-value, with their best alignments."""
     listed = result.listed
     if not len(listed):
-        return [], (), Runs.nothing(0), []
+        return Found([], (), Runs.nothing(0), [])
     table, first = listed.table, np.array(listed.bounds[:-1], np.int64)
     rows = first[table.evalues[first] <= inclusion]
     numbers = table.target[rows].tolist()
     names = tuple(table.targets[number].given.id for number in numbers)
     codes = [database.codes(place) for place in database.rank[numbers].tolist()]
-    return numbers, names, table.runs[rows], codes
+    return Found(numbers, names, table.runs[rows], codes)
 
 
 def _shown(

@@ -18,7 +18,7 @@ from glsw.cli import main
 from glsw.sequences.alphabet import PROTEIN
 from glsw.statistics.ungapped_constants import background
 from glsw.wings.profiles import iteration
-from glsw.wings.profiles.iteration import Members, Round, rounds, together, with_work_of
+from glsw.wings.profiles.iteration import Found, Members, Round, rounds, together, with_work_of
 
 QUERY = Record("q", "made up", some(1, 120))
 
@@ -94,21 +94,20 @@ def test_only_what_was_first_aligned_counts() -> None:
     target = PROTEIN.encode(some(4, 10) + mutated(5, query.letters, 0.2) + some(6, 30))
     short = np.array([[20, 50], [10, 40]])
     long = np.array([[5, 35, 37, 60], [0, 30, 30, 53]])
-    members = Members(query)
-    members.profile([7], Runs.of_coordinates([short]), [target])
-    again = members.profile([7], Runs.of_coordinates([long]), [target])
+
+    def found(coordinates: np.ndarray) -> dict[int, Found]:
+        return {0: Found([7], ("",), Runs.of_coordinates([coordinates]), [target])}
+
+    members = Members([query])
+    members.profiles(found(short))
+    again = members.profiles(found(long))[0]
     # residues 20 to 49 of the target, which the longer alignment has in two parts
     cut = np.array([[20, 35, 37, 50], [15, 30, 30, 43]])
-    expected = Members(query).profile([7], Runs.of_coordinates([cut]), [target])
-    assert again is not None
-    assert expected is not None
+    expected = Members([query]).profiles(found(cut))[0]
     assert again.to_text() == expected.to_text()
-    whole = Members(query).profile([7], Runs.of_coordinates([long]), [target])
-    assert whole is not None
+    whole = Members([query]).profiles(found(long))[0]
     assert whole.to_text() != again.to_text()
-    assert (
-        members.profile([7], Runs.of_coordinates([np.array([[60, 70], [0, 10]])]), [target]) is None
-    )
+    assert not members.profiles(found(np.array([[60, 70], [0, 10]])))
 
 
 CODES, FREQUENCIES = background(PROTEIN)

@@ -26,7 +26,7 @@ from glsw.search.fingerprint import fingerprint
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
 from glsw.wings.composition.own_matrices import own_scores
-from glsw.wings.profiles.iteration import Members
+from glsw.wings.profiles.iteration import Found, Members
 
 BLOSUM62 = Scoring.blast()
 ABLE = [name for name, kind in ENGINES.items() if kind.capabilities.positional_gaps]
@@ -316,10 +316,8 @@ def test_members_give_the_costs_of_their_alignment() -> None:
     far = "".join(some(60 + k, 1) for k in range(30))
     target = PROTEIN.encode(far[:8] + "WW" + far[8:20] + far[24:])
     coordinates = np.array([[0, 8, 10, 22, 22, 28], [0, 8, 8, 20, 24, 30]])
-    members = Members(query, "positional").profile(
-        [1], Runs.of_coordinates([coordinates]), [target]
-    )
-    assert members is not None
+    found = Found([1], ("",), Runs.of_coordinates([coordinates]), [target])
+    members = Members([query], "positional").profiles({0: found})[0]
     rows = [
         query.letters[:8] + "--" + query.letters[8:],
         far[:8] + "WW" + far[8:20] + "----" + far[24:],

@@ -326,13 +326,14 @@ def cases_of(configuration):
     """Return the cases of an engine with such options.
 
     The first options have all cases. The others have the core, and half of the cases with
-    alphabets of two sizes: each size is a program to compile. The core has all pairs, the others
-    have a third of them, in turn.
+    alphabets of two sizes: each size is a program to compile. The few have all pairs, and so has
+    the core with the first options; else it is a third of them, in turn.
     """
     name, options = configuration
     at = OPTIONS.get(name, ({},)).index(options)
+    whole = FEW if at else CORE
     chosen = [
-        case if case.name in CORE else case.part(slice(number % 3, None, 3))
+        case if case.name in whole else case.part(slice((number + at) % 3, None, 3))
         for number, case in enumerate(CASES.values())
         if not at
         or case.name in (*CORE, "two tracks 12 1")

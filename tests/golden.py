@@ -113,6 +113,8 @@ def write_inputs(folder: Path) -> None:
         shutil.copy(ROOT / "demo" / name, folder / name)
     for name in ("data/made_up.mat", "wings/profiles/made_up.hmm", "wings/profiles/made_up.pssm"):
         shutil.copy(ROOT / "tests" / name, folder / Path(name).name)
+    records = (ROOT / "demo" / "proteins.fasta").read_text().split(">")[1:]
+    (folder / "some_proteins.fasta").write_text("".join(f">{each}" for each in records[::6]))
     for name, text in {**_proteins(), **_dna(), **_others()}.items():
         (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
 
@@ -386,9 +388,9 @@ def add_commands() -> None:
         f"search --profile made_up.pssm proteins.fasta {tsv} --matrix PAM30 --gapopen 9",
         f"search --profile query.fasta proteins.fasta {tsv}",
     )
-    case("iterate.demo", f"{demo_tsv} --iterations 2")
+    case("iterate.demo", f"search query.fasta some_proteins.fasta {tsv} --iterations 2")
     case("iterate.profiles", f"search q.fa biased.fa {tsv} --iterations 3 --profiles rounds")
-    case("iterate.sums", f"search queries.fa family.fa {tsv} --iterations 2 --sums --top 50")
+    case("iterate.sums", f"search queries.fa tracks.fa {tsv} --iterations 2 --sums --top 50")
     case("iterate.sums-pairwise", f"search queries.fa biased.fa {cpu} --iterations 3 --sums")
     case("iterate.gaps", f"search queries.fa biased.fa {tsv} --iterations 2 --positional-gaps")
     case(

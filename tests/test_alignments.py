@@ -2,6 +2,7 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import pairwise
 
 import cases
@@ -171,6 +172,12 @@ def related(seed, letters, length):
     return query, target
 
 
+@cache
+def first_five(scoring):
+    aligner = Aligner(scoring, engine="reference")
+    return found_by(aligner, *related(5, 20, 120), max_alignments=5)
+
+
 # The definition.
 
 
@@ -214,8 +221,8 @@ def test_host_equals_the_reference(query, target, scoring, memory):
 @pytest.mark.parametrize("scoring", TOYS, ids=lambda s: f"{s.name} {s.gap_open} {s.gap_extend}")
 def test_engines_equal_the_oracle(aligner, scoring):
     engine = aligner(scoring)
-    for seed in range(3):
-        query, target = related(seed, 2 + seed % 2, 9 + seed)
+    for seed in range(2):
+        query, target = related(seed, 2 + seed, 9 + seed)
         assert found_by(engine, query, target) == list(oracle(query, target, scoring))
 
 
@@ -230,9 +237,8 @@ def test_engines_equal_the_oracle(aligner, scoring):
 )
 def test_alignments_share_no_pair_and_get_no_better(aligner, scoring):
     query, target = related(5, 20, 120)
-    expected = found_by(Aligner(scoring, engine="reference"), query, target, max_alignments=5)
     found = found_by(aligner(scoring), query, target, max_alignments=5)
-    assert found == expected
+    assert found == first_five(scoring)
     assert len(found) == 5
     seen = set()
     for score, coordinates in found:
@@ -249,7 +255,7 @@ def test_alignments_share_no_pair_and_get_no_better(aligner, scoring):
 
 
 def test_any_ties_share_no_pair(aligner):
-    query, target = related(6, 3, 30)
+    query, target = related(6, 3, 20)
     for scoring in TOYS[:3]:
         seen, scores = set(), []
         for score, coordinates in found_by(aligner(scoring, ties="any"), query, target):

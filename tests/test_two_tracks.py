@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,6 +47,7 @@ def some(seed: int, length: int) -> str:
     return interleaved(*("".join(each) for each in tracks))
 
 
+@cache
 def best_score(query: str, target: str) -> int:
     """Return the best local score by NumPy alone, from the letters and both matrices."""
     low = -(10**9)

@@ -252,6 +252,7 @@ def small_cases(draw):
 
 
 def judge_drawn(device, name, data):
+    able((name, {}), device)
     options = [each for each in cases.configurations() if each[0] == name]
     configuration, case = data.draw(st.sampled_from(options)), data.draw(small_cases())
     judge(build(configuration, case.scoring, device), case)

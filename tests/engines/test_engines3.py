@@ -201,7 +201,7 @@ def test_reference_equals_the_oracle(scoring):
 @pytest.mark.parametrize("scoring", ORACLE[1::2], ids=name_of)
 def test_disjoint_alignments_of_the_reference_equal_those_of_the_oracle(scoring):
     rng, count = np.random.default_rng(7), 0
-    for lengths in ((4, 4, 4), (5, 3, 4), (2, 6, 4), (4, 0, 5)):
+    for lengths in ((5, 3, 4), (2, 6, 4), (4, 0, 5)):
         words = random_words(rng, scoring, lengths)
         expected = list(naive3.disjoint(words, scoring))
         assert disjoint(Reference3(scoring), Batch.of([words])) == [expected]

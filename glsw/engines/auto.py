@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 MANY, SOFTWARE_MANY = 2048, 8
 """Pairs of a scan from which they fill the lanes of a device."""
+_LARGEST_TABLE = 2**18
+"""Cells of a pair of which the processor has the alignment sooner than a device."""
 _DIAGONAL, _BLOCKED, _SCAN, _FRAGMENT, _LANES = "diagonal", "blocked", "scan", "fragment", "lanes"
 _WINDOWS = "windows"  # of long targets, whose parts other engines compute
 EngineT = TypeVar("EngineT", bound=Engine)
@@ -94,6 +96,8 @@ class Auto(Engine):
         ``lanes``.
     threads : int, optional
         Of engine ``cpu``.
+    with_host : bool
+        Whether ``cpu`` computes single pairs in less time than a device takes to begin.
     proves, faulty
         As of `Roster`.
     **options
@@ -121,11 +125,13 @@ class Auto(Engine):
         scores_by: type[Engine] | None = None,
         scanner: type[Engine] | None = None,
         threads: int | None = None,
+        with_host: bool = False,
         proves: bool = False,
         faulty: Iterable[str] = (),
         **options: Any,
     ) -> None:
         super().__init__(scoring, device)
+        self._with_host = with_host
         self._compute = self.device.info.version >= COMPUTE
         self.capabilities = replace(self.capabilities, masks=self._compute)
         self._roster = Roster(scoring, self.device, memory, proves, faulty, self._rest)
@@ -341,12 +347,12 @@ class Auto(Engine):
     ) -> list[tuple[str, npt.NDArray[np.intp]]]:
         """Return the engines to use, and the pairs of each, if so only by whole targets."""
         every = np.arange(len(batch))
+        if self._with_host and is_small(batch) and self._belongs_to_host(batch, task):
+            return [(Cpu.name, every)]
         if not self._compute:
             return [(self._roster.usable(_FRAGMENT), every)]
-        if self._scanner and task == "score":
-            small = self._scanner is Cpu and is_small(batch) and computes_single(self.scoring, 1, 1)
-            if small or self._scans_together(batch):
-                return [(self._scanner.name, every)]
+        if self._scanner and task == "score" and self._scans_together(batch):
+            return [(self._scanner.name, every)]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
         for pairs in _of_similar_size(batch):
             some = _some(batch, pairs)
@@ -356,6 +362,16 @@ class Auto(Engine):
             (name, np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
             for name, parts in chosen.items()
         ]
+
+    def _belongs_to_host(self, batch: Batch, task: Task) -> bool:
+        """Tell whether the processor computes a small pair before a device would begin."""
+        if self._scans_all:
+            return False
+        if task == "score":
+            return computes_single(self.scoring, 1, 1)
+        engine = self.engine(Cpu)
+        assert isinstance(engine, Cpu)
+        return batch.cells <= _LARGEST_TABLE and engine.traces(batch)
 
     def _scans_together(self, batch: Batch) -> bool:
         """Tell whether the scanner computes all scores at once, without a call for each size.

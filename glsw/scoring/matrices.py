@@ -32,6 +32,11 @@ def matrix_names() -> list[str]:
     >>> [name for name in matrix_names() if name.startswith("PAM")]
     ['PAM250', 'PAM30', 'PAM70']
     """
+    return list(_names())
+
+
+@cache
+def _names() -> list[str]:
     return sorted(path.name for path in _folder().iterdir() if path.name.isupper())
 
 
@@ -60,7 +65,7 @@ def is_published(name: str) -> bool:
 
 def _known(name: str) -> dict[str, str]:
     """Return matrix names by the same in upper case: only Biopython's if it has this one."""
-    own = {each.upper(): each for each in matrix_names()}
+    own = {each.upper(): each for each in _names()}
     if name.upper() in own or not find_spec("scoring_matrices"):
         return own
     more = sorted(_others().BUILTIN_MATRICES)

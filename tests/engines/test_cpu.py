@@ -23,7 +23,7 @@ from glsw import Aligner
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.traceback import trace
 from glsw.device.device import DeviceError
-from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal
+from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal, spec
 from glsw.engines.auto import Auto
 from glsw.engines.base import ignore
 from glsw.engines.cpu import Cpu
@@ -475,6 +475,28 @@ def test_auto_aligns_by_tables_where_there_is_no_gpu(device):
     router = Auto(case.scoring, device, scanner=Cpu)
     judge_paths(router, case)
     assert "cpu" in router.label
+
+
+@pytest.mark.parametrize("mode", ["local", "global"])
+def test_a_single_pair_belongs_to_the_host(mode, device, monkeypatch):
+    """It is there before any device would begin, where no device is named."""
+    hardware = cases.standing_in(device)
+    monkeypatch.setattr(spec, "open_device", lambda **_: hardware)
+    rng = np.random.default_rng(12)
+    one, other, long = (rng.integers(0, 20, n).astype(np.uint8) for n in (30, 300, 1100))
+    scoring = Scoring.blast().in_mode(mode)
+    small, large = Batch.of([(one, other)]), Batch.of([(other, long)])
+    expected = Reference(scoring)
+    made = spec.EngineSpec("auto", scoring).make()
+    assert made.scores(small).tolist() == expected.scores(small).tolist()
+    assert every_path(made, small) == every_path(expected, small)
+    assert made.scores(large).tolist() == expected.scores(large).tolist()
+    assert made.label == "auto: cpu"
+    assert every_path(made, large) == every_path(expected, large)
+    assert made.label == "auto: cpu, diagonal"
+    named = spec.EngineSpec("auto", scoring, hardware).make()
+    named.scores(small)
+    assert "cpu" not in named.label
 
 
 @pytest.mark.parametrize(("mode", "free"), FREE_ENDS)

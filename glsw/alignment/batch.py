@@ -266,10 +266,12 @@ class Batch:
         """Shortest and longest lengths in each column of the index, shape (2, k), 0 of none."""
         if not len(self):
             return np.zeros((2, self.k), np.int64)
+        if len(self) == 1:  # in no time
+            return self.lengths.repeat(2, axis=0)
         columns = self.lengths.T
         return np.array([columns.min(axis=1), columns.max(axis=1)])
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """Cells of all tables: the sum of the products of the lengths."""
         return int(self.lengths.prod(axis=1).sum())

@@ -105,34 +105,39 @@ class _Walk:
             first = int((columns * (i + 1) + rows).argmin())
             i, j = int(rows[first]), int(columns[first])
         runs = (self._steps if self._linear else self._runs)(i, j)
-        moves, lengths = np.array(runs[::-1], np.int64).reshape(-1, 2).T
-        path = coordinates(moves.astype(np.uint8), lengths, np.array([j, i]))
+        moves, lengths = (each[::-1] for each in runs)
+        path = coordinates(moves, lengths, np.array([j, i]))
         return int(self._cells[i, j]), path
 
-    def _steps(self, i: int, j: int) -> list[tuple[int, int]]:
+    def _steps(self, i: int, j: int) -> tuple[npt.NDArray[np.uint8], _Int64]:
         """Return the moves from an end, where a gap costs the same at each position."""
-        cells, found, last = self._cells, [], (i, j)
+        cells, width, last = self._h.reshape(-1).data, len(self._target) + 1, (i, j)
+        moves, at, ends = bytearray(), i * width + j, self._ends is not None
         up, left = self._insertion.open, self._deletion.open
         up_at_end, left_at_end = self._cost(UP, i, j).open, self._cost(LEFT, i, j).open
-        while (i or j) and ((value := cells[i, j]) or self._ends):
-            if not j or (i and cells[i - 1, j] - (up if j < last[1] else up_at_end) == value):
+        while i and j and ((value := cells[at]) or ends):
+            if cells[at - width] - (up if j < last[1] else up_at_end) == value:
                 move = UP
-            elif not i or cells[i, j - 1] - (left if i < last[0] else left_at_end) == value:
+            elif cells[at - 1] - (left if i < last[0] else left_at_end) == value:
                 move = LEFT
             else:
                 move = DIAGONAL
             i, j = i - (move >> 1), j - (move & 1)
-            found.append((move, 1))
-        return found
+            at = i * width + j
+            moves.append(move)
+        if ends:
+            moves += bytes([UP]) * i + bytes([LEFT]) * j
+        return np.frombuffer(moves, np.uint8), np.ones(len(moves), np.int64)
 
-    def _runs(self, i: int, j: int) -> list[tuple[int, int]]:
+    def _runs(self, i: int, j: int) -> tuple[npt.NDArray[np.uint8], _Int64]:
         """Return moves from an end and their numbers: a pair of letters, else LEFT, else UP."""
-        found = []
+        found: list[tuple[int, int]] = []
         while (i or j) and (self._ends or self._cells[i, j]):
             move, length = run = self._pairs(i, j) or self._gap(i, j)
             i, j = i - length * (move >> 1), j - length * (move & 1)
             found.append(run)
-        return found
+        moves, lengths = np.array(found, np.int64).reshape(-1, 2).T
+        return moves.astype(np.uint8), lengths
 
     def _pairs(self, i: int, j: int) -> tuple[int, int] | None:
         """Return the pairs of letters that end at a cell one after the other, if there are any."""

@@ -162,8 +162,9 @@ def _auto(scoring: Scoring, threads: int | None, quiet: bool) -> Engine:
     with_cpu = slower and installed and info.version >= COMPUTE
     with device:
         scanner = cpu.Cpu if with_cpu else None
-        options = {"threads": threads, "with_host": installed, "proves": True}
-        return Auto(scoring, device, scanner=scanner, **options)
+        return Auto(
+            scoring, device, scanner=scanner, threads=threads, with_host=installed, proves=True
+        )
 
 
 def device_of_rank(require: tuple[int, int]) -> int:

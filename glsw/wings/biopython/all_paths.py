@@ -10,7 +10,8 @@ Biopython counts and lists them too, but README.md promises that glsw never uses
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,15 +25,20 @@ from glsw.wings.biopython.scoring import PairScoring
 MAX_CELLS = 2**27
 """The largest table that is kept, two bytes per cell."""
 
+_MOST_AT_ONCE = 2**24  # cells of three tables of numbers
+
 _M, _E, _F = range(3)
 _MOVES = DIAGONAL, LEFT, UP
 _STATES_OF_BITS = [[s for s in (_M, _E, _F) if bits >> s & 1] for bits in range(8)]
 _NEVER = -(2**60)
 _MANY = np.uint64(2**63)  # counts end here
+_FEW = 2**13
+"""Cells and states on paths that are looked at one by one."""
 
 _Codes = npt.NDArray[np.uint8]
 _Int64 = npt.NDArray[np.int64]
 _Counts = npt.NDArray[np.uint64]
+_Table = npt.NDArray[np.signedinteger]
 
 
 class _Best(NamedTuple):
@@ -71,8 +77,183 @@ class _Costs:
         return costs
 
 
-class PathTable:
+class Paths(ABC):
     """The best paths of a pair.
+
+    Attributes
+    ----------
+    count : int
+        How many there are; 2**63 or more if that does not fit.
+    """
+
+    count: int
+    _ends: list[tuple[int, int]]  # cells, by number, and states
+
+    def __init__(self, query: _Codes, target: _Codes) -> None:
+        self._shape = len(query), len(target)
+
+    @abstractmethod
+    def _before(self, at: int, state: int) -> Sequence[int]:
+        """Return the states of the cell before from which paths come; none where they begin."""
+
+    def paths(self, linear: bool) -> Iterator[_Int64]:
+        """Yield the coordinates of each path, as in `glsw.Alignment`, in Biopython's order.
+
+        Parameters
+        ----------
+        linear : bool
+            Whether the order is that of its algorithms for linear gaps: from the end on, first an
+            insertion, then a deletion, then a pair of letters; else the reverse.
+        """
+        n = self._shape[1]
+        sign = 1 if linear else -1  # the last of a list comes first
+        steps = n + 2, 1, n + 1
+        ends = sorted(self._ends, key=lambda end: (end[0] % (n + 1), end[0], -sign * end[1]))
+        for end, last in ends:
+            moves: list[int] = []
+            todo = [(0, end, last)]
+            while todo:
+                depth, at, state = todo.pop()
+                del moves[depth:]
+                while states := self._before(at, state)[::sign]:
+                    moves.append(_MOVES[state])
+                    at -= steps[state]
+                    state = states[-1]
+                    if len(states) > 1:
+                        todo.extend((len(moves), at, other) for other in states[:-1])
+                columns = np.array(moves[::-1], np.uint8)
+                corner = np.array([end % (n + 1), end // (n + 1)])
+                yield coordinates(columns, np.ones(len(moves), np.uint8), corner)
+
+
+class FewPaths(Paths):
+    """The best paths of a pair, from the table of H, where they go through few cells.
+
+    H says what E and F are, as for `glsw.wings.biopython.first_path`, and so do they where paths
+    come from. Only cells on paths are looked at, going back from the ends.
+
+    Parameters
+    ----------
+    query, target : ndarray of uint8, shapes (m,) and (n,)
+    scoring : PairScoring
+    table : ndarray of int, shape (m + 1, n + 1)
+        H.
+    """
+
+    def __init__(
+        self,
+        query: _Codes,
+        target: _Codes,
+        scoring: PairScoring,
+        table: _Table,
+    ) -> None:
+        super().__init__(query, target)
+        inside, ends = (scoring.deletion, scoring.insertion), scoring.end_gaps
+        self._local = ends is None
+        left = (ends.left_deletion, ends.left_insertion) if ends else inside
+        right = (ends.right_deletion, ends.right_insertion) if ends else inside
+        self._costs = tuple(zip(left, inside, right, strict=True))  # of E by row, of F by column
+        self._query, self._target, self._matrix = query, target, scoring.matrix.tolist()
+        e = _gaps(table, *self._costs[0][1:], self._local)
+        f = _gaps(table.T, *self._costs[1][1:], self._local).T
+        self._tables = [np.ascontiguousarray(each).reshape(-1).data for each in (table, e, f)]
+        self._nodes: dict[tuple[int, int], list[int]] = {}
+        self._best = int(table.max() if self._local else table[-1, -1])
+        if self._local:
+            cells = np.flatnonzero(table == self._best).tolist()
+            found = [(at, _M) for at in cells[: _FEW + 1] if self._pair(at) == self._best]
+        else:
+            last = table.size - 1
+            found = [(last, state) for state in self._states(last, *[self._best] * 3)]
+        self.few = len(found) <= _FEW and self._look(found)
+        counts = self._counts() if self.few else {}
+        self._ends = [end for end in found if counts.get(end)]
+        self.count = sum(counts[end] for end in self._ends)
+
+    def _look(self, ends: list[tuple[int, int]]) -> bool:
+        """Find all cells and states on paths; tell whether they are few."""
+        todo, steps = list(ends), (self._shape[1] + 2, 1, self._shape[1] + 1)
+        while todo and len(self._nodes) <= _FEW:
+            node = todo.pop()
+            if node not in self._nodes:
+                at, state = node
+                self._nodes[node] = states = self._from(at, state)
+                todo += ((at - steps[state], each) for each in states)
+        return not todo
+
+    def _counts(self) -> dict[tuple[int, int], int]:
+        """Return the number of paths to each cell and state, which lose those without any."""
+        counts: dict[tuple[int, int], int] = {}
+        steps = self._shape[1] + 2, 1, self._shape[1] + 1
+        for at, state in sorted(self._nodes):
+            before = at - steps[state]
+            states = [s for s in self._nodes[at, state] if counts[before, s]]
+            begins = state == _M and not self._nodes[at, state] and self._begins(at)
+            counts[at, state] = int(begins) + sum(counts[before, s] for s in states)
+            self._nodes[at, state] = states
+        return counts
+
+    def _begins(self, at: int) -> bool:
+        """Tell whether paths begin in a cell."""
+        return self._pair(at) == 0 if self._local else not at
+
+    def _before(self, at: int, state: int) -> Sequence[int]:
+        return self._nodes[at, state]
+
+    def _from(self, at: int, state: int) -> list[int]:
+        """Return the states of the cell before from which a state comes, dead ends as well."""
+        h = self._tables[0]
+        if state == _M:
+            if not at or (self._local and not self._pair(at)):
+                return []
+            at -= self._shape[1] + 2
+            if self._local and not h[at]:
+                return [_M]
+            return self._states(at, h[at], h[at], h[at])
+        line = divmod(at, self._shape[1] + 1)[state == _F]
+        place = 0 if not line else 2 if line == self._shape[state == _F] else 1
+        opening, extension = self._costs[state - 1][place]
+        value = self._tables[state][at]
+        if state == _E:
+            return self._states(at - 1, value + opening, value + extension, value + opening)
+        above = at - self._shape[1] - 1
+        return self._states(above, value + opening, value + opening, value + extension)
+
+    def _states(self, at: int, m: int, e: int, f: int) -> list[int]:
+        """Return the states of a cell that have these values; no path goes on from a local best."""
+        is_best = self._local and m == self._best
+        same = (
+            not is_best and self._pair(at) == m,
+            self._tables[_E][at] == e,
+            self._tables[_F][at] == f,
+        )
+        return [state for state in (_M, _E, _F) if same[state]]
+
+    def _pair(self, at: int) -> int:
+        """Return M of a cell."""
+        i, j = divmod(at, self._shape[1] + 1)
+        if not i or not j:
+            return 0 if self._local or not at else _NEVER
+        score: int = self._tables[0][at - self._shape[1] - 2]
+        score += self._matrix[self._query[i - 1]][self._target[j - 1]]
+        return max(0, score) if self._local else score
+
+
+def _gaps(table: _Table, inside: GapCost, last: GapCost, local: bool) -> _Table:
+    """Return E of all cells, given H and the costs of rows but the last and of the last."""
+    never = np.iinfo(table.dtype).min // 2
+    found = np.full(table.shape, never, table.dtype)
+    columns = np.arange(table.shape[1], dtype=table.dtype)
+    for rows, cost in ((slice(0, -1), inside), (slice(-1, None), last)):
+        ramp = cost.extend * columns
+        opened = np.maximum.accumulate(table[rows, :-1] + ramp[:-1], axis=1)
+        found[rows, 1:] = opened - ramp[1:] + (cost.extend - cost.open)
+    found[0, 1:] = never if local else table[0, 1:]
+    return found
+
+
+class PathTable(Paths):
+    """The best paths of a pair, from tables of what each cell comes from.
 
     Parameters
     ----------
@@ -89,8 +270,6 @@ class PathTable:
     ----------
     score : int
         In integer units.
-    count : int
-        The number of paths; 2**63 or more if it does not fit.
     """
 
     def __init__(
@@ -101,11 +280,13 @@ class PathTable:
         best: int | None = None,
         keep: bool = True,
     ) -> None:
-        self._shape = m, n = len(query), len(target)
+        super().__init__(query, target)
+        m, n = self._shape
         self._local = scoring.end_gaps is None
         self._best = best
         self._bits = np.zeros((m + 1) * (n + 1) if keep else 0, np.uint16)
-        self._ends: list[tuple[int, int]] = []
+        self._bits_of = self._bits.data
+        self._ends = []
         self.score, self.count = 0, 0
         ends = scoring.end_gaps
         insertion, deletion = scoring.insertion, scoring.deletion
@@ -191,36 +372,8 @@ class PathTable:
         self._ends = [(last, state) for state in states]
         self.count = sum(counts[states].tolist())
 
-    def paths(self, linear: bool) -> Iterator[_Int64]:
-        """Yield the coordinates of each path, as in `glsw.Alignment`, in Biopython's order.
-
-        Parameters
-        ----------
-        linear : bool
-            Whether the order is that of its algorithms for linear gaps: from the end on, first an
-            insertion, then a deletion, then a pair of letters; else the reverse.
-        """
-        n = self._shape[1]
-        sign = 1 if linear else -1  # the last of a list comes first
-        before = [states[::sign] for states in _STATES_OF_BITS]
-        steps = n + 2, 1, n + 1
-        bits = self._bits.data
-        ends = sorted(self._ends, key=lambda end: (end[0] % (n + 1), end[0], -sign * end[1]))
-        for end, last in ends:
-            moves: list[int] = []
-            todo = [(0, end, last)]
-            while todo:
-                depth, at, state = todo.pop()
-                del moves[depth:]
-                while states := before[bits[at] >> 3 * state & 7]:
-                    moves.append(_MOVES[state])
-                    at -= steps[state]
-                    state = states[-1]
-                    if len(states) > 1:
-                        todo.extend((len(moves), at, other) for other in states[:-1])
-                columns = np.array(moves[::-1], np.uint8)
-                corner = np.array([end % (n + 1), end // (n + 1)])
-                yield coordinates(columns, np.ones(len(moves), np.uint8), corner)
+    def _before(self, at: int, state: int) -> Sequence[int]:
+        return _STATES_OF_BITS[self._bits_of[at] >> 3 * state & 7]
 
 
 class AllPaths:
@@ -238,6 +391,8 @@ class AllPaths:
     first : callable, optional
         Returns the coordinates of the path to give first, without a table. If the table is too
         large, it is the only one.
+    few : callable, optional
+        Returns what to take instead of the table, if that is enough.
     linear : bool
         As for `PathTable.paths`.
     turned : bool
@@ -252,12 +407,15 @@ class AllPaths:
         score: int,
         *,
         first: Callable[[], _Int64] | None,
+        few: Callable[[], FewPaths] | None,
         linear: bool,
         turned: bool,
     ) -> None:
         self._pair, self._scoring, self._score = (query, target), scoring, score
-        self._fits = (len(query) + 1) * (len(target) + 1) <= MAX_CELLS
-        self._first, self._linear, self._turned = first, linear, turned
+        self._cells = (len(query) + 1) * (len(target) + 1)
+        self._fits = self._cells <= MAX_CELLS
+        self._first, self._few = first, few
+        self._linear, self._turned = linear, turned
         self.reset()
 
     @property
@@ -265,8 +423,12 @@ class AllPaths:
         return self._scoring.end_gaps is None and self._score <= 0
 
     @cached_property
-    def _table(self) -> PathTable | None:
-        return PathTable(*self._pair, self._scoring, self._score) if self._fits else None
+    def _table(self) -> Paths | None:
+        if not self._fits:
+            return None
+        if self._few and self._cells <= _MOST_AT_ONCE and (few := self._few()).few:
+            return few
+        return PathTable(*self._pair, self._scoring, self._score)
 
     def __len__(self) -> int:
         if self._none:

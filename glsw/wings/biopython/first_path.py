@@ -18,6 +18,8 @@ from glsw.alignment.rows import TableRow, whole_table
 from glsw.engines import cpu_pairs
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
+from glsw.wings.biopython.all_paths import FewPaths
+from glsw.wings.biopython.scoring import PairScoring
 
 _TOGETHER = 256  # pairs of letters that are looked at together
 
@@ -48,6 +50,13 @@ class FirstPaths:
     def path(self, query: _Codes, target: _Codes) -> _Int64:
         """Return the coordinates of the first path of a pair."""
         return self.of(query, target)[1]
+
+    def few(self, scoring: PairScoring, query: _Codes, target: _Codes) -> FewPaths:
+        """Return all best paths of a pair, if they are few."""
+        table = self._table(query, target)
+        if scoring.end_gaps:
+            _put_right_ends(table, scoring.end_gaps)
+        return FewPaths(query, target, scoring, table)
 
     def score(self, query: _Codes, target: _Codes) -> int | None:
         """Return the score of a pair, if it takes no table."""
@@ -105,8 +114,7 @@ class _Walk:
             first = int((columns * (i + 1) + rows).argmin())
             i, j = int(rows[first]), int(columns[first])
         runs = (self._steps if self._linear else self._runs)(i, j)
-        moves, lengths = (each[::-1] for each in runs)
-        path = coordinates(moves, lengths, np.array([j, i]))
+        path = coordinates(runs[0][::-1], runs[1][::-1], np.array([j, i]))
         return int(self._cells[i, j]), path
 
     def _steps(self, i: int, j: int) -> tuple[npt.NDArray[np.uint8], _Int64]:

@@ -215,6 +215,7 @@ class PairwiseAligner(Biopython):
         targets, queries = _paired(targets, queries)
         made, batch = self._batch(targets, queries, strand)
         traces = self._traces(made, batch)
+        few = made.first_paths.few if made.first_paths else None
         for p, (target, query, each) in enumerate(zip(targets, queries, traces, strict=True)):
             units, first = each
             paths = AllPaths(
@@ -222,6 +223,7 @@ class PairwiseAligner(Biopython):
                 made.scoring,
                 units,
                 first=first,
+                few=few and partial(few, made.scoring, *batch.pair(p)),
                 linear=made.linear,
                 turned=strand == "-",
             )

@@ -18,6 +18,8 @@ from Bio.SeqRecord import SeqRecord
 from glsw.engines.base import Engine
 from glsw.engines.cpu_pairs import SinglePairs
 from glsw.scoring.gaps import FREE, GapCost
+from glsw.wings.biopython import all_paths
+from glsw.wings.biopython.all_paths import FewPaths, PathTable
 from glsw.wings.biopython.pairwise import PairwiseAligner
 
 ENGINES = ("reference", "auto", "diagonal", "fragment", "blocked")
@@ -320,6 +322,27 @@ def test_all_alignments(make_settings, seed):
         strand = str(rng.choice(["+", "-"])) if set(letters) <= set("ACGT") else "+"
         target, query = (random_letters(rng, letters, 8) for _ in range(2))
         check_all(reference(**settings), biopython(settings), target, query, strand)
+
+
+@pytest.mark.parametrize("few", [2**13, 6])
+@pytest.mark.parametrize("seed", range(10))
+def test_few_paths_are_those_of_whole_tables(monkeypatch, few, seed):
+    """They are found from H alone if they go through few cells, else by tables of all states."""
+    monkeypatch.setattr(all_paths, "_FEW", few)
+    rng, found = np.random.default_rng([seed, 21]), []
+    for k in range(40):
+        settings, letters = (random_settings, linear_settings)[k % 2](rng)
+        target, query = (random_letters(rng, letters, (4, 8, 30)[k % 3]) for _ in range(2))
+        paths = PairwiseAligner(engine="reference", **settings).align(target, query)._paths
+        if not paths._none:
+            table, whole = paths._table, PathTable(*paths._pair, paths._scoring, paths._score)
+            assert table.count == whole.count
+            several = [islice(each.paths(paths._linear), 50) for each in (table, whole)]
+            first, second = ([path.tolist() for path in each] for each in several)
+            assert first == second
+            found.append(type(table))
+    assert {FewPaths, PathTable} >= set(found)
+    assert found.count(FewPaths) > 20 if few > 6 else PathTable in found
 
 
 @pytest.mark.parametrize("make_settings", [random_settings, linear_settings])

@@ -79,8 +79,7 @@ vendors: $(VENV)/installed-dev ## compile the shaders with other vendors' driver
 
 site: $(VENV)/installed-docs ## build the documentation in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "open build/site/index.html; the search box needs a server:"
-	@echo "$(BIN)/python -m http.server --directory build/site 8000, then http://localhost:8000"
+	@echo "open build/site/index.html"
 
 lint: $(VENV)/installed-dev ## ruff: rules and format
 	$(BIN)/ruff check --quiet .

@@ -99,6 +99,13 @@ def on_env(env: Any, config: MkDocsConfig, files: Files) -> None:
         page.content = "".join(parts)
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """Copy the search index into a script, which pages opened as files may load (local.js)."""
+    index = Path(config.site_dir) / "search" / "search_index.json"
+    text = index.read_text(encoding="utf-8")
+    index.with_suffix(".js").write_text(f"var __index = {text}\n", encoding="utf-8")
+
+
 def _title(files: Files, name: str) -> str:
     """Return the first heading of a page."""
     file = files.get_file_from_path(name)

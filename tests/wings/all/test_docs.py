@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -162,7 +163,10 @@ def test_site_builds_without_warnings(tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "index.html").exists()
+    home = (tmp_path / "index.html").read_text("utf-8")
+    assert 'src="local.js"' in home[: home.index("</head>")], "the theme's scripts come first"
+    index = (tmp_path / "search" / "search_index.js").read_text("utf-8")
+    assert json.loads(index.removeprefix("var __index = "))["docs"]
     api = "".join(path.read_text("utf-8") for path in (tmp_path / "api").glob("*.html"))
     for name in {*glsw.__all__} - {"__version__"}:
         assert re.search(rf'id="glsw\.[\w.]*\b{name}"', api), f"{name} is not in the API"

@@ -107,7 +107,8 @@ class Throttle:
         """Cut ``range(N)`` as `slices`, and wait when there are `SLICES_AT_ONCE`.
 
         So the device has work while the next slice is prepared, and while the last work groups of
-        a slice end, which may take longer than all others of it.
+        a slice end, which may take longer than all others of it. When all are queued, an empty one
+        follows, after which they are waited for.
 
         Parameters
         ----------
@@ -128,18 +129,23 @@ class Throttle:
                 yield part
                 running.append((int(work[part.stop] - work[start]), self._device.fence()))
                 start = part.stop
+                if start == total:
+                    yield range(total, total)
             if len(running) == SLICES_AT_ONCE or start == total:
                 count, fence = running.popleft()
+                late = fence.passed()  # then the device has been faster than this will say
                 if not fence.wait(self._device.patience or math.inf):
                     raise EndlessError(f"{self._device.info.name} does not finish")
-                now = time.perf_counter()
-                ended.append((count, now - done))
+                now, before = time.perf_counter(), done
+                done, rate = now, count / max(now - before, _LEAST_SECONDS)
+                if late and rate < (self.rate or 0):
+                    continue
+                ended.append((count, now - before))
                 if not self.new:  # the first one has waited for its program too
-                    self.rate = count / max(now - done, _LEAST_SECONDS)
+                    self.rate = rate
                 counts, seconds = zip(*ended, strict=True)  # of several, because they overlap
                 each = sum(seconds) / len(ended) / SLICES_AT_ONCE
                 self._learn(sum(counts) // len(ended), each, most=16.0)
-                done = now
 
     def _learn(self, count: int, seconds: float, *, most: float = 4.0) -> None:
         """Change the size of slices after one of ``count``; a small rest says little about it.

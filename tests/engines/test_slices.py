@@ -1,16 +1,22 @@
 """Slices of engine `lanes`: all work groups once, and borders that no two of them share."""
 
 import random
+from itertools import count
 
 import numpy as np
 import pytest
+from cases import standing_in
 
 from glsw import Scoring
+from glsw.device.transfer import Fence
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometry, Limits
 from glsw.engines.lanes.jobs import WorkGroups
+from glsw.engines.lanes.pipeline import Pipeline
 from glsw.engines.lanes.slices import Queue, Slices
-from glsw.sequences.encoded import offsets_of
+from glsw.engines.throttle import Throttle
+from glsw.engines.tiles import ScanTile
+from glsw.sequences.encoded import Sequences, offsets_of
 
 
 class AnyThrottle:
@@ -89,3 +95,68 @@ def test_rows_between_strips_take_what_the_work_is_worth(device):
     assert Queue(engine, 2**27, Limits()).border_room(2**40) == 2**26
     queue._border_bytes = 2**31  # of work before
     assert queue.border_room(0) == min(limit, 2**28)
+
+
+class FakeDevice:
+    """A device whose fences note when they are waited for, and have been passed or not."""
+
+    patience = None
+
+    def __init__(self, passed=False):
+        self.told, self._passed = [], passed
+
+    def fence(self):
+        told, passed = self.told, self._passed
+
+        class Fence:
+            def passed(self):
+                return passed
+
+            def wait(self, seconds):
+                told.append("waited")
+                return True
+
+        return Fence()
+
+
+@pytest.mark.parametrize(("size", "slices"), [(100, 1), (50, 2), (20, 5)])
+def test_two_slices_can_be_queued_before_one_is_waited_for(size, slices):
+    device, whole = FakeDevice(), np.arange(101)
+    queued = Throttle(device, size).overlapping(whole, 0 * whole, 0)
+    assert [len(next(queued)), len(next(queued))] == ([size] * slices + [0])[:2]
+    assert not device.told
+    assert sum(map(len, queued)) == 100 - min(2, slices) * size
+    assert len(device.told) >= min(2, slices)
+
+
+@pytest.mark.parametrize("passed", [False, True])
+def test_slices_that_ended_before_they_were_waited_for_make_none_smaller(monkeypatch, passed):
+    seconds = count()
+    monkeypatch.setattr("time.perf_counter", lambda: next(seconds))
+    throttle, whole = Throttle(FakeDevice(passed), 10), np.arange(101)
+    throttle.new, throttle.rate = False, 500.0
+    slices = list(throttle.overlapping(whole, 0 * whole, 0))
+    assert (len(slices) == 11) == passed
+    assert (throttle.rate == 500) == passed
+
+
+def test_the_next_round_is_prepared_before_the_device_is_waited_for(device, monkeypatch):
+    told = []
+
+    def telling(kind, name):
+        method = getattr(kind, name)
+
+        def told_of(self, *given):
+            told.append(name)
+            return method(self, *given)
+
+        monkeypatch.setattr(kind, name, told_of)
+
+    engine = Lanes(Scoring.blast(), standing_in(device), number="int32")
+    some = Sequences.of([np.arange(20, dtype=np.uint8)] * 3)
+    tiles = [ScanTile(some, some) for _ in range(4)]
+    assert all((each == each[0, 0]).all() for each in engine.scan(tiles))  # the rate is known now
+    telling(Pipeline, "_begin")
+    telling(Fence, "wait")
+    assert len(list(engine.scan(tiles))) == 4
+    assert told == ["_begin", *["_begin", "wait"] * 3, "wait"]

@@ -106,7 +106,7 @@ class Limits:
     first_use: int = 2**20
     free: int = 2**31
     block: int = 2**23
-    passing: int = 2**16
+    passing: int = 2**17
     passing_groups: int = 1024
     passing_lanes: int = 256
 

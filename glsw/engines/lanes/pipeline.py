@@ -76,7 +76,7 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
     def room(self, tile: TileT) -> FoundT:
         """Return what is to be filled by a tile."""
 
-    def get_ready_to_read(self, current: Round) -> None:
+    def get_ready_to_read(self, work: Work[FoundT], current: Round) -> None:
         """Do what `reading` needs while the device is busy; called several times."""
 
     @abstractmethod
@@ -91,14 +91,16 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
         """Yield what each task has found."""
         engine = self._engine
         work = next(self._works, None)
-        current = self._begin(work) if work else None
+        current = self._started(work) if work else None
         while work and current:
             part = work.part
             engine.meanwhile = self._look_ahead(part)
-            for _ in current.slices:
+            while True:  # two slices are queued
                 if engine.hints.rate is not None:  # it decides how many queries follow
                     engine.do_meanwhile()
-                    self.get_ready_to_read(current)
+                    self.get_ready_to_read(work, current)
+                if next(current.slices, self) is self:
+                    break
             while engine.do_meanwhile():
                 pass
             following, prepared = self._next
@@ -109,14 +111,19 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
             engine.targets.forget_before()
             current = prepared
             if following and not current:
-                current = self._begin(following)
-                engine.queue.ahead(current.slices)
+                current = self._started(following)
             packings = engine.targets.packings
             if work.last:
                 yield work.found
             if following and packings != engine.targets.packings:  # the caller has used the engine
-                current = self._begin(following)
+                current = self._started(following)
             work = following
+
+    def _started(self, work: Work[FoundT]) -> Round:
+        """Make the jobs of some queries, and queue the first slices of their work."""
+        found = self._begin(work)
+        self._engine.queue.ahead(found.slices)
+        return found
 
     def _look_ahead(self, part: Sequences) -> Iterator[None]:
         """Prepare the next queries, or upload the residues of their targets, in some steps."""
@@ -130,7 +137,6 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
         if large and not same:
             yield from self._engine.targets.prefetch(following.part)
         if same or not large or len(part.residues) <= small:
-            yield
             self._next = following, self._begin(following)
 
     def _begin(self, work: Work[FoundT]) -> Round:
@@ -206,7 +212,7 @@ class Matrices(Pipeline[ScanTile, npt.NDArray[np.int32], list[npt.NDArray[np.int
         whole = not self.halved(tile.queries, tile.targets)
         return self._engine.room_for(tile.queries.lengths, tile.targets.lengths, whole=whole)
 
-    def get_ready_to_read(self, current: Round) -> None:
+    def get_ready_to_read(self, work: Work[npt.NDArray[np.int32]], current: Round) -> None:
         """Have memory for the scores."""
         self._engine.device.readback.reserve(sum(job.score_bytes for job in current.jobs))
 

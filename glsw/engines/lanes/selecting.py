@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
+import moderngl
 import numpy as np
 import numpy.typing as npt
 
@@ -14,7 +15,7 @@ from glsw.engines.answers import check_found, check_range, impossible
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32
 from glsw.engines.lanes.pipeline import Pipeline, Work
-from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS
+from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, Targets
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
 from glsw.scoring.gaps import EndGaps
 from glsw.sequences.encoded import offsets_of
@@ -22,7 +23,7 @@ from glsw.sequences.encoded import offsets_of
 if TYPE_CHECKING:
     from glsw.engines.base import Progress
     from glsw.engines.lanes.engine import Lanes
-    from glsw.engines.lanes.jobs import Job, Round
+    from glsw.engines.lanes.jobs import Round
 
 BINDINGS = QUERY_BOUNDS, TARGET_BOUNDS, PASSING = (
     Binding("QUERY_BOUNDS", COLUMNS.number),  # which `compact` does not read
@@ -37,17 +38,26 @@ _Int64 = npt.NDArray[np.int64]
 class Selecting(Pipeline[BoundedTile, "Selected", Passing]):
     """Computes tiles one after the other, and keeps the pairs that pass."""
 
+    _layout: _Layout | None = None
+
     def room(self, tile: BoundedTile) -> Selected:
         """Return what collects the pairs of a tile."""
         return Selected(tile)
 
+    def get_ready_to_read(self, work: Work[Selected], current: Round) -> None:
+        """Have the layout of the scores."""
+        last = self._layout
+        if current.jobs and (last is None or last.round is not current):
+            self._layout = _Layout(work.found.tile, current, last.columns if last else None)
+
     def reading(self, work: Work[Selected], done: Round) -> Callable[[], Passing]:
-        """Read the pairs of a round that pass; some scores may be too high for its numbers."""
-        found = Passing(*np.empty((3, 0), np.int32))
-        if done.jobs:
-            layout = _Layout(work.found.tile, done)
-            found = layout.pairs(_compacted(self._engine, layout, done.jobs))
-        return lambda: found
+        """Begin to read the pairs that pass; some scores may be too high for their numbers."""
+        if not done.jobs:
+            return lambda: Passing(*np.empty((3, 0), np.int32))
+        self.get_ready_to_read(work, done)
+        assert self._layout
+        layout, entries = self._layout, _compacting(self._engine, self._layout)
+        return lambda: layout.pairs(entries())
 
     def keep(self, work: Work[Selected], done: Round, stored: Passing) -> None:
         """Collect them."""
@@ -87,29 +97,41 @@ class Selected:
         return Passing(query, target, score[order])
 
 
-class _Layout:
-    """Which query and target each score of a round has, in the order of the jobs."""
+class _Columns:
+    """Which target each score of a row has, and its bound: of all rows of some shares in turn."""
 
-    def __init__(self, tile: BoundedTile, done: Round) -> None:
-        jobs = done.jobs
+    def __init__(self, shares: list[Targets], bounds: npt.NDArray[np.int32]) -> None:
+        self.shares, self.bounds = shares, bounds
+        parts = [_targets_of(each) for each in shares]
+        first = offsets_of([len(each) for each in parts]).tolist()
+        self.first = {id(share): at for share, at in zip(shares, first, strict=False)}
+        self.target = np.concatenate(parts)
+        self.target_bounds = np.full(len(self.target), _NO_TARGET, np.int32)
+        some = self.target >= 0
+        self.target_bounds[some] = bounds[self.target[some]]
+
+
+class _Layout:
+    """Which query and target each score of a round has, in the order of the jobs.
+
+    ``columns`` are perhaps those of the round before, mostly with the same targets.
+    """
+
+    def __init__(self, tile: BoundedTile, done: Round, columns: _Columns | None) -> None:
+        self.round, jobs = done, done.jobs
         self.targets = np.array([job.packed.row_size for job in jobs], np.int64)
         counts = np.array([len(job.rows) for job in jobs], np.int64)
         *first_score, self.scores = offsets_of(self.targets * counts).tolist()
         self.first_score = np.array(first_score, np.int64)
         self.first_query = offsets_of(counts)[:-1]
         self._query = np.concatenate([job.rows["query"] for job in jobs])
-        first: dict[int, int] = {}
-        parts: list[npt.NDArray[np.int32]] = []
-        for job in jobs:
-            if id(job.targets) not in first:
-                first[id(job.targets)] = sum(map(len, parts))
-                parts.append(_targets_of(job))
-        self.first_target = np.array([first[id(job.targets)] for job in jobs], np.int64)
-        self._target = np.concatenate(parts)
         self.query_bounds = tile.query_bounds[self._query]
-        self.target_bounds = np.full(len(self._target), _NO_TARGET, np.int32)
-        some = self._target >= 0
-        self.target_bounds[some] = tile.target_bounds[self._target[some]]
+        shares = list({id(job.targets): job.targets for job in jobs}.values())
+        same = columns is not None and columns.bounds is tile.target_bounds
+        if columns is None or not same or [*map(id, shares)] != [*columns.first]:
+            columns = _Columns(shares, tile.target_bounds)
+        self.columns = columns
+        self.first_target = np.array([columns.first[id(job.targets)] for job in jobs], np.int64)
 
     def pairs(self, entries: npt.NDArray[np.uint32]) -> Passing:
         """Return the pairs of the entries of compact.comp, shape (N, 2)."""
@@ -117,52 +139,70 @@ class _Layout:
         job = np.searchsorted(self.first_score, numbers, "right") - 1
         row, stored = np.divmod(numbers - self.first_score[job], self.targets[job])
         query = self._query[self.first_query[job] + row]
-        target = self._target[self.first_target[job] + stored]
+        target = self.columns.target[self.first_target[job] + stored]
         return Passing(query, target, entries[:, 1].astype(np.int32))
 
 
-def _targets_of(job: Job) -> npt.NDArray[np.int32]:
+def _targets_of(share: Targets) -> npt.NDArray[np.int32]:
     """Return the number of the target of each score of a row, -1 of that of none."""
-    positions = job.targets.positions
+    positions = share.positions
     if isinstance(positions, slice):
         positions = np.arange(positions.start, positions.stop)
     return np.append(positions, -1).astype(np.int32)
 
 
-def _compacted(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> npt.NDArray[np.uint32]:
-    """Have the device list the scores of jobs that pass, release these, and return the list."""
-    device = engine.device
+def _compacting(engine: Lanes, layout: _Layout) -> Callable[[], npt.NDArray[np.uint32]]:
+    """Have the device list the scores that pass; return what gives the list and frees these."""
+    device, jobs, usual = engine.device, layout.round.jobs, engine.limits.passing
     device.ctx.memory_barrier()
     device.check("computing lanes")
     engine.count_memory(each for job in jobs for each in job.buffers)
     engine.upload(QUERY_BOUNDS, layout.query_bounds)
-    engine.upload(TARGET_BOUNDS, layout.target_bounds)
-    room = max(engine.limits.passing, engine.reserve(PASSING, 0).size // 8 - 1)
-    while True:
-        buffer = engine.reserve(PASSING, 8 * (room + 1))
-        buffer.write(np.array([0, room], np.uint32).tobytes())
-        _dispatch(engine, layout, jobs)
-        device.ctx.memory_barrier()
-        engine.device.wait()
-        (count,) = np.frombuffer(buffer.read(4), np.uint32).tolist()
+    engine.upload(TARGET_BOUNDS, layout.columns.target_bounds)
+    room = max(usual, engine.reserve(PASSING, 0).size // 8 - 1)
+    listed = _listing(engine, layout, room)
+    used = [*engine.pool.behind(), *chain(*(job.buffers for job in jobs))]
+
+    def taken() -> npt.NDArray[np.uint32]:
+        buffer, first = listed
+        (words,) = (each.view(np.uint32) for each in first())
+        count = int(words[0])
         check_range(engine, "a number of pairs of", count, 0, layout.scores)
-        if count <= room:
-            break
-        room = layout.scores
-    entries = np.frombuffer(buffer.read(8 * count, offset=8) if count else b"", np.uint32)
-    device.check("reading pairs")
-    engine.pool.give(chain(engine.pool.behind(), *(job.buffers for job in jobs)))
-    check_range(engine, "a pair with number", entries[::2], 0, layout.scores - 1)
-    return entries.reshape(-1, 2)
+        if count > room:
+            buffer, first = _listing(engine, layout, layout.scores)
+            (words,) = (each.view(np.uint32) for each in first())
+            check_range(engine, "a number of pairs of", int(words[0]), count, count)
+        entries = words[2 : 2 * count + 2].copy()
+        if count > usual:
+            rest = buffer.read(8 * (count - usual), offset=8 * (usual + 1))
+            entries = np.append(entries, np.frombuffer(rest, np.uint32))
+        device.check("reading pairs")
+        engine.pool.give(used)
+        check_range(engine, "a pair with number", entries[::2], 0, layout.scores - 1)
+        return entries.reshape(-1, 2)
+
+    return taken
 
 
-def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
+def _listing(
+    engine: Lanes, layout: _Layout, room: int
+) -> tuple[moderngl.Buffer, Callable[[], list[npt.NDArray[np.uint8]]]]:
+    """Have scores listed, so many at most; return where, and what gives their number and some."""
+    buffer = engine.reserve(PASSING, 8 * (room + 1))
+    buffer.write(np.array([0, room], np.uint32).tobytes())
+    _dispatch(engine, layout)
+    device = engine.device
+    device.ctx.memory_barrier()
+    return buffer, device.readback.begin([(buffer, 8 * (engine.limits.passing + 1))])
+
+
+def _dispatch(engine: Lanes, layout: _Layout) -> None:
     limits = engine.limits
     program = engine.program("compact.comp", WORKGROUP=limits.passing_lanes)
     program["limit"] = NEVER if engine.geometries.number == INT32 else engine.wrong_from
     for binding in BINDINGS:
         engine.reserve(binding, 0)
-    for k, job in enumerate(jobs):
+    for k, job in enumerate(layout.round.jobs):
         job.scores.bind_to_storage_buffer(SCORES.number)
         for name in ("targets", "first_score", "first_query", "first_target"):
             program[name] = int(getattr(layout, name)[k])
@@ -173,9 +213,10 @@ def _dispatch(engine: Lanes, layout: _Layout, jobs: Sequence[Job]) -> None:
 def _of_empty(tile: BoundedTile, ends: EndGaps | None) -> Iterator[Passing]:
     """Yield the pairs with a sequence without residues that pass: local alignments score 0."""
     queries, targets = (each.lengths == 0 for each in (tile.queries, tile.targets))
-    every = np.flatnonzero(targets), np.arange(len(targets))
-    for rows, columns in ((~queries, every[0]), (queries, every[1])):
-        query = np.flatnonzero(rows)
+    for rows, those in ((~queries, targets), (queries, np.ones(len(targets), np.bool_))):
+        if not rows.any() or not those.any():
+            continue
+        query, columns = np.flatnonzero(rows), np.flatnonzero(those)
         score = np.zeros((len(query), len(columns)), np.int32)
         if ends:
             score[:] = ends.alone(tile.queries.lengths[query, None], tile.targets.lengths[columns])

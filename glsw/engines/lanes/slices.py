@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _SOFTWARE_CELLS = 2**26  # of the first slice of time
 _SHORT_CELLS = 2**36  # of the shortest targets, which show how many a slice of time takes
-_SLICES_AHEAD = 2  # so many can be queued before one is waited for
+_SLICES_AHEAD = 2  # so many can be queued before one is waited for, see `Throttle.overlapping`
 _LEAST_BORDER_BYTES = 2**26
 _BORDER_BYTES_OF_A_SLICE = 2**24  # so many are cleared and freed while a slice runs out
 

@@ -68,20 +68,22 @@ def kind_of(texts: Iterable[str | bytes | bytearray]) -> Kind:
     >>> [kind_of(["A" * (100 - k) + "R" * k]).nucleic for k in (25, 26)]
     [True, False]
     """
-    left, common, nucleotides = LETTERS_TO_TELL, 0, 0
+    left, parts = LETTERS_TO_TELL, []
     for text in texts:
         data = text[:left]
         if isinstance(data, str):
             data = data.encode("ascii", "replace")
-        others = data.translate(None, _COMMON)
-        common += len(data) - len(others)
-        nucleotides += len(data) - len(others.translate(None, _NUCLEOTIDES))
+        parts.append(data)
         left -= len(data)
         if not left:
             break
-    counted = LETTERS_TO_TELL - left
+    letters = b"".join(parts)
+    counted = len(letters)
     if not counted:
         return Kind(None, 0)
+    others = letters.translate(None, _COMMON)
+    common = counted - len(others)
+    nucleotides = counted - len(others.translate(None, _NUCLEOTIDES))
     enough = 100 * nucleotides >= PERCENT_NUCLEOTIDES * counted
     return Kind(enough and 100 * common >= PERCENT_COMMON * counted, counted)
 

@@ -88,6 +88,7 @@ _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one disp
 _FROM_THE_FIRST = np.zeros(1, np.intp)
 _NO_SCORE = -(2**31) + 1  # of global alignments, which may be negative
 _PLAIN = {"subgroups": False, "number": "int32"}
+_LEAST_BLOCK, _BLOCKS = 2**20, 8  # bytes of scores that a thread puts in place, and such blocks
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
 
@@ -423,12 +424,12 @@ class Lanes(ComputeEngine):
         if self.geometries.number != INT32:
             most = rows["length"].astype(np.int64) * self.scoring.maximum
             can[numbers] = (most >= self.wrong_from) if self.scoring.local else True
+        total = sum(each.nbytes for each in stored)
+        block = min(self.limits.block, max(_LEAST_BLOCK, total // _BLOCKS))
         blocks = [
             (job.targets.positions, job.rows["query"][some], scores[some])
             for job, scores in zip(done.jobs, stored, strict=True)
-            for some in cut(
-                [offsets_of(np.full(len(scores), scores[0].nbytes))], [self.limits.block]
-            )
+            for some in cut([offsets_of(np.full(len(scores), scores[0].nbytes))], [block])
         ]
         put = partial(_put, found, can, self.wrong_from)
         large = len(blocks) > len(stored)

@@ -2,6 +2,7 @@
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -101,6 +102,48 @@ def test_other_modes(mode, distance, cutoff):
     expected = brute_force(given, given, distance, cutoff, mode=mode)
     np.testing.assert_allclose(dense(found), expected)
     assert 12 < found.nnz < 144
+
+
+BLOSUM, SEPARATE = Scoring.named("BLOSUM62", 11, 11), {"insertion_open": 5, "insertion_extend": 2}
+
+
+@pytest.mark.parametrize("columns", [False, True])
+@pytest.mark.parametrize(
+    ("scoring", "distance", "cutoff", "letters", "share"),
+    [
+        (BLOSUM, "self", 10, "ACDEFG", 0.4),
+        (BLOSUM, "self", 25, "ACDEFGX", 0.7),  # X with X scores less than with others
+        (BLOSUM, "score", 30, "ACDEFGX", 0.75),
+        (Scoring.named("BLOSUM62", 9, 2), "self", 14, "ACDEFG", 0.8),
+        (Scoring.named("BLOSUM62", 12, 0), "self", 11, "ACDEFG", 0.4),
+        (replace(Scoring.named("BLOSUM62", 9, 3), **SEPARATE), "self", 6, "ACDEFG", 0.4),
+    ],
+)
+def test_global_pairs_of_lengths_that_differ_too_much_are_not_computed(
+    scoring, distance, cutoff, letters, share, columns, monkeypatch
+):
+    monkeypatch.setattr(near_pairs, "_LEAST_TARGETS", 2)
+    computed, reference = [], ENGINES["reference"]
+    best = reference.best
+    monkeypatch.setattr(
+        reference, "best", lambda s, b, *a, **o: computed.append(b.cells) or best(s, b, *a, **o)
+    )
+    random = np.random.default_rng(5)
+    given = words(random.integers(0, 14, 40), letters, 1)
+    given += [given[k][:-1] for k in range(0, 40, 4)]
+    others = [*words(random.integers(0, 14, 20), letters, 2), *given[::3]] if columns else given
+    options, told = {"scoring": scoring, "mode": "global", "engine": "reference"}, []
+    which = {"cutoff": cutoff, "distance": distance, "progress": told.append}
+    found = glsw.neighbors(given, others if columns else None, **which, **options)
+    own = sum(len(word) ** 2 for word in given)
+    cells = sum(map(len, given)) * sum(map(len, others))
+    if not columns and scoring.symmetric:
+        cells = (cells + own) // 2
+    assert sum(told) == cells
+    assert sum(computed) < share * cells + 2 * own  # with scores of each with itself
+    expected = brute_force(given, others, distance, cutoff, **options)
+    np.testing.assert_array_equal(dense(found), expected)
+    assert 10 < found.nnz < 0.5 * expected.size
 
 
 def test_a_scoring_that_is_not_symmetric():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from glsw.pairs.all_pairs import (
 )
 from glsw.pairs.distances import Rule, ScoredPairs, Values
 from glsw.run.pool import Runner
+from glsw.scoring.gaps import EndGaps
+from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, ranges
 from glsw.sequences.tiles import Tile
 
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 _PENDING = 2**22  # pairs that may wait until all but the k best of each row are dropped
 _PAIRS_ALIGNED = 2**16  # together
 _MAX_SCORES = 2**26  # of a tile, where the engine does not keep them
+_LEAST_TARGETS = 2**8  # of a tile of sequences of about the same length
 
 _Int32 = npt.NDArray[np.int32]
 _Int64 = npt.NDArray[np.int64]
@@ -95,11 +99,89 @@ def scipy_sparse() -> Any:
 def _found(
     run: Runner, queries: Sequences, targets: Sequences, rule: Rule, symmetric: bool
 ) -> Iterator[ScoredPairs]:
-    """Yield the pairs that reach the bounds of a rule; of symmetric ones those of i <= j."""
-    every = list(pieces(queries, targets, run.engine.hints.part, symmetric=symmetric))
+    """Yield the pairs that reach the bounds of a rule; of symmetric ones each in one order.
+
+    If their order does not matter, sequences are sorted by length where that excludes pairs.
+    """
+    sides, bounds = (queries, targets), rule.bounds
+    most = None if rule.aligns else most_difference(run.engine.scoring, sides, bounds)
+    if most is None:
+        every = list(pieces(*sides, run.engine.hints.part, symmetric=symmetric))
+        yield from _found_in(run, every, sides, bounds, rule, symmetric)
+        return
+    numbers = [np.argsort(each.lengths, kind="stable").astype(np.int32) for each in sides]
+    sides = queries.select(numbers[0]), targets.select(numbers[1])
+    bounds = bounds[0][numbers[0]], bounds[1][numbers[1]]
+    whole = list(pieces(*sides, run.engine.hints.part, symmetric=symmetric))
+    every = [part for each in whole for part in _about_as_long(each, sides, most)]
+    cells = [sum(cells_of(x, *sides, symmetric=symmetric) for x in some) for some in (whole, every)]
+    run.report(cells[0] - cells[1])
+    for found in _found_in(run, every, sides, bounds, rule, symmetric):
+        query, target = numbers[0][found.query], numbers[1][found.target]
+        yield found._replace(query=query, target=target)
+
+
+def most_difference(
+    scoring: Scoring, sides: tuple[Sequences, Sequences], bounds: tuple[_Int32, _Int32]
+) -> int | None:
+    """Return by how many letters sequences of pairs that pass can differ; None if that is no bound.
+
+    In a global alignment of sequences that differ by d letters gaps cost at least as much as one
+    of d positions, and aligned letters score no more than the best ones of each do.
+
+    >>> scoring = Scoring.named("BLOSUM62", 11, 11).in_mode("global")
+    >>> some = Sequences.of([scoring.alphabet.encode(word) for word in ("CASSF", "CASSYF", "CAW")])
+    >>> bound = np.array([27, 34, 24], np.int32) - 10  # scores with themselves, and a cutoff
+    >>> most_difference(scoring, (some, some), (bound, bound))
+    0
+    """
+    costs = scoring.insertion, scoring.deletion
+    if scoring.end_gaps != EndGaps.for_mode("global", *costs) or not all(map(len, sides)):
+        return None
+    slack = 0
+    for k, (each, least) in enumerate(zip(sides, bounds, strict=True)):
+        best = np.maximum(scoring.matrix.max(axis=1 - k), 0)
+        sums = np.append(0, np.cumsum(best[each.residues], dtype=np.int64))[each.offsets]
+        slack = max(slack, int((np.diff(sums) - least).max()))
+    opening, extending = (min(each) for each in zip(*costs, strict=True))
+    most = 0 if slack < opening else 1 + (slack - opening) // max(1, extending)
+    shortest = min(int(each.lengths.min()) for each in sides)
+    longest = max(int(each.lengths.max()) for each in sides)
+    endless = slack >= opening and not extending
+    return None if endless or most >= longest - shortest else most
+
+
+def _about_as_long(piece: Tile, sides: tuple[Sequences, Sequences], most: int) -> Iterator[Tile]:
+    """Yield parts of a piece with all pairs that differ by so many letters at most.
+
+    The sequences ascend by length.
+    """
+    queries, targets = (each.lengths[some] for each, some in zip(sides, piece, strict=True))
+    bounds = [0]
+    for change in np.flatnonzero(np.diff(targets)).tolist():
+        if change + 1 - bounds[-1] >= _LEAST_TARGETS:
+            bounds.append(change + 1)
+    for start, stop in pairwise([*bounds, len(targets)]):
+        first = int(np.searchsorted(queries, targets[start] - most))
+        last = int(np.searchsorted(queries, targets[stop - 1] + most, "right"))
+        if first < last:
+            rows, columns = piece.queries.start, piece.targets.start
+            yield Tile(slice(rows + first, rows + last), slice(columns + start, columns + stop))
+
+
+def _found_in(
+    run: Runner,
+    every: list[Tile],
+    sides: tuple[Sequences, Sequences],
+    bounds: tuple[_Int32, _Int32],
+    rule: Rule,
+    symmetric: bool,
+) -> Iterator[ScoredPairs]:
+    """Yield the pairs of some pieces that reach the bounds; of symmetric ones those of i <= j."""
+    queries, targets = sides
     if run.workers:
         every = pieces_of_workers(every, queries, targets, run.workers)
-    bounds, part = rule.bounds, Parts(targets)
+    part = Parts(targets)
     works = (
         _Work(
             queries.part(each.queries),

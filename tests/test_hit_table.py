@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 from glsw import Alignment, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.alignment import operations
 from glsw.alignment.columns import columns_of
+from glsw.alignment.hits import Hits
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Ends, Paths, Runs
 from glsw.alignment.table import HitTable
 from glsw.output.cigar import compared
@@ -192,10 +193,13 @@ def test_tables_are_selected_joined_and_pickled() -> None:
     for some, order in ((again, rows), (joined, rows), (backwards, rows[::-1])):
         assert columns_of(some) == [[column[k] for k in order] for column in columns_of(table)]
         assert some.beyond is not None
-    turned = results[0].listed.select(np.array([1, 0]))
+    listed = [result.listed for result in results]
+    turned, last = Hits.selected(listed, [np.array([1, 0]), np.array([len(listed[1]) - 1])])
     assert [hit.target.id for hit in turned] == ["target 1", "target 2"]
     assert [hit.rank for hit in turned] == [1, 2]
     assert turned.table.hidden is None
+    assert turned.table is last.table
+    assert [(hit.rank, str(hit.hsps)) for hit in last] == [(1, str(listed[1][-1].hsps))]
     unaligned = HitTable.of_scores(
         table.scoring, table.queries, table.targets, table.query, table.target, table.units
     )

@@ -198,14 +198,24 @@ class Hits(Sequence[Hit]):
         """All rows."""
         return slice(self._bounds[0], self._bounds[-1])
 
-    def select(self, chosen: npt.NDArray[np.int64]) -> Hits:
-        """Return these hits, in this order, with ranks from 1; of others nothing is known."""
-        bounds = np.array(self._bounds, np.int64)
-        counts = np.diff(bounds)[chosen]
-        rank = np.repeat(np.arange(1, len(chosen) + 1), counts)
-        table = self.table.select(ranges(bounds[:-1][chosen], counts))
-        table = replace(table, rank=rank, hidden=None, beyond=None)
-        return Hits(offsets_of(counts).tolist(), table)
+    @staticmethod
+    def selected(every: Sequence[Hits], chosen: Sequence[npt.NDArray[np.int64]]) -> list[Hits]:
+        """Return some hits of each query, in this order, with ranks from 1, as rows of one table.
+
+        They all are in one table; of what is not chosen nothing is known then.
+        """
+        bounds = [np.array(hits.bounds, np.int64) for hits in every]
+        counts = [np.diff(each)[some] for each, some in zip(bounds, chosen, strict=True)]
+        first = np.concatenate([each[some] for each, some in zip(bounds, chosen, strict=True)])
+        of_each = np.concatenate(counts)
+        rank = np.concatenate([np.arange(1, len(some) + 1) for some in chosen])
+        table = every[0].table.select(ranges(first, of_each))
+        table = replace(table, rank=np.repeat(rank, of_each), hidden=None, beyond=None)
+        rows, ends = offsets_of(of_each).tolist(), np.cumsum([len(some) for some in chosen])
+        return [
+            Hits(rows[end - len(some) : end + 1], table)
+            for some, end in zip(chosen, ends.tolist(), strict=True)
+        ]
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
@@ -407,3 +417,13 @@ class SearchResult:
 
     def _repr_html_(self) -> str:
         return text.html_table(self)
+
+
+def by_table(results: Sequence[SearchResult]) -> list[tuple[HitTable, list[int]]]:
+    """Return the tables of results that have hits, each with the numbers of its results."""
+    found: dict[int, tuple[HitTable, list[int]]] = {}
+    for k, each in enumerate(results):
+        if len(each):
+            table = each.listed.table
+            found.setdefault(id(table), (table, []))[1].append(k)
+    return list(found.values())

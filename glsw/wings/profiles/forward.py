@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.hits import Hits, SearchResult
+from glsw.alignment.hits import Hits, SearchResult, by_table
 from glsw.alignment.paths import DIAGONAL, Runs
-from glsw.alignment.table import HitTable
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Engine
 from glsw.engines.forward import log_sums
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, distinct, offsets_of
+from glsw.sequences.tiles import cut
 from glsw.statistics.base import Floats, Statistics, Unavailable, in_bits
 from glsw.wings.profiles.background import Background
 from glsw.wings.profiles.profile import Profile
@@ -33,7 +33,7 @@ _BIAS_PRIOR = 1 / 256
 """Prior probability of a biased composition, as in HMMER3."""
 _MAX_NATS_TO_SUM = 200.0
 """A best alignment of more nats stands for the sum."""
-_MAX_ODDS_AT_ONCE = 2**22  # of aligned positions: limits the memory
+_MAX_ODDS_AT_ONCE = 2**18  # of aligned positions: limits the memory
 
 
 class ForwardScores:
@@ -102,6 +102,26 @@ class ForwardScores:
             Numbers of a profile and a target.
         """
         return log_sums(self.odds, targets, pairs, self._device)
+
+    def losses(self, runs: Runs, targets: Sequences, pairs: _Int64) -> _Float:
+        """Return how much the score of each pair is reduced in nats, shape (N,).
+
+        ``runs`` are the columns of their best alignments; the others as for `scores`.
+        """
+        codes, found = self.background.codes, np.zeros(len(runs))
+        of_code = np.full(self.odds[0].shape[1], -1)
+        of_code[codes] = np.arange(len(codes))
+        odds = np.concatenate(self.odds)[:, codes]
+        first = offsets_of([len(each) for each in self.odds])[pairs[:, 0]]
+        pairs_of_each = runs.total((runs.moves == DIAGONAL) * runs.lengths)
+        for part in cut([offsets_of(pairs_of_each)], [_MAX_ODDS_AT_ONCE // len(codes)]):
+            at, residues = runs[part].pairs()
+            counts = pairs_of_each[part]
+            at += np.repeat(first[part], counts)
+            residues += np.repeat(targets.offsets[pairs[part, 1]], counts)
+            letters = of_code[targets.residues[residues]]
+            found[part] = _bias_corrections(odds[at], letters, counts)
+        return found
 
 
 @dataclass(frozen=True)
@@ -189,34 +209,36 @@ def with_forward_scores(
     if not some:
         return changed
     made = ForwardScores([profiles[k] for k in some], _device_of(engine))
-    hits = [_best_of(results[k].listed) for k in some]
-    counts = [len(bounds) - 1 for bounds, _ in hits]
-    numbers = [table.target[bounds[:-1]] for bounds, table in hits if table is not None]
-    every = np.concatenate([np.empty(0, np.int64), *numbers])
+    first = [np.array(results[k].listed.bounds[:-1], np.int64) for k in some]  # row of each hit
+    tables = by_table([results[k] for k in some])
+    order = [n for _, group in tables for n in group]
+    rows = [np.concatenate([first[n] for n in group]) for _, group in tables]
+    parts = [table.select(chosen) for (table, _), chosen in zip(tables, rows, strict=True)]
+    profile = np.repeat(order, [len(first[n]) for n in order])
+    every = np.concatenate([np.empty(0, np.int64), *(part.target for part in parts)])
     used = distinct(every)
     targets = database.select(database.rank[used].tolist())
-    pairs = np.stack(
-        [np.repeat(np.arange(len(some)), counts), np.searchsorted(used, every)], axis=1
-    )
-    units = [table.units[bounds[:-1]] for bounds, table in hits if table is not None]
-    scores = made.background.lambda_ * np.concatenate([np.empty(0), *units])
-    few = np.flatnonzero(scores < _MAX_NATS_TO_SUM)
-    scores[few] = made.scores(targets, pairs[few])
-    places = offsets_of(counts)
-    for n, (k, (bounds, table)) in enumerate(zip(some, hits, strict=True)):
-        statistics = ForwardStatistics(float(made.k[n]), len(database))
+    pairs = np.stack([profile, np.searchsorted(used, every)], axis=1)
+    units = np.concatenate([np.empty(0), *(part.units for part in parts)])
+    nats = made.background.lambda_ * units
+    few = np.flatnonzero(nats < _MAX_NATS_TO_SUM)
+    nats[few] = made.scores(targets, pairs[few])
+    nats -= made.losses(Runs.concatenated([part.runs for part in parts]), targets, pairs)
+    lengths = targets.lengths[pairs[:, 1]]
+    known = [ForwardStatistics(k, len(database)) for k in made.k.tolist()]
+    for k, statistics in zip(some, known, strict=True):
         changed[k] = replace(results[k], statistics=statistics)
-        if table is None:
-            continue
-        part, first = slice(places[n], places[n + 1]), bounds[:-1]
-        of_targets = pairs[part, 1]
-        loss = _bias(table.runs[first], made.odds[n], targets, of_targets, made.background)
-        nats, lengths = scores[part] - loss, targets.lengths[of_targets]
+    start = 0
+    for table, group in tables:
         bits, evalues = table.bits.copy(), table.evalues.copy()
-        bits[first] = statistics.bits(nats, lengths)
-        evalues[first] = statistics.evalue(nats, len(profiles[k]), lengths)
-        listed = Hits(bounds.tolist(), replace(table, bits=bits, evalues=evalues))
-        changed[k] = replace(changed[k], hits=listed)
+        for n in group:
+            part = slice(start, start := start + len(first[n]))
+            bits[first[n]] = known[n].bits(nats[part], lengths[part])
+            size = len(profiles[some[n]])
+            evalues[first[n]] = known[n].evalue(nats[part], size, lengths[part])
+        with_sums = replace(table, bits=bits, evalues=evalues)
+        for k in (some[n] for n in group):
+            changed[k] = replace(changed[k], hits=Hits(results[k].listed.bounds, with_sums))
     return changed
 
 
@@ -225,35 +247,6 @@ def _device_of(engine: Engine) -> Device | None:
     if engine.capabilities.requires and engine.device.info.version >= COMPUTE:
         return engine.device
     return None
-
-
-def _best_of(listed: Hits) -> tuple[_Int64, HitTable | None]:
-    """Return the first row of each hit and the row behind the last, and their rows alone."""
-    bounds = np.array(listed.bounds, np.int64)
-    if not len(listed):
-        return bounds[:1], None
-    return bounds - bounds[0], listed.table.select(listed.rows)
-
-
-def _bias(
-    runs: Runs, odds: _Float, targets: Sequences, numbers: _Int64, background: Background
-) -> _Float:
-    """Return how much the score of each hit is reduced in nats, shape (N,).
-
-    Given the columns of their best alignments, and the numbers of their targets.
-    """
-    codes, found = background.codes, np.zeros(len(runs))
-    of_code = np.full(odds.shape[1], -1)
-    of_code[codes] = np.arange(len(codes))
-    most = max(1, _MAX_ODDS_AT_ONCE // (len(odds) * len(codes)))
-    for part in (slice(k, k + most) for k in range(0, len(runs), most)):
-        some = runs[part]
-        at, residues = some.pairs()
-        counts = some.total((some.moves == DIAGONAL) * some.lengths)
-        first = np.repeat(targets.offsets[numbers[part]], counts)
-        letters = of_code[targets.residues[first + residues]]
-        found[part] = _bias_corrections(odds[:, codes][at], letters, counts)
-    return found
 
 
 def _bias_corrections(odds: _Float, letters: _Int64, counts: _Int64) -> _Float:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.aligner import Aligner
-from glsw.alignment.hits import Hits, SearchResult, joined
+from glsw.alignment.hits import Hits, SearchResult, by_table, joined
 from glsw.alignment.paths import DIAGONAL, Runs
 from glsw.options import AlignerSearchOptions, HitOptions, SearchOptions, apart, listing
 from glsw.scoring.kinds import chosen
@@ -79,14 +79,15 @@ class Members:
         some = [k for k, each in found.items() if each.numbers]
         sizes = [len(self._queries[k]) * (1 + len(found[k].numbers)) for k in some]
         made: dict[int, Profile] = {}
-        for part in cut([offsets_of(sizes)], [_MAX_LETTERS]):
-            made |= self._made({k: found[k] for k in some[part]})
+        if some:
+            background = Background(self._queries[0].scoring)
+            for part in cut([offsets_of(sizes)], [_MAX_LETTERS]):
+                made |= self._made({k: found[k] for k in some[part]}, background)
         return made
 
-    def _made(self, found: Mapping[int, Found]) -> dict[int, Profile]:
+    def _made(self, found: Mapping[int, Found], background: Background) -> dict[int, Profile]:
         """Return the profiles of some queries, which all have members."""
         queries = [self._queries[k] for k in found]
-        background = Background(queries[0].scoring)
         alphabet, letters = background.scoring.alphabet, [each.letters for each in queries]
         own = alphabet.encode("".join(letters), unknown=alphabet.wildcard)
         runs = Runs.concatenated([each.runs for each in found.values()])
@@ -313,7 +314,8 @@ def rounds(
                 for k, result in zip(part, results, strict=True)
             }
             built = members.profiles(found)
-            for k, profile, result in zip(part, searching, results, strict=True):
+            shown = _shown(results, [queries[k] for k in part], evalue, top, sums)
+            for k, profile, result in zip(part, searching, shown, strict=True):
                 each = found[k]
                 new = tuple(
                     name
@@ -321,9 +323,8 @@ def rounds(
                     if target not in seen[k]
                 )
                 seen[k].update(each.numbers)
-                shown = _shown(result, queries[k], evalue, top, sums)
                 following = built.get(k, profile)
-                made[k] = Round(number, profile, shown, each.names, new, following)
+                made[k] = Round(number, profile, result, each.names, new, following)
         yield made
         going = [k for k in going if made[k].new]
         if not going:
@@ -407,24 +408,52 @@ def _members(result: SearchResult, inclusion: float, database: Database) -> Foun
 
 
 def _shown(
-    result: SearchResult, query: Record, evalue: float, top: int | None, by_evalue: bool
-) -> SearchResult:
-    """Return the result of a query as given, with the hits within the limits."""
-    listed, more = result.listed, 0
-    if len(listed):
-        first = np.array(listed.bounds[:-1], np.int64)
-        evalues = listed.table.evalues[first]
-        within = np.flatnonzero(evalues <= evalue)
-        if by_evalue:
-            within = within[np.argsort(evalues[within], kind="stable")]
-        more = len(within) - len(within[:top])
-        within = within[:top]
-        if np.array_equal(within, np.arange(len(within))):
-            listed = Hits(listed.bounds[: len(within) + 1], listed.table)
-        else:
-            listed = listed.select(within)
-    limit = evalue if result.statistics and result.statistics.available else None
-    return replace(result, query=query, hits=listed, evalue=limit, more=more)
+    results: Sequence[SearchResult],
+    queries: Sequence[Record],
+    evalue: float,
+    top: int | None,
+    by_evalue: bool,
+) -> list[SearchResult]:
+    """Return the results of queries as given, with the hits within the limits."""
+    shown = []
+    for result, query in zip(results, queries, strict=True):
+        limit = evalue if result.statistics and result.statistics.available else None
+        shown.append(replace(result, query=query, evalue=limit, more=0))
+    for table, group in by_table(results):
+        listed, chosen, counts = [results[k].listed for k in group], [], []
+        for hits in listed:
+            evalues = table.evalues[np.array(hits.bounds[:-1], np.int64)]
+            within = np.flatnonzero(evalues <= evalue)
+            if by_evalue:
+                within = within[np.argsort(evalues[within], kind="stable")]
+            chosen.append(within[:top])
+            counts.append(len(within))
+        if table.hidden is None:
+            listed = Hits.selected(listed, chosen)
+        else:  # of a query whose last hits are left out, its limits still are known
+            listed = [
+                Hits(hits.bounds[: len(some) + 1], table)
+                if np.array_equal(some, np.arange(len(some)))
+                else Hits.selected([hits], [some])[0]
+                for hits, some in zip(listed, chosen, strict=True)
+            ]
+        for k, hits, count in zip(group, listed, counts, strict=True):
+            shown[k] = replace(shown[k], hits=hits, more=count - len(hits))
+    return shown
+
+
+def last_results(results: Sequence[SearchResult]) -> list[SearchResult]:
+    """Return the same results, without the rows of other rounds in their tables."""
+    found = list(results)
+    for table, group in by_table(results):
+        listed = [results[k].listed for k in group]
+        if table.hidden is None and sum(hits.bounds[-1] - hits.bounds[0] for hits in listed) < len(
+            table
+        ):
+            every = Hits.selected(listed, [np.arange(len(hits)) for hits in listed])
+            for k, hits in zip(group, every, strict=True):
+                found[k] = replace(results[k], hits=hits)
+    return found
 
 
 def inclusion_of(given: float | None, sums: bool) -> float:

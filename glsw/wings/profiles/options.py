@@ -27,6 +27,7 @@ from glsw.wings.profiles.iteration import (
     SUMS_INCLUSION,
     Round,
     inclusion_of,
+    last_results,
     rounds,
     together,
     with_work_of,
@@ -147,9 +148,10 @@ def iterated(
             results[0] = _without_hits(aligner, queries[numbers[0]], database)
             converged += 1
         converged += sum(each.converged for each in last.values())
-        for k, number in enumerate(numbers):
-            bar.expect(results[k].cells - given.cells[arguments.skip + number])
-            yield results[k]
+        of_each = last_results([results[k] for k in range(len(numbers))])
+        for number, result in zip(numbers, of_each, strict=True):
+            bar.expect(result.cells - given.cells[arguments.skip + number])
+            yield result
     _say(queries, counts, converged)
 
 

@@ -74,7 +74,7 @@ def dense(found):
 @pytest.mark.parametrize("columns", [None, OTHERS])
 def test_as_brute_force(distance, columns, monkeypatch):
     monkeypatch.setattr(all_pairs, "_MAX_SCORES", 40)
-    monkeypatch.setattr(all_pairs, "_MAX_TARGETS", 11)
+    monkeypatch.setattr(all_pairs, "MAX_TARGETS", 11)
     monkeypatch.setattr(near_pairs, "_PAIRS_ALIGNED", 7)
     cutoff = CUTOFFS[distance]
     found = glsw.neighbors(WORDS, columns, cutoff=cutoff, distance=distance, engine="reference")
@@ -122,7 +122,7 @@ BLOSUM, SEPARATE = Scoring.named("BLOSUM62", 11, 11), {"insertion_open": 5, "ins
 def test_global_pairs_of_lengths_that_differ_too_much_are_not_computed(
     scoring, distance, cutoff, letters, share, columns, monkeypatch
 ):
-    monkeypatch.setattr(near_pairs, "_LEAST_TARGETS", 2)
+    monkeypatch.setattr(near_pairs, "_QUERIES_AS_LONG", (2, 5))
     computed, reference = [], ENGINES["reference"]
     best = reference.best
     monkeypatch.setattr(

@@ -20,7 +20,7 @@ from glsw.sequences.tiles import Tile, even
 
 _MIN_STEPS, _MAX_STEPS, _CELLS_OF_STEP = 6, 16, 2**37
 """Steps of the diagonal of a symmetric table: each meets itself and what follows it."""
-_MAX_TARGETS = 2**18  # of a piece: they stay on the device while all queries meet them
+MAX_TARGETS = 2**18  # of a piece: they stay on the device while all queries meet them
 _MAX_SCORES = 2**25  # of a tile
 _PIECES_OF_WORKER = 16
 
@@ -61,7 +61,7 @@ def pieces(
     every = slice(0, len(queries))
     halves = halves and symmetric
     for part in targets.parts(max(1, residues)):
-        most = isqrt(scores) if halves else _MAX_TARGETS
+        most = isqrt(scores) if halves else MAX_TARGETS
         step = _equal_step(part.stop - part.start, most)
         for start in range(part.start, part.stop, step):
             some = slice(start, min(start + step, part.stop))

@@ -16,6 +16,7 @@ from glsw.engines.base import Engine, Progress, Proportion, Ties, ignore
 from glsw.engines.tiles import BoundedTile, Passing
 from glsw.pairs.align_pairs import aligned
 from glsw.pairs.all_pairs import (
+    MAX_TARGETS,
     Parts,
     cells_in_order,
     cells_of,
@@ -28,7 +29,7 @@ from glsw.run.pool import Runner
 from glsw.scoring.gaps import EndGaps
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, ranges
-from glsw.sequences.tiles import Tile
+from glsw.sequences.tiles import Tile, cut, even
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _PENDING = 2**22  # pairs that may wait until all but the k best of each row are dropped
 _PAIRS_ALIGNED = 2**16  # together
 _MAX_SCORES = 2**26  # of a tile, where the engine does not keep them
-_LEAST_TARGETS = 2**8  # of a tile of sequences of about the same length
+_QUERIES_AS_LONG = 2**8, 2**13  # of a piece of about the same length, least and most
 
 _Int32 = npt.NDArray[np.int32]
 _Int64 = npt.NDArray[np.int64]
@@ -112,10 +113,10 @@ def _found(
     numbers = [np.argsort(each.lengths, kind="stable").astype(np.int32) for each in sides]
     sides = queries.select(numbers[0]), targets.select(numbers[1])
     bounds = bounds[0][numbers[0]], bounds[1][numbers[1]]
-    whole = list(pieces(*sides, run.engine.hints.part, symmetric=symmetric))
-    every = [part for each in whole for part in _about_as_long(each, sides, most)]
-    cells = [sum(cells_of(x, *sides, symmetric=symmetric) for x in some) for some in (whole, every)]
-    run.report(cells[0] - cells[1])
+    every = list(_about_as_long(*sides, most, run.engine.hints.part, symmetric=symmetric))
+    whole = Tile(*(slice(0, len(each)) for each in sides))
+    cells = [cells_of(each, *sides, symmetric=symmetric) for each in (whole, *every)]
+    run.report(cells[0] - sum(cells[1:]))
     for found in _found_in(run, every, sides, bounds, rule, symmetric):
         query, target = numbers[0][found.query], numbers[1][found.target]
         yield found._replace(query=query, target=target)
@@ -151,22 +152,26 @@ def most_difference(
     return None if endless or most >= longest - shortest else most
 
 
-def _about_as_long(piece: Tile, sides: tuple[Sequences, Sequences], most: int) -> Iterator[Tile]:
-    """Yield parts of a piece with all pairs that differ by so many letters at most.
+def _about_as_long(
+    queries: Sequences, targets: Sequences, most: int, residues: int, *, symmetric: bool
+) -> Iterator[Tile]:
+    """Yield pieces, as `pieces` does, with all pairs that differ by so many letters at most.
 
     The sequences ascend by length.
     """
-    queries, targets = (each.lengths[some] for each, some in zip(sides, piece, strict=True))
+    (least, many), lengths = _QUERIES_AS_LONG, queries.lengths
     bounds = [0]
-    for change in np.flatnonzero(np.diff(targets)).tolist():
-        if change + 1 - bounds[-1] >= _LEAST_TARGETS:
-            bounds.append(change + 1)
-    for start, stop in pairwise([*bounds, len(targets)]):
-        first = int(np.searchsorted(queries, targets[start] - most))
-        last = int(np.searchsorted(queries, targets[stop - 1] + most, "right"))
-        if first < last:
-            rows, columns = piece.queries.start, piece.targets.start
-            yield Tile(slice(rows + first, rows + last), slice(columns + start, columns + stop))
+    for end in (*(np.flatnonzero(np.diff(lengths)) + 1).tolist(), len(lengths)):
+        if end - bounds[-1] >= least or end == len(lengths):
+            parts = -(-(end - bounds[-1]) // many)
+            bounds += even(queries.offsets, [1] * parts, slice(bounds[-1], end))[1:]
+    sizes = targets.offsets, np.arange(len(targets) + 1)
+    for start, stop in pairwise(sorted({*bounds})):
+        shortest, longest = lengths[start] - most, lengths[stop - 1] + most
+        first = start if symmetric else int(np.searchsorted(targets.lengths, shortest))
+        last = int(np.searchsorted(targets.lengths, longest, "right"))
+        for part in cut(sizes, [max(1, residues), MAX_TARGETS], slice(first, last)):
+            yield Tile(slice(start, stop), part)
 
 
 def _found_in(

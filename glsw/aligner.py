@@ -80,7 +80,7 @@ class Aligner(PoolUser):
     engine : str
         A name in `glsw.engines.ENGINES`; ``"auto"`` selects an engine for every pair. Without a
         GPU, and if neither ``device`` nor ``memory`` is given, it uses ``"cpu"`` for searches and
-        pairs if pyopal is installed.
+        pairs if pyopal is installed; with a GPU, for single pairs of up to a million cells.
     device : int, str, Device, or list of int or str, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
         Searches run on all devices of a list, with one process per device; everything else runs

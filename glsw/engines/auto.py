@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 MANY, SOFTWARE_MANY = 2048, 8
 """Pairs of a scan from which they fill the lanes of a device."""
 _LARGEST_TABLE = 2**18
-"""Cells of a pair of which the processor has the alignment sooner than a device."""
+"""Cells of a pair of which the processor has the global alignment sooner than a device."""
 _DIAGONAL, _BLOCKED, _SCAN, _FRAGMENT, _LANES = "diagonal", "blocked", "scan", "fragment", "lanes"
 _WINDOWS = "windows"  # of long targets, whose parts other engines compute
 EngineT = TypeVar("EngineT", bound=Engine)
@@ -371,7 +371,8 @@ class Auto(Engine):
             return computes_single(self.scoring, 1, 1)
         engine = self.engine(Cpu)
         assert isinstance(engine, Cpu)
-        return batch.cells <= _LARGEST_TABLE and engine.traces(batch)
+        within = self.scoring.local or batch.cells <= _LARGEST_TABLE
+        return within and engine.traces(batch)
 
     def _scans_together(self, batch: Batch) -> bool:
         """Tell whether the scanner computes all scores at once, without a call for each size.

@@ -155,7 +155,7 @@ def test_no_record_is_made_of_each_text(form, monkeypatch):
 
 @pytest.mark.parametrize("kind", [str, str.encode])
 def test_threads_encode_pieces_of_texts(kind, monkeypatch):
-    for name, value in (("PIECE", 16), ("_TOGETHER", 5), ("_MANY", 2)):
+    for name, value in (("PIECE", 16), ("_MANY", 2)):
         monkeypatch.setattr(f"glsw.sequences.named.{name}", value)
     monkeypatch.setattr("glsw.sequences.alphabet._LONG", 8)
     words, found = random_words(60, 25, LETTERS + "U?"), Counter()

@@ -24,6 +24,7 @@ from glsw.sequences.nucleic import (
 LARGEST = 255
 """The most letters of an alphabet."""
 _LONG = 2**18  # characters
+_LOOKED_UP = 2**16  # pairs of characters, whose places lie in the cache of a core
 _NONE = LARGEST  # what the tables give for a letter outside the alphabet
 _AMBIGUOUS_DNA = "RYSWKMBDHVN"
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
@@ -239,18 +240,13 @@ alphabet (ACGTRYSWKMBDHVN)
                 f"the width of the letters of the {self.name} alphabet"
             )
         data = single_bytes(text)
-        codes = self._translated(data)
-        if self.width > 1:
-            parts = codes.reshape(-1, self.width)
-            codes = self._words[tuple(parts.T)]
-            clean = not (codes == _NONE).any()
-        else:
-            clean = codes.max(initial=0) != _NONE
-            if not clean and self.substitutes:
-                translated = data.translate(self._characters_and_substitutes)
-                codes, clean = np.frombuffer(translated, dtype=np.uint8), _NONE not in translated
-                if substituted is not None:
-                    substituted.update(letter for _, letter in self.substituted(data))
+        codes = np.empty(len(data) // self.width, np.uint8)
+        clean = self.put(data, codes)
+        if not clean and self.substitutes:
+            translated = data.translate(self._characters_and_substitutes)
+            codes, clean = np.frombuffer(translated, dtype=np.uint8), _NONE not in translated
+            if substituted is not None:
+                substituted.update(letter for _, letter in self.substituted(data))
         if clean:
             return codes
         strangers = codes == _NONE
@@ -267,18 +263,36 @@ alphabet (ACGTRYSWKMBDHVN)
             raise error
         return np.where(strangers, np.uint8(replacement), codes)
 
-    def _translated(self, data: bytes) -> Codes:
-        """Return the code of each character; of a long text two at a time, which threads can do."""
-        if len(data) < _LONG:
-            return np.frombuffer(data.translate(self._characters), np.uint8)
-        whole, codes = len(data) // 2, np.empty(len(data), np.uint8)
-        pairs, found = np.frombuffer(data, np.uint16, whole), codes[: 2 * whole].view(np.uint16)
-        for at in range(0, whole, _LONG):  # np.take makes indices of 8 bytes of them
-            some = slice(at, at + _LONG)
-            np.take(self._character_pairs, pairs[some], out=found[some], mode="clip")
-        if len(data) % 2:
-            codes[-1] = self._characters[data[-1]]
-        return codes
+    def put(self, data: bytes, codes: Codes) -> bool:
+        """Put the codes of letters into an array, and tell whether all are in the alphabet.
+
+        Other letters get no code: `encode` counts or replaces them, or raises an error. Threads can
+        do this at the same time for long texts.
+
+        Parameters
+        ----------
+        data : bytes
+            The letters, of a whole number of widths.
+        codes : ndarray, shape (letters,)
+            Of `code_type`.
+        """
+        if self.width > 1:
+            parts = np.frombuffer(data.translate(self._characters), np.uint8)
+            codes[:] = self._words[tuple(parts.reshape(-1, self.width).T)]
+        elif len(data) < _LONG:
+            codes[:] = np.frombuffer(data.translate(self._characters), np.uint8)
+        else:  # two letters at a time, which takes as long, without Python's lock
+            whole = len(data) // 2
+            pairs, found = np.frombuffer(data, np.uint16, whole), codes[: 2 * whole].view(np.uint16)
+            indices = np.empty(min(whole, _LOOKED_UP), np.intp)
+            for at in range(0, whole, _LOOKED_UP):
+                some = slice(at, at + _LOOKED_UP)
+                own = indices[: len(pairs[some])]
+                np.copyto(own, pairs[some])
+                np.take(self._character_pairs, own, out=found[some], mode="clip")
+            if len(data) % 2:
+                codes[-1] = self._characters[data[-1]]
+        return bool(codes.max(initial=0) != _NONE)
 
     def substituted(self, text: str | bytes) -> list[tuple[int, str]]:
         """Return the positions, from 0, of letters that have `substitutes`, and these letters.

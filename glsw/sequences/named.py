@@ -11,11 +11,10 @@ import re
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate, islice
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -47,7 +46,7 @@ _LIKE_A_FILE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 4096  # characters of a path
-_TOGETHER, _MANY = 32, 8  # pieces that are joined before others, and that threads encode
+_MANY = 8  # pieces, which threads join and encode
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,21 +157,19 @@ def codes_of(
         found: Counter[str] = Counter()
         codes = np.empty(lengths.sum(), alphabet.code_type)
 
-        def encode(place: tuple[int, bytes]) -> Counter[str]:
-            at, piece = place
-            counted: Counter[str] = Counter()
-            part = alphabet.encode(piece, unknown=unknown, substituted=counted)
-            codes[at : at + len(part)] = part
+        def encode(place: tuple[int, Callable[[], bytes]]) -> Counter[str]:
+            start, piece = place
+            text, counted = piece(), Counter[str]()
+            part = codes[start // alphabet.width : (start + len(text)) // alphabet.width]
+            if not alphabet.put(text, part):
+                part[:] = alphabet.encode(text, unknown=unknown, substituted=counted)
             return counted
 
         with suppress(ValueError):
             if records.like_files(alphabet, unknown):
                 raise ValueError
-            at, pieces = 0, records.pieces()
-            while some := list(islice(pieces, _TOGETHER)):  # threads would wait for what joins them
-                *starts, at = accumulate((len(each) // alphabet.width for each in some), initial=at)
-                for counted in in_threads(encode, [*zip(starts, some, strict=True)], _MANY):
-                    found += counted
+            for counted in in_threads(encode, [*records.pieces()], _MANY):
+                found += counted
             if substituted is not None:
                 substituted.update(found)
             return Sequences(codes, offsets_of(lengths))
@@ -214,12 +211,15 @@ class _Texts(_Nameless):
         """The letters of all, made anew."""
         return np.frombuffer(b"".join(map(single_bytes, self.texts)), np.uint8)
 
-    def pieces(self) -> Iterator[bytes]:
-        """Yield all letters in turn; ValueError if some are not ASCII."""
+    def pieces(self) -> Iterator[tuple[int, Callable[[], bytes]]]:
+        """Yield pieces of the letters, see `Records.pieces`; ValueError from those not ASCII."""
         some = max(1, PIECE * len(self) // max(1, int(self.offsets[-1])))
         for at in range(0, len(self), some):
-            texts = self.texts[at : at + some]
-            yield b"".join(texts) if isinstance(texts[0], bytes) else "".join(texts).encode("ascii")
+            yield int(self.offsets[at]), partial(self._joined, slice(at, at + some))
+
+    def _joined(self, chosen: slice) -> bytes:
+        texts = self.texts[chosen]
+        return b"".join(texts) if isinstance(texts[0], bytes) else "".join(texts).encode("ascii")
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some may name files, and have no letters that are an error anyway."""

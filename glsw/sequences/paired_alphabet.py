@@ -106,6 +106,13 @@ class PairedAlphabet(Alphabet):
             raise UnknownLetterError(error.args[0]) from None
         return self.paired(codes, others)
 
+    def put(self, data: bytes, codes: Codes) -> bool:
+        """Put the codes of positions into an array, see `Alphabet.put`."""
+        first, second = np.empty((2, len(codes)), np.uint8)
+        known = self.first.put(data[::2], first) and self.second.put(data[1::2], second)
+        codes[:] = self.paired(first, second)
+        return known
+
     def paired(self, first: Codes, second: Codes) -> Codes:
         """Return the codes of pairs, given those of both tracks."""
         codes: Codes = first.astype(self.code_type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
@@ -369,11 +369,11 @@ class Records(Sequence[Record]):
             for (name, description), start, end in places:
                 yield Record(name, description, text[start:end], qualities[start:end])
 
-    def pieces(self) -> Iterator[bytes]:
-        """Yield all letters in turn, many at a time."""
+    def pieces(self) -> Iterator[tuple[int, Callable[[], bytes]]]:
+        """Yield where each piece of the letters of all begins, and what returns it."""
         letters = self.letters
         for at in range(0, len(letters), PIECE):
-            yield letters[at : at + PIECE].tobytes()
+            yield at, letters[at : at + PIECE].tobytes
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some letters may rather name files: not in records."""

@@ -169,6 +169,23 @@ def test_threads_encode_pieces_of_texts(kind, monkeypatch):
         collect(["MKV"] * 59 + ["Mü"], PROTEIN, what="x")
 
 
+@pytest.mark.parametrize("kind", ["str", "string[pyarrow]", pd.ArrowDtype(pa.large_string())])
+@pytest.mark.parametrize("words", [["MKV", "AC"], ["MKé", "A"], ["MK?", ""], ["a.fa", "b/c"]])
+def test_columns_are_as_lists(words, kind, monkeypatch):
+    def found(source, unknown):
+        try:
+            made = collect(source, PROTEIN, what="query", unknown=unknown)
+        except ValueError as error:
+            return repr(error)
+        return made.sequences.residues.tolist(), [each.letters for each in made.records]
+
+    column = pd.concat([pd.Series(["W"], dtype=kind), pd.Series([*words, "W"], dtype=kind)])[1:-1]
+    for unknown in (None, "X"):
+        assert found(column, unknown) == found(words, unknown)
+    monkeypatch.setattr(pd.Series, "tolist", None)  # no object is made of each text
+    assert len(collect(pd.Series(["MKV"], dtype=kind), PROTEIN, what="query").sequences[0]) == 3
+
+
 def test_columns_with_missing_text_and_sequences_without_letters_are_named():
     with pytest.raises(TypeError, match=r"query 2: .* got float"):
         collect(pd.Series(["MKV", None]), PROTEIN, what="query")

@@ -263,7 +263,7 @@ alphabet (ACGTRYSWKMBDHVN)
             raise error
         return np.where(strangers, np.uint8(replacement), codes)
 
-    def put(self, data: bytes, codes: Codes) -> bool:
+    def put(self, data: bytes | memoryview, codes: Codes) -> bool:
         """Put the codes of letters into an array, and tell whether all are in the alphabet.
 
         Other letters get no code: `encode` counts or replaces them, or raises an error. Threads can
@@ -271,16 +271,16 @@ alphabet (ACGTRYSWKMBDHVN)
 
         Parameters
         ----------
-        data : bytes
+        data : bytes or memoryview
             The letters, of a whole number of widths.
         codes : ndarray, shape (letters,)
             Of `code_type`.
         """
         if self.width > 1:
-            parts = np.frombuffer(data.translate(self._characters), np.uint8)
+            parts = np.frombuffer(bytes(data).translate(self._characters), np.uint8)
             codes[:] = self._words[tuple(parts.reshape(-1, self.width).T)]
         elif len(data) < _LONG:
-            codes[:] = np.frombuffer(data.translate(self._characters), np.uint8)
+            codes[:] = np.frombuffer(bytes(data).translate(self._characters), np.uint8)
         else:  # two letters at a time, which takes as long, without Python's lock
             whole = len(data) // 2
             pairs, found = np.frombuffer(data, np.uint16, whole), codes[: 2 * whole].view(np.uint16)

@@ -46,6 +46,7 @@ _LIKE_A_FILE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 4096  # characters of a path
+_ASCII = 128  # characters
 _MANY = 8  # pieces, which threads join and encode
 
 
@@ -152,17 +153,20 @@ def codes_of(
 
     All letters are encoded at once, or else, for the name in an error, record by record.
     """
-    lengths, rests = np.divmod(np.diff(records.offsets), alphabet.width)
-    if PIECE % alphabet.width == 0 and not rests.any():
+    lengths, rest = np.diff(records.offsets), 0
+    if alphabet.width > 1:
+        lengths, rests = np.divmod(lengths, alphabet.width)
+        rest = PIECE % alphabet.width or int(rests.max(initial=0))
+    if not rest:
         found: Counter[str] = Counter()
         codes = np.empty(lengths.sum(), alphabet.code_type)
 
-        def encode(place: tuple[int, Callable[[], bytes]]) -> Counter[str]:
+        def encode(place: tuple[int, Callable[[], bytes | memoryview]]) -> Counter[str]:
             start, piece = place
             text, counted = piece(), Counter[str]()
             part = codes[start // alphabet.width : (start + len(text)) // alphabet.width]
             if not alphabet.put(text, part):
-                part[:] = alphabet.encode(text, unknown=unknown, substituted=counted)
+                part[:] = alphabet.encode(bytes(text), unknown=unknown, substituted=counted)
             return counted
 
         with suppress(ValueError):
@@ -183,7 +187,7 @@ def codes_of(
 class _Nameless(Records):
     """Letters of sequences without names, which get their number when they are asked for."""
 
-    def __init__(self, letters: bytes, offsets: Int64, what: str) -> None:
+    def __init__(self, letters: bytes | memoryview, offsets: Int64, what: str) -> None:
         self._what = what
         without = Titles(np.empty(0, np.uint8), np.zeros(1, np.int64))
         super().__init__(without, np.frombuffer(letters, np.uint8), offsets)
@@ -211,7 +215,7 @@ class _Texts(_Nameless):
         """The letters of all, made anew."""
         return np.frombuffer(b"".join(map(single_bytes, self.texts)), np.uint8)
 
-    def pieces(self) -> Iterator[tuple[int, Callable[[], bytes]]]:
+    def pieces(self) -> Iterator[tuple[int, Callable[[], bytes | memoryview]]]:
         """Yield pieces of the letters, see `Records.pieces`; ValueError from those not ASCII."""
         some = max(1, PIECE * len(self) // max(1, int(self.offsets[-1])))
         for at in range(0, len(self), some):
@@ -223,9 +227,7 @@ class _Texts(_Nameless):
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some may name files, and have no letters that are an error anyway."""
-        letters = "".join((*alphabet.letters, *alphabet.aliases))
-        wrong = unknown is None and "." not in letters and "/" not in letters
-        if wrong or isinstance(self.texts[0], bytes):
+        if _are_errors(alphabet, unknown) or isinstance(self.texts[0], bytes):
             return False
         return any(like_a_file(each) for each in self.texts if "." in each or "/" in each)
 
@@ -238,12 +240,47 @@ class _Texts(_Nameless):
         return _record(self.texts[k], self._title(range(len(self))[k])[0], self._alphabet)
 
 
-def _of_texts(source: Any, what: str, alphabet: Alphabet) -> _Texts | None:
+def _are_errors(alphabet: Alphabet, unknown: str | None) -> bool:
+    """Tell whether letters that all names of files have are an error."""
+    letters = "".join((*alphabet.letters, *alphabet.aliases))
+    return unknown is None and "." not in letters and "/" not in letters
+
+
+class _Column(_Nameless):
+    """A column of text whose letters lie in memory of Arrow; objects are made if asked for."""
+
+    def __init__(self, source: Any, arrow: Records, what: str, alphabet: Alphabet) -> None:
+        super().__init__(arrow.letters.data, arrow.offsets, what)
+        self._source, self._alphabet = source, alphabet
+
+    @cached_property
+    def _texts(self) -> _Texts:
+        return _Texts(tuple(self._source.tolist()), self._what, self._alphabet)
+
+    def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
+        """Tell whether some may name files, see `_Texts.like_files`."""
+        return not _are_errors(alphabet, unknown) and self._texts.like_files(alphabet, unknown)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._texts)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._texts[k]
+
+
+def _of_texts(source: Any, what: str, alphabet: Alphabet) -> _Texts | _Column | None:
     """Return a list or column of text, all as str or all as bytes; None if it is of other objects.
 
     That is also sequences of Biopython without names.
     """
     if getattr(source, "ndim", None) == 1:  # of NumPy or pandas
+        if getattr(source.dtype, "storage", "") == "pyarrow":
+            array = source.array.__arrow_array__()
+            if len(array) and not array.null_count and "string" in str(array.type):
+                found = _of_arrow(array, what)
+                assert isinstance(found, Records)
+                if found.letters.max(initial=0) < _ASCII:
+                    return _Column(source, found, what, alphabet)
         source = source.tolist()
     if not isinstance(source, list | tuple) or not source:
         return None
@@ -262,7 +299,7 @@ def _of_arrow(array: Any, what: str) -> Sequences | Records:
     """Return strings, or lists of codes, of Arrow; their buffers are read in place."""
     pa = importlib.import_module("pyarrow")
     if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+        array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
         if isinstance(array, pa.ChunkedArray):  # of older versions
             array = pa.concat_arrays(array.chunks)
     if isinstance(array, pa.Array) and array.null_count:
@@ -281,9 +318,8 @@ def _of_arrow(array: Any, what: str) -> Sequences | Records:
         )
     _, starts, data = array.buffers()
     offsets = _arrow_offsets(array, starts, texts[str(kind)])
-    letters = memoryview(data)[offsets[0] : offsets[-1]].tobytes() if data is not None else b""
-    offsets -= offsets[0]
-    return _Nameless(letters, offsets, what)
+    letters = memoryview(b"" if data is None else data)[offsets[0] : offsets[-1]]
+    return _Nameless(letters, offsets - offsets[0], what)
 
 
 def _arrow_offsets(array: Any, buffer: Any, large: bool) -> Int64:

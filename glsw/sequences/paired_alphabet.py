@@ -106,10 +106,10 @@ class PairedAlphabet(Alphabet):
             raise UnknownLetterError(error.args[0]) from None
         return self.paired(codes, others)
 
-    def put(self, data: bytes, codes: Codes) -> bool:
+    def put(self, data: bytes | memoryview, codes: Codes) -> bool:
         """Put the codes of positions into an array, see `Alphabet.put`."""
-        first, second = np.empty((2, len(codes)), np.uint8)
-        known = self.first.put(data[::2], first) and self.second.put(data[1::2], second)
+        text, (first, second) = bytes(data), np.empty((2, len(codes)), np.uint8)
+        known = self.first.put(text[::2], first) and self.second.put(text[1::2], second)
         codes[:] = self.paired(first, second)
         return known
 

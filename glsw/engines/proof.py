@@ -52,7 +52,7 @@ _GAPS = ((25, -13), (65, 12), (150, -13), (200, 12), (300, -13), (420, 12))
 """The same of the long target."""
 _FLANK = 25  # residues on both sides of a gap that do not change: it is worth it
 _REPEATED = 12  # residues, in pairs with several ends of the same score
-_SHORT, _WIDE = 40, 1100  # of one more pair of the largest size: its target has several tiles
+_SHORT, _WIDE = 280, 1100  # of one more pair of the largest size: its target has several tiles
 _BOUNDS = (128, 256)  # lengths up to which pairs are of a size
 _USUAL_LENGTHS = (123, 251, 530)  # of the largest pair of a size
 SIDES = range(len(_USUAL_LENGTHS))
@@ -273,7 +273,8 @@ def _repeated(work: Work, m: int, n: int) -> Iterator[tuple[npt.NDArray[Any], np
         for letters, length in ((work.queries[0], m), (work.same, n))
     )
     yield np.concatenate([a, c[_REPEATED:], a]), b
-    yield a, np.concatenate([b, d[_REPEATED:], b])
+    # A shorter query would need programs of another size.
+    yield np.concatenate([a, c[::-1]]), np.concatenate([b, d[_REPEATED:], b])
     yield (
         np.concatenate([a[::-1], c[_REPEATED:], a]),
         np.concatenate([b, d[: _REPEATED - 1 : -1], b[::-1]]),

@@ -33,6 +33,7 @@ from glsw.device.info import DeviceInfo, dotted, read_info
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from glsw.device.compiling import Begun, Compiling
     from glsw.device.transfer import Fence, Readback, Staging
     from glsw.device.verdicts import Verdicts
 
@@ -109,6 +110,8 @@ class Device(ThreadSafeContext):
         Objects dropped without ``release()`` are freed when the context is next activated.
     programs : dict
         Cache of compiled programs, kept by `glsw.device.shader`.
+    begun, compiling : dict, Compiling or None
+        Programs that a thread compiles, and the thread, likewise.
     patience : float or None
         Maximum seconds that `finish` waits, None for no limit.
     endless : bool
@@ -127,6 +130,8 @@ class Device(ThreadSafeContext):
         self.info = read_info(index, ctx)
         super().__init__(ctx, leave, f"device {index} ({self.info.name})")
         self.programs: dict[Any, Any] = {}
+        self.begun: dict[Any, Begun] = {}
+        self.compiling: Compiling | None = None
         self._release = release
         self._query: Any = None
         self._timing = False

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import moderngl
 
 from glsw.device.device import Device, DeviceError
+from glsw.device.egl import EglContext
 
 _INCLUDE = re.compile(r"\s*#\s*include\b\s*(.*)")
 _QUOTED = re.compile(r'"([^"]+)"\s*(?://.*|/\*.*)?$')
@@ -37,6 +38,8 @@ _MENTION = re.compile(r"\b\d+\((\d+)\)")
 # moderngl's heading of a compile log, NVIDIA's of each part of a link log
 _STAGE = re.compile(r"(vertex|fragment|compute)(?:_shader| info)", re.IGNORECASE)
 _RULE = re.compile(r"[=-]+")
+
+_VENDOR = "NVIDIA"
 
 Program = TypeVar("Program", moderngl.ComputeShader, moderngl.Program)
 
@@ -186,6 +189,23 @@ def compute(
     return _program(device, {"compute": name}, defines, folder, moderngl.ComputeShader)
 
 
+def begin(device: Device, name: str, folder: Path | None = None, /, **defines: object) -> None:
+    """Have a thread compile a program that `compute` will ask for, see `glsw.device.compiling`.
+
+    Only with NVIDIA's driver on Linux; elsewhere nothing happens.
+    """
+    if _VENDOR not in device.info.vendor or not isinstance(device.ctx.mglo._context, EglContext):
+        return
+    from glsw.device.compiling import Begun, Compiling
+
+    source, _ = assemble(name, defines, folder)
+    key = (name, source)
+    if key not in device.programs and key not in device.begun:
+        device.begun[key] = program = Begun(source)
+        if device.compiling is None or not device.compiling.takes(program):
+            device.compiling = Compiling(device.info.index, program)
+
+
 def render(
     device: Device, vertex: str, fragment: str, folder: Path | None = None, /, **defines: object
 ) -> moderngl.Program:
@@ -218,6 +238,8 @@ def _program(
 
     origins = {stage: places for stage, (_, places) in assembled.items()}
     device.activate()
+    if device.compiling and key in device.begun:
+        device.compiling.wait_for(device.begun[key])
     try:
         if kind is moderngl.ComputeShader:
             made: object = ComputeProgram.of(device.ctx.compute_shader(sources["compute"]))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from glsw.engines.cpu import Cpu, computes_single, is_small
 from glsw.engines.proof import (
     SIZES,
     ProofTask,
+    Size,
     UnprovedError,
     proofs_of,
     sides_of,
@@ -47,6 +48,7 @@ from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences, distinct
 
 if TYPE_CHECKING:
+    from glsw.engines.gl import ComputeEngine
     from glsw.engines.lanes.geometry import Limits
 
 MANY, SOFTWARE_MANY = 2048, 8
@@ -475,6 +477,8 @@ class Auto(Engine):
 
         def ready() -> None:
             if self.scanner:
+                self.scanner.begin_to_scan(queries, residues)
+                self._begin_to_align()
                 self.scanner.get_ready(queries, residues)
 
         self._done(ready)
@@ -483,16 +487,30 @@ class Auto(Engine):
         """Take queries whose hits are aligned after a scan, see `Engine.expect_to_align`."""
         self._expected = queries.lengths
 
-    def _get_ready_to_align(self) -> None:
-        """Make the engines that align what a scan finds, and load their programs if proved."""
+    def _aligners(self) -> Iterator[tuple[ComputeEngine, int, npt.NDArray[np.int64]]]:
+        """Yield what aligns the hits of a scan, with a size and the lengths of queries of it."""
         if self._expected is not None and self._compute and not self.weak:
-            lengths, self._expected = distinct(self._expected[self._expected > 0]), None
+            lengths = distinct(self._expected[self._expected > 0])
             sides = sides_of(lengths)
             for name in {_DIAGONAL, _BLOCKED} - self._roster.faulty:
-                engine = self.engine(ENGINES[name])
-                for side in distinct(sides).tolist():
-                    if self._roster.has_proved(engine, "alignment", side):
-                        engine.get_ready_to_align(lengths[sides == side])
+                engine = cast("ComputeEngine", self.engine(ENGINES[name]))
+                yield from ((engine, k, lengths[sides == k]) for k in distinct(sides).tolist())
+
+    def _begin_to_align(self) -> None:
+        """Have the driver begin to compile programs of alignments that are not proved yet."""
+        for engine, side, lengths in self._aligners():
+            if not self._roster.has_proved(engine, "alignment", side):
+                every = distinct(np.append(lengths, Size(side, 0).lengths[0]))  # of its proof too
+                for name, macros in engine.programs_to_align(every):
+                    engine.begin(name, **macros)
+
+    def _get_ready_to_align(self) -> None:
+        """Make the engines that align what a scan finds, and load their programs if proved."""
+        for engine, side, lengths in self._aligners():
+            if self._roster.has_proved(engine, "alignment", side):
+                for name, macros in engine.programs_to_align(lengths):
+                    engine.program(name, **macros)
+        self._expected = None
 
     def prepare(self, batch: Batch) -> None:
         """Compute what the engine for scans, if it is there already, will need of a batch."""

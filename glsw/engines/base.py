@@ -31,6 +31,8 @@ Ties = Literal["conventional", "any"]
 TIES: tuple[Ties, ...] = ("conventional", "any")
 Progress = Callable[[int], None]
 Task = Literal["score", "ends", "alignment"]
+ProgramOf = tuple[str, dict[str, int | None]]
+"""The file of a program, and its macros."""
 Mode = Literal["local", "global", "semiglobal"]
 Workload = Literal["pairs", "long pairs", "search"]
 NumberType = Literal["int32", "f16", "f32"]
@@ -289,14 +291,18 @@ class Engine(AnyEngine):
         """Tell whether what only this engine computes agrees with the host."""
         return True
 
+    def begin_to_scan(self, queries: Sequences, residues: int) -> None:
+        """Have the driver begin to compile what a large `scan` needs and is not proved yet."""
+
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Get ready for a large `scan` of so many residues, which are being read meanwhile."""
 
     def expect_to_align(self, queries: Sequences) -> None:
         """Take queries whose hits are aligned after the next `scan`."""
 
-    def get_ready_to_align(self, lengths: npt.NDArray[np.int64]) -> None:
-        """Load the programs that align queries of these lengths, which are proved."""
+    def programs_to_align(self, lengths: npt.NDArray[np.int64]) -> Iterator[ProgramOf]:
+        """Yield the programs that usually align queries of these lengths: files and macros."""
+        return iter(())
 
     def scan(
         self, tiles: Iterable[ScanTile], *, progress: Progress | None = None

@@ -20,7 +20,16 @@ from glsw.engines.answers import (
     check_scores,
     impossible,
 )
-from glsw.engines.base import ALL_MODES, USUAL, Capabilities, Progress, Ties, Variant, check_ties
+from glsw.engines.base import (
+    ALL_MODES,
+    USUAL,
+    Capabilities,
+    ProgramOf,
+    Progress,
+    Ties,
+    Variant,
+    check_ties,
+)
 from glsw.engines.gl import ROWS, Binding, ComputeEngine
 from glsw.engines.recurrence import Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
@@ -164,15 +173,14 @@ class Blocked(Tiled, ComputeEngine):
             runs[without] = runs[without][:0]  # gaps alone
         return Paths.of(ends, runs)
 
-    def get_ready_to_align(self, lengths: npt.NDArray[np.int64]) -> None:
-        """Load the programs of long queries, see `Engine.get_ready_to_align`."""
-        for m in lengths[lengths >= _LONG].tolist():
+    def programs_to_align(self, lengths: npt.NDArray[np.int64]) -> Iterator[ProgramOf]:
+        """Yield the programs of long queries, see `Engine.programs_to_align`."""
+        for m in lengths.tolist() if (lengths >= _LONG).any() else ():
             self._shape(m)
+            own: dict[str, int | None] = {"WORKGROUP": self._lanes}
             options = {"PRUNE": None, "DIRECTIONS": 1, "PACKED": None}
-            self.program(
-                "blocked.comp", WORKGROUP=self._lanes, COLUMNS=self._columns, ENDS=1, **options
-            )
-            self.program("blocked_trace.comp", WORKGROUP=self._lanes, TRACERS=_TRACERS)
+            yield "blocked.comp", {**own, "COLUMNS": self._columns, "ENDS": 1, **options}
+            yield "blocked_trace.comp", own | {"TRACERS": _TRACERS}
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the borders of a table; kept rows and columns may be fewer."""

@@ -16,7 +16,16 @@ from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE, DeviceInfo
 from glsw.engines import gl
-from glsw.engines.base import ALL_MODES, USUAL, Capabilities, Progress, Ties, Variant, check_ties
+from glsw.engines.base import (
+    ALL_MODES,
+    USUAL,
+    Capabilities,
+    ProgramOf,
+    Progress,
+    Ties,
+    Variant,
+    check_ties,
+)
 from glsw.engines.chunks import Layout
 from glsw.engines.gl import (
     MAX_ROUNDS,
@@ -178,14 +187,17 @@ class Diagonal(ComputeEngine):
             paths.runs[ranges(paths.offsets[chosen], (counts * some)[chosen])] = kept
         return paths
 
-    def get_ready_to_align(self, lengths: npt.NDArray[np.int64]) -> None:
-        """Load the programs of these lengths, see `Engine.get_ready_to_align`."""
+    def programs_to_align(self, lengths: npt.NDArray[np.int64]) -> Iterator[ProgramOf]:
+        """Yield the programs of these lengths, see `Engine.programs_to_align`.
+
+        The first is that of scores which 16-bit floats do not hold.
+        """
         for size in distinct(self._workgroups(lengths)).tolist():
-            self.program(
-                "diagonal.comp", WORKGROUP=size, ENDS=1, DIRECTIONS=1, MASKED=None, AGAIN=0
-            )
-            for turn in (0, 1):
-                self.program("traceback.comp", ENDS=1, TURN=turn, WORKGROUP=size)
+            own: dict[str, int | None] = {"WORKGROUP": size}
+            if not self.scoring.gaps and self.scoring.deletion.open:
+                yield "diagonal_leaning.comp", own | {"ENDS": None, "LINEAR": None}
+            yield "diagonal.comp", own | {"ENDS": 1, "DIRECTIONS": 1, "MASKED": None, "AGAIN": 0}
+            yield from (("traceback.comp", {"ENDS": 1, "TURN": turn, **own}) for turn in (0, 1))
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the row between strips, or of the directions of one strip."""

@@ -237,7 +237,7 @@ class Programs(Storage):
         """
         asked = name, *defines.items()
         if asked not in self._programs:
-            macros = self._defines | binding_macros(self.bindings) | defines
+            macros = self._macros(defines)
             made = shader.compute(self._device_of_buffers, name, **macros)
             workgroup = macros.get("WORKGROUP")
             if workgroup and "proving" in made and not self._in_order(made, workgroup):
@@ -246,6 +246,13 @@ class Programs(Storage):
         program = self._programs[asked]
         self.set_scores(program)
         return program
+
+    def begin(self, name: str, **defines: int | None) -> None:
+        """Have the driver begin to compile a program that will be asked for, if it can."""
+        shader.begin(self._device_of_buffers, name, **self._macros(defines))
+
+    def _macros(self, defines: Mapping[str, int | None]) -> dict[str, int | None]:
+        return {**self._defines, **binding_macros(self.bindings), **defines}
 
     def _in_order(self, program: moderngl.ComputeShader, workgroup: int) -> bool:
         """Have a program prove once that its invocations are in order, see neighbours.glsl."""
@@ -334,10 +341,17 @@ class Kernels(Programs):
 
     def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
         """Return a compiled shader, see `Programs.program`."""
+        return super().program(name, **self._with_step(defines))
+
+    def begin(self, name: str, **defines: int | None) -> None:
+        """Begin to compile a shader, see `Programs.begin`."""
+        super().begin(name, **self._with_step(defines))
+
+    def _with_step(self, defines: dict[str, int | None]) -> dict[str, int | None]:
         if "STEP" in self._defines:
             step = self.columns_at_once(directions=bool(defines.get("DIRECTIONS")))
             defines.setdefault("STEP", step)
-        return super().program(name, **defines)
+        return defines
 
     def _upload_scores(self) -> int:
         """Put the matrix where scoring.glsl finds it; return which place that is."""

@@ -24,7 +24,7 @@ from glsw.sequences.nucleic import (
 LARGEST = 255
 """The most letters of an alphabet."""
 _LONG = 2**18  # characters
-_LOOKED_UP = 2**16  # pairs of characters, whose places lie in the cache of a core
+_LOOKED_UP = 2**20  # pairs of characters at a time: each time threads wait for Python's lock
 _NONE = LARGEST  # what the tables give for a letter outside the alphabet
 _AMBIGUOUS_DNA = "RYSWKMBDHVN"
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"

@@ -16,8 +16,8 @@ from glsw.sequences.encoded import joined_offsets, offsets_of
 
 WHITE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f "
 """The white space of ASCII, as of `str.split`."""
-PIECE = 1 << 19
-"""Letters that are encoded at once: they lie in the cache of a processor."""
+PIECE = 1 << 20
+"""Letters that a thread encodes at once."""
 _IS_WHITE = bytes(character in WHITE for character in range(256))
 _SHOWN = 40  # letters in one line
 _TOGETHER = 1 << 12  # records that are made of the same text

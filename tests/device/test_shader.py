@@ -7,10 +7,12 @@ import subprocess
 import moderngl
 import numpy as np
 import pytest
+from cases import standing_in
 
 import glsw.device.shader
 from glsw.device.device import DeviceError, DeviceInfo
-from glsw.device.shader import ShaderError, assemble, compute, explain, render
+from glsw.device.egl import EglContext
+from glsw.device.shader import ShaderError, assemble, begin, compute, explain, render
 
 VERTEX = """#version 330
 void main() {
@@ -291,6 +293,33 @@ def test_compute(device, folder):
     program.run(1)
     device.check("running")
     assert values.read() == bytes([3, 0, 0, 0] * 4)
+
+
+def test_programs_that_a_thread_compiles(device, folder, monkeypatch):
+    if not isinstance(device.ctx.mglo._context, EglContext):
+        pytest.skip("the context is not of EGL")
+    monkeypatch.setattr(device, "begun", {})
+    monkeypatch.setattr(device, "compiling", None)
+    folder("double.comp", DOUBLE.replace('#include "lib/x.glsl"', "#define scaled(v) FACTOR * v"))
+    folder("wrong.comp", DOUBLE)  # which includes an empty file
+    folder("lib/x.glsl", "\n")
+    begin(standing_in(device, vendor="Mesa"), "double.comp", FACTOR=5)
+    assert not device.begun
+    for name, factor in (("wrong.comp", 5), ("double.comp", 5), ("double.comp", 5)):
+        begin(standing_in(device, vendor="NVIDIA Corporation"), name, FACTOR=factor)
+    assert [name for name, _ in device.begun] == ["wrong.comp", "double.comp"]
+    values = device.ctx.buffer(bytes([1, 0, 0, 0] * 4))
+    values.bind_to_storage_buffer(0)
+    for factor in (5, 7):  # of which one was not begun
+        compute(device, "double.comp", FACTOR=factor).run(1)
+    assert np.frombuffer(values.read(), np.int32).tolist() == [35] * 4
+    with pytest.raises(ShaderError, match=r"wrong.comp:6: .*scaled"):
+        compute(device, "wrong.comp", FACTOR=5)
+    device.compiling.join()
+    begin(standing_in(device, vendor="NVIDIA Corporation"), "double.comp", FACTOR=9)
+    assert compute(device, "double.comp", FACTOR=9)
+    device.compiling.join()
+    assert all(each.done.is_set() for each in device.begun.values())
 
 
 SCALED = """#version 430

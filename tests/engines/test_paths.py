@@ -460,7 +460,8 @@ def test_devices_of_few_registers(device, monkeypatch, registers, name):
 @pytest.mark.parametrize(("name", "m"), [("diagonal", 70), ("blocked", 2100)])
 def test_programs_are_loaded_before_there_is_anything_to_align(device, name, m):
     engine = build((name, {}), CASES["BLOSUM62 12 1"].scoring, device)
-    engine.get_ready_to_align(np.array([m]))
+    for file, macros in engine.programs_to_align(np.array([m])):
+        engine.program(file, **macros)
     loaded, query = len(engine._programs), np.resize(np.arange(20, dtype=np.uint8), m)
     assert loaded
     engine.paths(Batch.one_to_many(query, [query[5:60], query[:7]]))

@@ -55,6 +55,7 @@ from glsw.engines.lanes.rows import (
     joined,
     only,
     profile_buffer,
+    profile_macros,
     stacks,
     together,
 )
@@ -70,6 +71,7 @@ from glsw.engines.lanes.targets import (
     SortedTargets,
     Targets,
     TargetStore,
+    columns_macros,
 )
 from glsw.engines.lanes.trial import passes, trial_of
 from glsw.engines.proof import family_of
@@ -341,6 +343,16 @@ class Lanes(ComputeEngine):
         report = progress or ignore
         return (found.all(self, report) for found in Selecting(self, tiles, report).run())
 
+    def begin_to_scan(self, queries: Sequences, residues: int) -> None:
+        """Begin to compile programs that are not proved yet, see `Engine.begin_to_scan`."""
+        rows = joined(list(together(self.geometries, queries.lengths, residues // _USUAL_LENGTH)))
+        for long in (False, True):
+            for _, geometry in stacks(self.geometries, rows, long):
+                if self.proofs and self.proofs.verdict(self.name, self._family(geometry)) is None:
+                    self.begin("lanes.comp", **geometry.defines)
+                    self.begin("lanes_columns.comp", **columns_macros(geometry))
+                    self.begin("lanes_profile.comp", **profile_macros(geometry.number))
+
     def get_ready(self, queries: Sequences, residues: int) -> None:
         """Load the first program of a scan of so many residues, and make room for its borders."""
         self.device.activate()
@@ -531,15 +543,18 @@ class Lanes(ComputeEngine):
             scores=self.pool.take(4 * packed.row_size * len(rows)),
         )
 
+    def _family(self, geometry: Geometry) -> str:
+        macros = self._defines | geometry.defines
+        words = " ".join(f"{key}={value}" for key, value in macros.items() if value is not None)
+        return f"{words}, {family_of(self.scoring)}"
+
     def prove(self, geometries: Iterable[Geometry]) -> None:
         """Have the programs of geometries proved, before anything else is computed for them."""
         if self.proofs is None:
             return
         for geometry in set(geometries) - self._proved:
-            macros = self._defines | geometry.defines
-            words = " ".join(f"{key}={value}" for key, value in macros.items() if value is not None)
             trial = partial(trial_of, self.proofs, self, geometry)
-            self.proofs.require(self.name, f"{words}, {family_of(self.scoring)}", trial)
+            self.proofs.require(self.name, self._family(geometry), trial)
             self._proved.add(geometry)
 
     def scores_of(self, jobs: Sequence[Job]) -> list[Scores]:

@@ -500,8 +500,7 @@ def _made(
     inputs = [engine.pool.filled(each) for each in (letters, bits, heads)]
     for binding, buffer in zip((QUERY_PROFILE, *OF_PROFILES), (made, *inputs), strict=True):
         buffer.bind_to_storage_buffer(binding.number)
-    defines = {"BITS": 8 * table.itemsize, "WORKGROUP": _WORKGROUP}
-    program = engine.program("lanes_profile.comp", **defines)
+    program = engine.program("lanes_profile.comp", **profile_macros(geometry.number))
     program["head"], program["words"] = geometry.head, 4 * geometry.stride
     program["rows"] = letters.shape[1]
     program["codes"], program["letters"] = table.shape
@@ -511,6 +510,11 @@ def _made(
     engine.device.check("making query profiles")
     engine.pool.give_when_read(inputs)
     return made
+
+
+def profile_macros(number: int) -> dict[str, int | None]:
+    """Return the macros of lanes_profile.comp for a type of scores."""
+    return {"BITS": 32 if number == INT32 else 16, "WORKGROUP": _WORKGROUP}
 
 
 def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

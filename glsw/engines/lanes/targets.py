@@ -337,13 +337,17 @@ class TargetStore:
         given = (SLOTS, columns), (TARGETS, places), (LETTERS, letters), (COLUMNS, words)
         for binding, buffer in given:
             buffer.bind_to_storage_buffer(binding.number)
-        defines = geometry.defines | {"WORKGROUP": 32, "GLOBAL_MODE": None}
-        program = self._engine.program("lanes_columns.comp", **defines)
+        program = self._engine.program("lanes_columns.comp", **columns_macros(geometry))
         program["from_end"] = from_end
         for start in range(0, slots, self._limits.groups):
             program["first_slot"] = start
             program.run(min(self._limits.groups, slots - start))
         self._engine.device.check("packing targets")
+
+
+def columns_macros(geometry: Geometry) -> dict[str, int | None]:
+    """Return the macros of lanes_columns.comp."""
+    return geometry.defines | {"WORKGROUP": 32, "GLOBAL_MODE": None}
 
 
 def slots_of(

@@ -229,12 +229,19 @@ def _ahead(engine: Engine, batch: Batch, every: list[slice]) -> Iterator[Batch]:
             yield following.result()
 
 
+def _ends(run: slice | npt.NDArray[np.int32], chunk: slice) -> tuple[int, int]:
+    """Return the least and the largest number of a part of a column, see `Batch.runs`."""
+    if isinstance(run, slice):
+        return run.start + chunk.start, run.start + chunk.stop - 1
+    return int(run[chunk].min()), int(run[chunk].max())
+
+
 def _compact(batch: Batch, chunk: slice) -> Batch:
     """Return some pairs, and few other sequences; neighbours are not copied."""
     if (chunk.start, chunk.stop) == (0, len(batch)):
         return batch
     some = batch.index[chunk]
-    first, last = (np.array([of(column) for column in some.T]) for of in (np.min, np.max))
+    first, last = np.array([_ends(run, chunk) for run in batch.runs]).T
     if batch.sequences[0] is batch.sequences[1]:
         first, last = np.full(2, first.min()), np.full(2, last.max())
     if (last - first >= _MAX_RANGE_PER_PAIR * len(some)).any():

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _MAX_THREADS = 8  # for memory and files, which more do not make faster
+_AHEAD = 2  # items of each thread
 _limit: int | None = None
 ItemT = TypeVar("ItemT")
 FoundT = TypeVar("FoundT")
@@ -23,20 +28,33 @@ def cores() -> int:
 
 
 def in_threads(
-    work: Callable[[ItemT], FoundT], items: Sequence[ItemT], least: int = 2
+    work: Callable[[ItemT], FoundT],
+    items: Iterable[ItemT],
+    least: int = 2,
+    count: int | None = None,
 ) -> list[FoundT]:
     """Return what ``work`` returns for each item; from ``least`` items on threads share them.
+
+    Items that an iterator makes, ``count`` of them, are made meanwhile in this thread, few ahead.
 
     >>> in_threads(len, ["a", "bc"])
     [1, 2]
     """
-    threads = min(_MAX_THREADS, cores(), len(items))
-    if threads < 2 or len(items) < least:
+    number = len(items) if isinstance(items, Sequence) else count or 0
+    threads = min(_MAX_THREADS, cores(), number)
+    if threads < 2 or number < least:
         return [work(each) for each in items]
     from concurrent.futures import ThreadPoolExecutor
 
+    found: list[FoundT] = []
+    pending: deque[Future[FoundT]] = deque()
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, items))
+        for each in items:
+            pending.append(pool.submit(work, each))
+            if len(pending) > _AHEAD * threads:
+                found.append(pending.popleft().result())
+        found += [each.result() for each in pending]
+    return found
 
 
 @contextmanager

@@ -11,10 +11,10 @@ import re
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -47,7 +47,7 @@ _LIKE_A_FILE = re.compile(
 )
 _LONGEST = 4096  # characters of a path
 _ASCII = 128  # characters
-_MANY = 8  # pieces, which threads join and encode
+_MANY = 8  # pieces, which threads encode while this one joins others
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +161,8 @@ def codes_of(
         found: Counter[str] = Counter()
         codes = np.empty(lengths.sum(), alphabet.code_type)
 
-        def encode(place: tuple[int, Callable[[], bytes | memoryview]]) -> Counter[str]:
-            start, piece = place
-            text, counted = piece(), Counter[str]()
+        def encode(piece: tuple[int, bytes | memoryview]) -> Counter[str]:
+            (start, text), counted = piece, Counter[str]()
             part = codes[start // alphabet.width : (start + len(text)) // alphabet.width]
             if not alphabet.put(text, part):
                 part[:] = alphabet.encode(bytes(text), unknown=unknown, substituted=counted)
@@ -172,7 +171,8 @@ def codes_of(
         with suppress(ValueError):
             if records.like_files(alphabet, unknown):
                 raise ValueError
-            for counted in in_threads(encode, [*records.pieces()], _MANY):
+            count = len(codes) * alphabet.width // PIECE
+            for counted in in_threads(encode, records.pieces(), _MANY, count):
                 found += counted
             if substituted is not None:
                 substituted.update(found)
@@ -215,15 +215,13 @@ class _Texts(_Nameless):
         """The letters of all, made anew."""
         return np.frombuffer(b"".join(map(single_bytes, self.texts)), np.uint8)
 
-    def pieces(self) -> Iterator[tuple[int, Callable[[], bytes | memoryview]]]:
-        """Yield pieces of the letters, see `Records.pieces`; ValueError from those not ASCII."""
+    def pieces(self) -> Iterator[tuple[int, bytes]]:
+        """Yield pieces of the letters, see `Records.pieces`; ValueError if some are not ASCII."""
         some = max(1, PIECE * len(self) // max(1, int(self.offsets[-1])))
         for at in range(0, len(self), some):
-            yield int(self.offsets[at]), partial(self._joined, slice(at, at + some))
-
-    def _joined(self, chosen: slice) -> bytes:
-        texts = self.texts[chosen]
-        return b"".join(texts) if isinstance(texts[0], bytes) else "".join(texts).encode("ascii")
+            texts, start = self.texts[at : at + some], int(self.offsets[at])
+            is_bytes = isinstance(texts[0], bytes)
+            yield start, b"".join(texts) if is_bytes else "".join(texts).encode("ascii")
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some may name files, and have no letters that are an error anyway."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -369,11 +369,11 @@ class Records(Sequence[Record]):
             for (name, description), start, end in places:
                 yield Record(name, description, text[start:end], qualities[start:end])
 
-    def pieces(self) -> Iterator[tuple[int, Callable[[], bytes | memoryview]]]:
-        """Yield where each piece of the letters of all begins, and what returns it."""
+    def pieces(self) -> Iterator[tuple[int, bytes | memoryview]]:
+        """Yield all letters in turn, many at a time, and where each of these pieces begins."""
         letters = self.letters
         for at in range(0, len(letters), PIECE):
-            yield at, partial(getattr, letters[at : at + PIECE], "data")
+            yield at, letters[at : at + PIECE].data
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some letters may rather name files: not in records."""

@@ -241,7 +241,7 @@ alphabet (ACGTRYSWKMBDHVN)
             )
         data = single_bytes(text)
         codes = np.empty(len(data) // self.width, np.uint8)
-        clean = self.put(data, codes)
+        clean = self._put(data, codes)
         if not clean and self.substitutes:
             translated = data.translate(self._characters_and_substitutes)
             codes, clean = np.frombuffer(translated, dtype=np.uint8), _NONE not in translated
@@ -263,7 +263,7 @@ alphabet (ACGTRYSWKMBDHVN)
             raise error
         return np.where(strangers, np.uint8(replacement), codes)
 
-    def put(self, data: bytes | memoryview, codes: Codes) -> bool:
+    def _put(self, data: bytes | memoryview, codes: Codes) -> bool:
         """Put the codes of letters into an array, and tell whether all are in the alphabet.
 
         Other letters get no code: `encode` counts or replaces them, or raises an error. Threads can

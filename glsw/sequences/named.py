@@ -164,7 +164,7 @@ def codes_of(
         def encode(piece: tuple[int, bytes | memoryview]) -> Counter[str]:
             (start, text), counted = piece, Counter[str]()
             part = codes[start // alphabet.width : (start + len(text)) // alphabet.width]
-            if not alphabet.put(text, part):
+            if not alphabet._put(text, part):
                 part[:] = alphabet.encode(bytes(text), unknown=unknown, substituted=counted)
             return counted
 

@@ -106,10 +106,10 @@ class PairedAlphabet(Alphabet):
             raise UnknownLetterError(error.args[0]) from None
         return self.paired(codes, others)
 
-    def put(self, data: bytes | memoryview, codes: Codes) -> bool:
-        """Put the codes of positions into an array, see `Alphabet.put`."""
+    def _put(self, data: bytes | memoryview, codes: Codes) -> bool:
+        """Put the codes of positions into an array, see `Alphabet._put`."""
         text, (first, second) = bytes(data), np.empty((2, len(codes)), np.uint8)
-        known = self.first.put(text[::2], first) and self.second.put(text[1::2], second)
+        known = self.first._put(text[::2], first) and self.second._put(text[1::2], second)
         codes[:] = self.paired(first, second)
         return known
 

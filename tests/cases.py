@@ -7,6 +7,7 @@ and chunks by themselves, `OPTIONS` says how to make them.
 from __future__ import annotations
 
 import dataclasses
+import os
 from functools import cached_property
 from itertools import product
 
@@ -187,6 +188,20 @@ def label(value):
 def takes(configuration, scoring):
     """Tell whether an engine aligns by such a scoring, and not only locally or with one cost."""
     return ENGINES[configuration[0]].capabilities.takes(scoring)
+
+
+def able(device, requires):
+    """Skip, or in continuous integration fail, where the device lacks what an engine needs.
+
+    ``requires`` is a version of OpenGL, or the name of an engine; with None any device is able.
+    """
+    import pytest  # programs without it judge by these cases too
+
+    if isinstance(requires, str):
+        requires = ENGINES[requires].capabilities.requires
+    if requires and requires > device.info.version:
+        missing = pytest.fail if os.environ.get("CI") else pytest.skip
+        missing(f"OpenGL {requires} is needed, here is {device.info.version}")
 
 
 def build(configuration, scoring, device):
@@ -628,6 +643,8 @@ CORE = (
     *("limit 900 1", "limit 900 900", "largest of 16 bits", "highest beyond 16 bits"),
 )
 FEW = ("BLOSUM62 12 1", "limit 900 900")
+COMPUTE = 4, 3
+"""The first version of OpenGL that has compute shaders, by which `auto` aligns too."""
 END_FEW = ("insertions, ends of their own", "free ends of the target")
 
 

@@ -1,6 +1,5 @@
 """All local alignments of a pair: against an oracle that tries every gap; their properties."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -9,7 +8,7 @@ import cases
 import naive
 import numpy as np
 import pytest
-from cases import GENERAL
+from cases import GENERAL, able
 from hypothesis import example, given, settings, strategies as st
 
 from glsw.aligner import Aligner
@@ -124,13 +123,10 @@ def pairs_of(coordinates):
 @pytest.fixture(params=GENERAL)
 def aligner(request, device):
     """``aligner(scoring)``: the public verb on each engine in turn."""
-    requires = ENGINES[request.param].capabilities.requires
-    if requires and requires > device.info.version:
-        missing = pytest.fail if os.environ.get("CI") else pytest.skip
-        missing(f"{request.param} needs OpenGL {requires}, here is {device.info.version}")
+    able(device, request.param)
 
     def aligner(scoring, **options):
-        where = device if requires else None
+        where = device if ENGINES[request.param].capabilities.requires else None
         return Aligner(scoring, engine=request.param, device=where, **options)
 
     return aligner

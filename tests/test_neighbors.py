@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import GENERAL
+from cases import GENERAL, able
 
 import glsw
 from glsw import Aligner, Scoring
@@ -86,6 +86,7 @@ def test_as_brute_force(distance, columns, monkeypatch):
 
 @pytest.mark.parametrize("name", sorted({*GENERAL} - {"reference"}))
 def test_engines_agree(device, name):
+    able(device, name)
     chosen = None if ENGINES[name].capabilities.requires is None else device
     with Aligner(engine=name, device=chosen) as aligner:
         for columns in (None, OTHERS):

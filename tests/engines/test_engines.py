@@ -2,13 +2,12 @@
 
 import dataclasses
 import functools
-import os
 
 import cases
 import numpy as np
 import parasail
 import pytest
-from cases import CASES, build, judge, label
+from cases import CASES, able, build, judge, label
 from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 
@@ -28,18 +27,10 @@ DRAWING = [each for each in cases.configurations() if each[0] in ("fragment", "a
 SMALL = {2: custom("AB"), 4: custom("ABCD")}
 
 
-def able(configuration, device):
-    """Return the configuration, if the device has what its engine needs."""
-    requires = ENGINES[configuration[0]].capabilities.requires
-    if requires and requires > device.info.version:
-        missing = pytest.fail if os.environ.get("CI") else pytest.skip
-        missing(f"{configuration[0]} needs OpenGL {requires}, here is {device.info.version}")
-    return configuration
-
-
 @pytest.fixture(params=cases.configurations(), ids=label)
 def configuration(request, device):
-    return able(request.param, device)
+    able(device, request.param[0])
+    return request.param
 
 
 @pytest.fixture
@@ -51,13 +42,15 @@ def make(configuration, device):
 @pytest.fixture(params=USUAL, ids=label)
 def usual(request, device):
     """``usual(scoring)``: each engine with its usual options."""
-    return functools.partial(build, able(request.param, device), device=device)
+    able(device, request.param[0])
+    return functools.partial(build, request.param, device=device)
 
 
 @pytest.fixture(params=SMALL_TILES, ids=label)
 def small(request, device):
     """``small(scoring)``: each engine with options by which short sequences cross many tiles."""
-    return functools.partial(build, able(request.param, device), device=device)
+    able(device, request.param[0])
+    return functools.partial(build, request.param, device=device)
 
 
 @with_subtests("case", [CASES[name].part(slice(90, 140, 3)) for name in cases.FEW])
@@ -252,7 +245,7 @@ def small_cases(draw):
 
 
 def judge_drawn(device, name, data):
-    able((name, {}), device)
+    able(device, name)
     options = [each for each in cases.configurations() if each[0] == name]
     configuration, case = data.draw(st.sampled_from(options)), data.draw(small_cases())
     judge(build(configuration, case.scoring, device), case)

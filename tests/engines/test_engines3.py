@@ -15,7 +15,7 @@ import naive3
 import numpy as np
 import pytest
 from Bio.Align import PairwiseAligner
-from cases import AB, array, codes, mutated
+from cases import AB, able, array, codes, mutated
 from cases3 import CASES, CORE, DECIMALS, WHOLE_CASES, Case, build, judge, label, mostly, same
 from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
@@ -49,11 +49,7 @@ ONE_EACH = (("reference", {}), *((name, {}) for name in NAMES))
 
 
 def available(name, device):
-    """Skip, or in continuous integration fail, where the device lacks what an engine needs."""
-    requires = ENGINES3[name].capabilities.requires
-    if requires and requires > device.info.version:
-        missing = pytest.fail if os.environ.get("CI") else pytest.skip
-        missing(f"{name} needs OpenGL {requires}, here is {device.info.version}")
+    able(device, ENGINES3[name].capabilities.requires)
 
 
 @pytest.fixture(params=CONFIGURATIONS, ids=label)

@@ -75,7 +75,7 @@ def able(version):
 WHERE = {
     "llvmpipe": FEW[:1],
     "zink": FEW[:1],
-    "gl41": CORE,
+    "gl41": (*CORE, *END_FEW),
     "gl33": (*CORE, *END_FEW),
     "softpipe": (*FEW, END_FEW[0]),
     "swiftshader": (),

@@ -1,13 +1,22 @@
 """Alignments traced back on the device: the same as the host's, whatever is kept on the way."""
 
-import os
 from itertools import product
 
 import cases
 import naive
 import numpy as np
 import pytest
-from cases import CASES, Case, build, judge, judge_paths, label, long_pairs_by_blocked
+from cases import (
+    CASES,
+    COMPUTE,
+    Case,
+    able,
+    build,
+    judge,
+    judge_paths,
+    label,
+    long_pairs_by_blocked,
+)
 from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 from test_engines import small_cases
@@ -61,25 +70,17 @@ SHAPES = {
 }
 
 
-def able(device, name):
-    """Skip, or in continuous integration fail, where the device lacks what an engine needs."""
-    requires = max(ENGINES[name].capabilities.requires, (4, 3))
-    if requires > device.info.version:
-        missing = pytest.fail if os.environ.get("CI") else pytest.skip
-        missing(f"{name} needs OpenGL {requires}, here is {device.info.version}")
-
-
 @pytest.fixture(params=cases.path_configurations(), ids=label)
 def make(request, device):
     """``make(scoring)``: the engine under test."""
-    able(device, request.param[0])
+    able(device, COMPUTE)
     return lambda scoring: build(request.param, scoring, device)
 
 
 @pytest.fixture(params=NAMES)
 def usual(request, device):
     """``usual(scoring, **options)``: the engine under test, by default with its own options."""
-    able(device, request.param)
+    able(device, COMPUTE)
     return lambda scoring, **options: build((request.param, options), scoring, device)
 
 
@@ -193,7 +194,7 @@ def test_one_pair_at_a_time(make, case):
 @with_subtests("gaps", [(12, 1), (6, 6)])
 @pytest.mark.parametrize("name", KEPT)
 def test_memory_and_spacing_change_nothing(device, name, gaps):
-    able(device, name)
+    able(device, COMPUTE)
     scoring = Scoring.named("BLOSUM62", *gaps)
     batch = relatives(gaps, (40, 130, 300, 301))
     host = Case("relatives", scoring, batch)
@@ -207,7 +208,7 @@ def test_memory_and_spacing_change_nothing(device, name, gaps):
 
 @with_subtests("name, options", [(name, options) for name in SHAPES for options in SHAPES[name]])
 def test_shapes_of_tiles_change_nothing(device, name, options):
-    able(device, name)
+    able(device, COMPUTE)
     scoring = Scoring.named("BLOSUM62", *(6, 6) if options["workgroup"] == 2 else (12, 1))
     case = Case("relatives", scoring, relatives(10, (33, 140, 250)))
     judge_paths(build((name, options), scoring, device), case)
@@ -234,7 +235,7 @@ def test_engines_take_turns_on_a_device(make):
 
 
 def test_auto_mixes_engines(device, monkeypatch):
-    able(device, "auto")
+    able(device, COMPUTE)
     monkeypatch.setattr(glsw.engines.auto, "seconds", long_pairs_by_blocked)
     for case in SOME:
         engine = Auto(case.scoring, device)
@@ -254,7 +255,7 @@ def test_too_little_memory(usual, memory):
 
 @pytest.mark.parametrize("memory", [60_000, 100_000, 10**6])
 def test_scan_keeps_rows_where_directions_do_not_fit(device, memory):
-    able(device, "scan")
+    able(device, COMPUTE)
     case = Case("relatives", SOME[0].scoring, relatives(4, (500,)))
     engine = Scan(case.scoring, device, workgroup=8, columns=8, rows=16, memory=memory)
     judge_paths(engine, case)
@@ -267,7 +268,7 @@ def test_scan_keeps_rows_where_directions_do_not_fit(device, memory):
 
 @pytest.mark.parametrize("name", ["diagonal", "scan"])
 def test_a_trace_of_several_dispatches_leaves_each_block_once(device, monkeypatch, name):
-    able(device, name)
+    able(device, COMPUTE)
     monkeypatch.setattr(f"glsw.engines.{name}.MAX_ROUNDS", 400)  # lengths of 1000: three of them
     case = Case("relatives", SOME[0].scoring, relatives(4, (500,)))
     words = {"diagonal": {"workgroup": 8}, "scan": {"workgroup": 8, "columns": 8, "rows": 16}}
@@ -277,7 +278,7 @@ def test_a_trace_of_several_dispatches_leaves_each_block_once(device, monkeypatc
 
 @pytest.mark.parametrize("memory", [40_000, 60_000, 100_000, 10**6])
 def test_diagonal_stays_under_its_memory(device, memory):
-    able(device, "diagonal")
+    able(device, COMPUTE)
     scoring = Scoring.named("BLOSUM62", 12, 1)
     batch = relatives(8, (30, 90, 200, 300))
     engine = Diagonal(scoring, device, workgroup=1, memory=memory)
@@ -291,7 +292,7 @@ def test_diagonal_stays_under_its_memory(device, memory):
 
 
 def test_blocked_reports_its_memory(device):
-    able(device, "blocked")
+    able(device, COMPUTE)
     scoring = Scoring.named("BLOSUM62", 12, 1)
     batch = relatives(7, (300,))
     engine = Blocked(scoring, device)
@@ -302,7 +303,7 @@ def test_blocked_reports_its_memory(device):
 
 @pytest.mark.parametrize(("memory", "levels"), [(10**7, 1), (200_000, 2), (20_000, 3), (5000, 4)])
 def test_blocked_divides_boxes_again_and_again(device, monkeypatch, memory, levels):
-    able(device, "blocked")
+    able(device, COMPUTE)
     scoring = Scoring.named("BLOSUM62", 12, 1)
     case = Case("relatives", scoring, relatives(9, (600,)))
     seen, grid_of = set(), Blocked._grid
@@ -318,7 +319,7 @@ def test_blocked_divides_boxes_again_and_again(device, monkeypatch, memory, leve
 
 @pytest.mark.parametrize("mode", ["local", "global"])
 def test_blocked_computes_regions_ahead_at_once(device, monkeypatch, mode):
-    able(device, "blocked")
+    able(device, COMPUTE)
     rng = np.random.default_rng(3)
     query = rng.integers(0, 4, 3000).astype(np.uint8)
     target = cases.mutated(rng, 4, query)
@@ -345,7 +346,7 @@ def test_blocked_computes_regions_ahead_at_once(device, monkeypatch, mode):
 
 
 def test_blocked_knows_what_a_path_scores_at_kept_borders(device, monkeypatch):
-    able(device, "blocked")
+    able(device, COMPUTE)
     scoring = Scoring.named("BLOSUM62", 12, 1)
     seen, score_at = [], Blocked._score_at
 
@@ -383,7 +384,7 @@ def judge_drawn(device, name, data):
 @settings(max_examples=100)
 @given(data=st.data())
 def test_drawn_cases(device, name, data):
-    able(device, name)
+    able(device, COMPUTE)
     judge_drawn(device, name, data)
 
 
@@ -392,7 +393,7 @@ def test_drawn_cases(device, name, data):
 @settings(max_examples=2000)
 @given(data=st.data())
 def test_many_drawn_cases(device, name, data):
-    able(device, name)
+    able(device, COMPUTE)
     judge_drawn(device, name, data)
 
 
@@ -401,7 +402,7 @@ def test_many_drawn_cases(device, name, data):
 
 @pytest.mark.parametrize("kind", [Diagonal, Blocked])
 def test_paths_of_many_columns(device, kind):
-    able(device, kind.name)
+    able(device, COMPUTE)
     random = np.random.default_rng(2)
     query, target = (random.integers(0, 4, n).astype(np.uint8) for n in (40, 100_000))
     target[100:120], target[90_000:90_020] = query[:20], query[20:]
@@ -416,7 +417,7 @@ def test_paths_of_many_columns(device, kind):
 
 
 def test_targets_of_many_columns(device):
-    able(device, "auto")
+    able(device, COMPUTE)
     random = np.random.default_rng(3)
     query, target = (random.integers(0, 4, n).astype(np.uint8) for n in (20, 150_000))
     target[140_000:140_020] = query

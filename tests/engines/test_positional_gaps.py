@@ -3,13 +3,12 @@
 tests/wings/profiles/test_profile_gaps.py judges the reference, and engines, by the definition.
 """
 
-import os
-
 import cases
 import numpy as np
 import pytest
 from cases import (
     GAP_CASES,
+    able,
     build,
     judge,
     judge_paths,
@@ -21,7 +20,6 @@ from cases import (
 )
 from subtests import with_subtests
 
-from glsw.engines import ENGINES
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import INT32
 
@@ -32,10 +30,7 @@ PATHS = [each for each in cases.path_configurations() if takes(each, SCORING)]
 
 def built(configuration, scoring, device):
     """Return an engine; skip, or in continuous integration fail, where the device lacks it."""
-    requires = ENGINES[configuration[0]].capabilities.requires
-    if requires and requires > device.info.version:
-        missing = pytest.fail if os.environ.get("CI") else pytest.skip
-        missing(f"{configuration[0]} needs OpenGL {requires}, here is {device.info.version}")
+    able(device, configuration[0])
     return build(configuration, scoring, device)
 
 

@@ -4,12 +4,12 @@ The first three sequences of each of 51 families of BAliBASE.
 """
 
 import json
-import os
 from functools import cache
 
 import naive3
 import numpy as np
 import pytest
+from cases import able
 from cases3 import build
 
 from glsw.alignment.batch import Batch
@@ -55,10 +55,7 @@ def expected(families):
 @pytest.fixture(params=NAMES)
 def make(request, device):
     """``make(gaps)``: the engine under test."""
-    requires = ENGINES3[request.param].capabilities.requires
-    if requires and requires > device.info.version:
-        missing = pytest.fail if os.environ.get("CI") else pytest.skip
-        missing(f"{request.param} needs OpenGL {requires}, here is {device.info.version}")
+    able(device, ENGINES3[request.param].capabilities.requires)
     return lambda gaps: build((request.param, {}), scoring(*gaps), device)
 
 

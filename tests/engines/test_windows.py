@@ -3,7 +3,7 @@
 import cases
 import numpy as np
 import pytest
-from cases import hinting
+from cases import COMPUTE, able, hinting
 from hypothesis import given, settings, strategies as st
 
 from glsw.alignment.batch import Batch, Mask
@@ -186,6 +186,7 @@ def test_scans_of_long_targets(lengths, monkeypatch):
 @pytest.mark.parametrize("n", [800, 1300, 3000, 9000, 40_000])
 @pytest.mark.parametrize("masked", [False, True])
 def test_auto_cuts_targets_once(device, n, masked, monkeypatch):
+    able(device, COMPUTE)
     monkeypatch.setattr(Lanes, "hints", hinting(Lanes, targets_at_once=64))
     monkeypatch.setattr(auto, "seconds", lambda engine, *_: not engine.startswith("windows"))
     random = np.random.default_rng(n)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import pickle
 import re
 import warnings
@@ -21,6 +20,7 @@ import numpy as np
 import pytest
 from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
+from cases import able
 from failing import REASONS, always_fails, fails_once
 from hypothesis import given, settings, strategies as st
 
@@ -83,9 +83,7 @@ def on(device):
 
     def on(engine, scoring=None, **options):
         requires = ENGINES3[engine].capabilities.requires
-        if requires and requires > device.info.version:
-            missing = pytest.fail if os.environ.get("CI") else pytest.skip
-            missing(f"{engine} needs OpenGL {requires}, here is {device.info.version}")
+        able(device, requires)
         where = device if requires else None
         return Aligner3(scoring, engine=engine, device=where, **options)
 
@@ -456,10 +454,7 @@ def test_batch_of_nothing(aligner):
 @pytest.fixture(scope="module", params=DEVICES3)
 def two(request: pytest.FixtureRequest, device: Device) -> Iterator[Aligner3]:
     """Two processes on the device under test."""
-    requires = ENGINES3[request.param].capabilities.requires
-    if requires and requires > device.info.version:
-        missing = pytest.fail if os.environ.get("CI") else pytest.skip
-        missing(f"{request.param} needs OpenGL {requires}, here is {device.info.version}")
+    able(device, ENGINES3[request.param].capabilities.requires)
     index = device.info.index
     with Aligner3(LINEAR, engine=request.param, device=[index, index]) as aligner:
         yield aligner

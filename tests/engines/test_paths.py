@@ -447,6 +447,7 @@ def test_targets_of_many_columns(device):
 @pytest.mark.parametrize("name", ["diagonal", "blocked"])
 def test_devices_of_few_registers(device, monkeypatch, registers, name):
     """An invocation then computes one column between two barriers, where two would spill."""
+    able(device, COMPUTE)
     monkeypatch.setattr(DeviceInfo, "registers", registers)
     every = CASES | cases.END_CASES
     for case in ("BLOSUM62 12 1", "two letters 2 1", cases.END_FEW[0], "DNA 4 4"):
@@ -460,6 +461,7 @@ def test_devices_of_few_registers(device, monkeypatch, registers, name):
 
 @pytest.mark.parametrize(("name", "m"), [("diagonal", 70), ("blocked", 2100)])
 def test_programs_are_loaded_before_there_is_anything_to_align(device, name, m):
+    able(device, COMPUTE)
     engine = build((name, {}), CASES["BLOSUM62 12 1"].scoring, device)
     for file, macros in engine.programs_to_align(np.array([m])):
         engine.program(file, **macros)

@@ -7,6 +7,7 @@ import cases
 import numpy as np
 import pytest
 from cases import (
+    COMPUTE,
     GAP_CASES,
     able,
     build,
@@ -59,6 +60,7 @@ def test_equals_the_reference(configuration, name, device):
 @with_subtests("name", GAP_CASES)
 @pytest.mark.parametrize("configuration", PATHS, ids=label)
 def test_paths_are_those_of_the_host(configuration, name, device):
+    able(device, COMPUTE)
     case = GAP_CASES[name].part(slice(1, None, 3))
     judge_paths(built(configuration, case.scoring, device), case)
 
@@ -104,6 +106,7 @@ def test_long_pairs_with_pruned_and_kept_tiles(device):
 @with_subtests("options", [{}, {"rows": 8, "chain": 4, "workgroup": 8}])
 def test_lanes_with_the_layouts_of_hardware(options, device):
     """All strips in a dispatch, profiles in shared memory."""
+    able(device, COMPUTE)
     case = GAP_CASES["profiles, gaps by position"].part(slice(0, None, 2))
     engine = Lanes(case.scoring, standing_in(device), **options)
     assert engine.geometries.of(40, INT32).at_once

@@ -26,12 +26,12 @@ OPTIONS = {  # those of a search, of each wing
     },
     "shards": {"--shard"},
 }
-# Quick tests of what the core does: commands, and search, align, score, neighbors, formats.
+# Quick tests of what the core does: commands, search, align, score, neighbors, formats.
 # No module of the core imports a wing (tests/test_package.py): what is left to try is what the
 # core looks up, and that does not depend on processes, devices and parts of a search.
-COMMANDS = ["tests/cli/test_empty.py", "tests/cli/test_summary.py"]
 CORE = [
-    *COMMANDS,
+    "tests/cli/test_empty.py",
+    "tests/cli/test_summary.py",
     "tests/test_verbs.py",
     "tests/test_many_pairs.py",
     "tests/test_results.py",
@@ -63,6 +63,7 @@ print(json.dumps({
     "modules": modules,
     "commands": re.findall(r"^    ([a-z0-9]+) ", said("--help"), re.M),
     "options": re.findall(r"^  (?:-\\w, )?(--[a-z-]+)", said("search", "--help"), re.M),
+    "found": said("search", *["demo/query.fasta"] * 2, "--engine", "cpu", "--no-progress"),
 }))
 """
 
@@ -74,6 +75,7 @@ def look(folder: Path) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr.decode()
     found = json.loads(done.stdout)
     assert found.pop("home") == str(folder / "glsw")
+    found["found"] = found["found"].splitlines()
     return {kind: {*each} for kind, each in found.items()}
 
 
@@ -96,6 +98,8 @@ def lacks(folder: Path, closed: list[str]) -> None:
     commands = {name for name, module in modules.items() if module.startswith(of_closed)}
     assert commands <= all_there["commands"]
     assert found["commands"] == all_there["commands"] - commands
+    assert found["found"] == all_there["found"]
+    assert len(found["found"]) > 2
     options = {option for name in closed for option in OPTIONS.get(name, ())}
     assert options <= all_there["options"]
     assert found["options"] == all_there["options"] - options
@@ -107,9 +111,7 @@ def lacks(folder: Path, closed: list[str]) -> None:
 def test_a_wing_can_be_closed(wing: str, tmp_path: Path) -> None:
     """Whether the core needs a wing is seen where all are closed; here, whether the others do."""
     folder = tmp_path / "project"
-    closed = close(folder, [wing])
-    lacks(folder, closed)
-    is_right(folder, *COMMANDS)
+    lacks(folder, close(folder, [wing]))
 
 
 def test_all_wings_can_be_closed(tmp_path: Path) -> None:

@@ -346,7 +346,7 @@ def _rounds(
         targets = aligner.database(database)
         records = list(map(aligner.one, queries))
         limits = _ROUNDS, inclusion_of(None, "sums" in words)
-        for some in together(aligner, records):
+        for some in together(aligner, records, targets):
             hits: dict[int, list[tuple[str, float]]] = {}
             every = rounds(aligner, records[some], targets, *limits, **words)
             for made, kept in zip_longest(every, found):

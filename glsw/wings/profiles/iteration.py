@@ -43,7 +43,7 @@ INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
 """The E-value up to which hits become members, of best alignments and of sums."""
 _MAX_EVALUE = 1e6
 _MAX_LETTERS = 2**13  # of the alignments that are one array: they fit a cache
-_MAX_TOGETHER = 2**18  # positions of queries whose results wait for one another
+_MAX_TOGETHER, _MAX_CELLS = 2**18, 2**42  # of queries whose results wait for one another
 
 _Int64 = npt.NDArray[np.int64]
 
@@ -333,10 +333,15 @@ def rounds(
             profiles[k] = made[k].built
 
 
-def together(aligner: Aligner, queries: Sequence[Record]) -> Iterator[slice]:
-    """Yield slices of queries whose profiles have at most `_MAX_TOGETHER` positions, or of one."""
+def together(aligner: Aligner, queries: Sequence[Record], database: Database) -> Iterator[slice]:
+    """Yield slices of queries that go through the rounds together, or of one.
+
+    Their profiles have at most `_MAX_TOGETHER` positions. With a large database, where a round
+    takes long, they are as many as one search of profiles can have.
+    """
     positions = [_positions(aligner, query) for query in queries]
-    yield from cut([offsets_of(positions)], [_MAX_TOGETHER])
+    most = min(_MAX_TOGETHER, max(MAX_POSITIONS, _MAX_CELLS // max(1, database.residues)))
+    yield from cut([offsets_of(positions)], [most])
 
 
 def _positions(aligner: Aligner, query: Record) -> int:

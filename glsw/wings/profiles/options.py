@@ -119,7 +119,7 @@ def iterated(
         folder.mkdir(parents=True, exist_ok=True)
     counts: Counter[int] = Counter()
     converged = 0
-    for some in together(aligner, queries):
+    for some in together(aligner, queries, database):
         last: dict[int, Round] = {}
         results: dict[int, SearchResult] = {}
         numbers = range(len(queries))[some]

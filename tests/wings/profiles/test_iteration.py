@@ -280,13 +280,23 @@ def test_parts_of_the_queries_give_the_same_output(
     assert "query masked" in "".join(found[0][2])
 
 
-def test_queries_whose_results_wait_for_one_another_are_few() -> None:
+def test_queries_whose_results_wait_for_one_another_are_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     lengths = 160_000, 80_000, 22_145, 262_144, 300_000, 5
     queries = [Record("", "", length * "A") for length in lengths]
     parts = [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 5), slice(5, 6)]
-    assert list(together(glsw.Aligner(engine="cpu"), queries)) == parts
+    aligner = glsw.Aligner(engine="cpu")
+    small = aligner.database(["MKV"])
+    assert list(together(aligner, queries, small)) == parts
     of_dna = glsw.Aligner(glsw.Scoring.nucleotide(), engine="cpu")
-    assert list(together(of_dna, queries[1:3] * 2)) == [slice(0, 2), slice(2, 4)]
+    some = [queries[1], *queries[-1:] * 30_000]
+    assert list(together(of_dna, some, small)) == [slice(0, 10_215), slice(10_215, 30_001)]
+    monkeypatch.setattr(iteration, "_MAX_CELLS", 2**20)
+    large = aligner.database(["MKV" * 1000])
+    assert list(together(aligner, queries[-1:] * 13_000, large)) == [
+        *(slice(start, min(start + 6553, 13_000)) for start in range(0, 13_000, 6553))
+    ]
 
 
 def test_a_round_with_the_profile_of_the_one_before_is_not_computed() -> None:

@@ -287,7 +287,7 @@ class Aligner(PoolUser):
         scores : list of N arrays of integers or floats, shapes (m, n), optional
             For each pair the score of each letter of the query (row) with each of the target, in
             place of the matrix: of embeddings, or a predictor. Its numbers are in units of the
-            matrix, and gap costs are those of the scoring. Floats are rounded to four decimals, so
+            matrix, and gap costs come from the scoring. Floats are rounded to four decimals, so
             that the score of an alignment is wrong by at most 0.00005 per aligned pair. The host
             computes, or the executor.
         progress : callable, optional
@@ -397,7 +397,7 @@ class Aligner(PoolUser):
         Parameters
         ----------
         query, target : sequence or path
-            A path is that of a file of one sequence.
+            A path names a file of one sequence.
 
         Raises
         ------
@@ -469,7 +469,7 @@ class Aligner(PoolUser):
 
         The sequences are aligned as given: for DNA only this strand (`search` uses both).
 
-        The first is that of `align`, the second the best that shares no aligned pair with the
+        The first is the result of `align`, the second the best that shares no aligned pair with the
         first, the third the best that shares none with these two, and so on (Waterman and Eggert
         1987). Ties are broken as in `align`.
 
@@ -550,7 +550,7 @@ class Aligner(PoolUser):
     ) -> csr_array:
         """Return all pairs of sequences within a cutoff, as a sparse matrix.
 
-        Parameters, results and errors are those of `glsw.neighbors`.
+        Parameters, results and errors as for `glsw.neighbors`.
 
         Examples
         --------
@@ -574,9 +574,9 @@ class Aligner(PoolUser):
         progress: Progress | None = None,
         executor: AnyExecutor | None = None,
     ) -> BestHits:
-        """Return the pairs of sequences of which each is the best hit of the other.
+        """Return the pairs of sequences that are each other's best hit.
 
-        Parameters, results and errors are those of `glsw.reciprocal_best_hits`.
+        Parameters, results and errors as for `glsw.reciprocal_best_hits`.
 
         Examples
         --------
@@ -603,7 +603,7 @@ class Aligner(PoolUser):
     ) -> npt.NDArray[np.int64]:
         """Return the number of the cluster of each sequence, by single linkage at a cutoff.
 
-        Parameters, results and errors are those of `glsw.clusters`.
+        Parameters, results and errors as for `glsw.clusters`.
 
         Examples
         --------
@@ -638,7 +638,7 @@ class Aligner(PoolUser):
     ) -> SearchResult | Iterator[SearchResult]:
         """Rank the sequences of a database by their best alignment with a query.
 
-        Results, errors and warnings are those of `glsw.search`.
+        Results, errors and warnings as for `glsw.search`.
 
         Parameters
         ----------

@@ -219,7 +219,7 @@ class InputEncoder:
             return Database.of(self._lowered(found), self._masked_alphabet, self._unknown)
         if self._seg_of_targets:
             raise ValueError(
-                f"{found.path or 'the database'}: SEG masks an indexed database when it is made"
+                f"{found.path or 'the database'}: SEG masks an indexed database when it is built"
             )
         found.check(self._masked_alphabet)
         return found

@@ -38,7 +38,7 @@ class Alignment:
     query, target : EncodedRecord
         The whole sequences.
     runs : Runs
-        The columns: those of one alignment.
+        Its columns.
     scoring : Scoring
         The scoring that gave the score.
 

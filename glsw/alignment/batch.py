@@ -166,7 +166,7 @@ class Batch:
         if len(queries) != len(targets):
             raise ValueError(
                 f"{len(queries)} queries and {len(targets)} targets do not pair up: "
-                "equal numbers are needed; score_matrix compares each with each"
+                "equal numbers are needed; score_matrix compares all against all"
             )
         each = np.arange(len(queries), dtype=np.int32)
         return cls.indexed(queries, targets, each, each)

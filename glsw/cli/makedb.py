@@ -77,11 +77,11 @@ def _check_order(first: str, out: str) -> None:
     missing = first != "-" and not Path(first).exists()
     if is_database(first):
         raise ValueError(
-            f"{first} is a database of makedb: the files of sequences come first, then the database"
+            f"{first} is a database of makedb: the sequence files come first, then the database"
         )
     if missing and Path(out).is_file() and not is_database(out):
         raise ValueError(
-            f"{first} does not exist, and {out} is not a database: the files of sequences come "
+            f"{first} does not exist, and {out} is not a database: the sequence files come "
             "first, then the database"
         )
 

@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
     scoring_of(arguments)  # raises errors of options
     if arguments.other is not None and (arguments.both or arguments.own):
         option = "--both" if arguments.both else "--self"
-        raise ValueError(f"{option} is for one FASTA; of two, all pairs are listed")
+        raise ValueError(f"{option} is for one FASTA; with two, all pairs are listed")
     try:
         scipy_sparse()
     except ModuleNotFoundError as error:

@@ -155,7 +155,7 @@ def _destination(
     if not arguments.resume:
         return to, 0
     if not isinstance(to, ResultFile):
-        raise ValueError("--resume is for --output FILE")
+        raise ValueError("--resume requires --output FILE")
     return to, to.resume()
 
 
@@ -210,6 +210,8 @@ def _check_targets(path: str, targets: Targets, two_tracks: bool) -> None:
     """Raise ValueError unless the targets have as many tracks as the queries."""
     paired = isinstance(targets, Database) and isinstance(targets.alphabet, PairedAlphabet)
     if two_tracks and not paired:
-        raise ValueError(f"{path}: it has one track; makedb --second-track makes databases of two")
+        raise ValueError(
+            f"{path}: it has one track; makedb --second-track creates databases with two"
+        )
     if paired and not two_tracks:
         raise ValueError(f"{path}: it has two tracks; give --second-track and --second-matrix")

@@ -255,7 +255,7 @@ def scoring_of(arguments: argparse.Namespace, nucleic: bool = False) -> Scoring:
 def check_match(arguments: argparse.Namespace) -> None:
     """Raise an error if only one of match and mismatch is given."""
     if (arguments.match is None) != (arguments.mismatch is None):
-        raise ValueError("--match and --mismatch are given together or not at all")
+        raise ValueError("give both --match and --mismatch, or neither")
 
 
 def gaps_of(arguments: argparse.Namespace, default: tuple[float, float]) -> tuple[float, float]:

@@ -66,7 +66,7 @@ def cost(text: str) -> float:
     """Return a number of 0 or more."""
     value = number(text)
     if value < 0:
-        raise argparse.ArgumentTypeError(f"{text}: costs are not negative")
+        raise argparse.ArgumentTypeError(f"{text}: a cost must not be negative")
     return value
 
 
@@ -109,7 +109,7 @@ def size(text: str) -> int:
 def name(text: str) -> str:
     """Return a text that is not empty, as that of a shell's variable that is not set would be."""
     if not text.strip():
-        raise argparse.ArgumentTypeError(f"{text!r} is no name")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name")
     return text
 
 

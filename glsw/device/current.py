@@ -56,7 +56,7 @@ def check_fork() -> None:
     if _Process.forked:
         raise DeviceError(
             "this process was forked from one that had used OpenGL, which no driver survives: "
-            "start processes by 'spawn', as multiprocessing.get_context('spawn') does"
+            "start processes with 'spawn', as multiprocessing.get_context('spawn') does"
         )
 
 

@@ -108,7 +108,7 @@ class ScoreMap(Tiled):
 
     def __init__(self, scoring: Scoring, device: Device, *, memory: int = 2**31) -> None:
         if not scoring.local:
-            raise ValueError("a score map has local alignments only")
+            raise ValueError("a score map supports local alignments only")
         super().__init__(scoring, device, memory=memory)
         self._defines["LETTERS"] += 1
         if self._defines["SCORES"] == 0:  # two numbers, with which padding would be aligned

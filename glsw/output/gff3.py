@@ -21,8 +21,8 @@ HEADER = "##gff-version 3\n"
 
 ATTRIBUTES: Mapping[str, str] = {
     "Name": "name of the query",
-    "Target": "name of the query, its first and last aligned letter, 1-based; the strand of the "
-    "feature is that of the query on the target",
+    "Target": "name of the query, its first and last aligned letter, 1-based; the feature's "
+    "strand is the query's strand on the target",
     "Gap": "alignment along the ascending target: `M` pairs, `I` only in the query, `D` only in "
     "the target; in amino acids if one side was translated",
     "score": "in units of the matrix",

@@ -70,7 +70,7 @@ class PartFile(io.FileIO):
         except OSError:  # a file system without locks
             return
         if not free:
-            raise BusyFileError(f"{self._path}: another run writes it now")
+            raise BusyFileError(f"{self._path}: another run is writing it")
 
     def adopt(self, mode: int) -> None:
         """Take the permissions of another file."""

@@ -103,7 +103,7 @@ def header(targets: Iterable[tuple[str, int]], command: str, read_group: str = "
     for name, length in targets:
         shown = _target_name(name)
         if shown in seen:
-            raise ValueError(f"SAM needs different names, {shown} is that of two targets")
+            raise ValueError(f"SAM needs different names, {shown} is the name of two targets")
         seen.add(shown)
         lines.append(f"@SQ\tSN:{shown}\tLN:{length}")
     if read_group:

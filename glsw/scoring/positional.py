@@ -80,7 +80,7 @@ class PositionalScoring(Scoring):
         if not self.local:
             raise ValueError("gap costs by position are for local alignments")
         if self.separate:
-            raise ValueError("gap costs by position are those of insertions and of deletions")
+            raise ValueError("gap costs by position apply to insertions and deletions alike")
 
     @property
     def letters(self) -> Scoring:
@@ -124,7 +124,7 @@ extends=array([2], dtype=int32)))
         others = {each.name: getattr(underlying, each.name) for each in fields(Scoring)}
         if gaps is not None:
             if underlying.separate:
-                raise ValueError("gap costs by position are those of insertions and of deletions")
+                raise ValueError("gap costs by position apply to insertions and deletions alike")
             others["gap_open"], others["gap_extend"] = gaps.least
             gaps = None if gaps.constant else gaps
         return cls(**others | {"matrix": matrix, "underlying": underlying, "gaps": gaps})

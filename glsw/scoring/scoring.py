@@ -87,7 +87,7 @@ class Scoring:
         if self.scale not in [10**k for k in range(MAX_DECIMALS + 1)]:
             raise ValueError(f"scale must be a power of ten to {10**MAX_DECIMALS}: {self.scale}")
         if (self.insertion_open is None) != (self.insertion_extend is None):
-            raise ValueError("insertion_open and insertion_extend are given together")
+            raise ValueError("give both insertion_open and insertion_extend, or neither")
         check_gap(self.deletion, self.scale)
         check_gap(self.insertion, self.scale, "insertion")
         if self.end_gaps is not None:

@@ -77,7 +77,7 @@ def json_object(data: bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("too many brackets") from None
     if not isinstance(found, dict):
-        raise ValueError("no object of JSON")
+        raise ValueError("not a JSON object")
     return found
 
 

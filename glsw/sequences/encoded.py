@@ -155,7 +155,7 @@ class Sequences:
 
     @staticmethod
     def concatenated(parts: Sequence[Sequences]) -> Sequences:
-        """Return the sequences of all parts, of which there is at least one."""
+        """Return the sequences of all parts, at least one."""
         residues = np.concatenate([part.residues for part in parts])
         return Sequences(residues, joined_offsets([part.offsets for part in parts]))
 

@@ -47,7 +47,7 @@ def read_tracks(path: str | os.PathLike[str], second: str | os.PathLike[str]) ->
     ----------
     path, second : str or path
         The files of the first and of the second track, see `glsw.read`: records of the same names
-        and lengths in the same order. Descriptions are those of the first.
+        and lengths in the same order. Descriptions come from the first.
 
     Raises
     ------

@@ -112,8 +112,14 @@ def test_dna_is_detected(run: Callable[..., SimpleNamespace]) -> None:
         (f"{NEIGHBORS} --cutoff 5 --output words.fasta", "it is an input"),
         ("neighbors dna.fasta words.fasta --cutoff 5", "words.fasta has proteins"),
         ("neighbors - - --cutoff 5", "standard input"),
-        ("neighbors words.fasta words.fasta --cutoff 5 --both", "--both is for one FASTA; of two,"),
-        ("neighbors words.fasta words.fasta --cutoff 5 --self", "--self is for one FASTA; of two,"),
+        (
+            "neighbors words.fasta words.fasta --cutoff 5 --both",
+            "--both is for one FASTA; with two,",
+        ),
+        (
+            "neighbors words.fasta words.fasta --cutoff 5 --self",
+            "--self is for one FASTA; with two,",
+        ),
     ],
 )
 def test_errors_are_one_line(

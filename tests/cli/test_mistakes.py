@@ -150,7 +150,7 @@ def test_representations_fit_a_line():
         ("neighbors q -num_threads 2", "--cutoff; -num_threads, did you mean --threads? (see"),
         ("tblastn q db", ", did you mean search --translated-target? (see glsw --help)"),
         ("help", ", did you mean --help? (see glsw --help)"),
-        ("makedb new.glsw q", "new.glsw does not exist, and q is not a database: the files of"),
+        ("makedb new.glsw q", "new.glsw does not exist, and q is not a database: the sequence"),
         ("neighbors q --cutof 1", "required: --cutoff; --cutof, did you mean --cutoff? (see"),
         ("align q db --read-grup x", "did you mean --read-group? (see"),
         ("verify --threds 3 db", "did you mean --threads? (see"),

@@ -33,12 +33,12 @@ def files(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--device ''", "argument --device: '' is no name"),
-        ("--device ,", "argument --device: '' is no name"),
-        ("--device 0,", "argument --device: '' is no name"),
-        ("--matrix ''", "argument --matrix: '' is no name"),
-        ("--engine ''", "argument --engine: '' is no name"),
-        ("--unknown ''", "argument --unknown: '' is no name"),
+        ("--device ''", "argument --device: '' is not a name"),
+        ("--device ,", "argument --device: '' is not a name"),
+        ("--device 0,", "argument --device: '' is not a name"),
+        ("--matrix ''", "argument --matrix: '' is not a name"),
+        ("--engine ''", "argument --engine: '' is not a name"),
+        ("--unknown ''", "argument --unknown: '' is not a name"),
         ("--output ''", "--output: it names no file"),
         ("--gapextend 1e-9", "1e-09 has more than 4 decimals, round it"),
         ("--match 1 --mismatch -1e-9", "-1e-09 has more than 4 decimals, round it"),

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 HANGS_AFTER = 300  # seconds
 REFUSED = (
     "DeviceError: this process was forked from one that had used OpenGL, which no driver survives: "
-    "start processes by 'spawn', as multiprocessing.get_context('spawn') does"
+    "start processes with 'spawn', as multiprocessing.get_context('spawn') does"
 )
 # What a forked process does after `before` in its parent; `said` is its result or its error.
 FORK = """

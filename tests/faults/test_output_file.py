@@ -209,7 +209,7 @@ def test_the_results_of_another_run_are_refused(
 @pytest.mark.parametrize("output", ["-", "/dev/null"])
 def test_only_a_file_is_resumed(output: str, run: Callable[..., SimpleNamespace]) -> None:
     done = run(f"search queries.fasta db.fasta --engine reference --output {output} --resume")
-    assert (done.status, done.err) == (2, "glsw: --resume is for --output FILE\n")
+    assert (done.status, done.err) == (2, "glsw: --resume requires --output FILE\n")
 
 
 def test_a_journal_waits_until_the_fingerprint_is_worth_its_time(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with ResultFile(tmp_path / "out") as file:
         file.stream.write("first")
-        with pytest.raises(ValueError, match=r"out\.part: another run writes it now"):
+        with pytest.raises(ValueError, match=r"out\.part: another run is writing it"):
             ResultFile(tmp_path / "out").__enter__()
     assert (tmp_path / "out").read_text() == "first"
 

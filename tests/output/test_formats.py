@@ -542,7 +542,7 @@ def test_header_of_sam() -> None:
     lines = sam.header([("=a(b)", 3), ("*", 4)], "glsw search a\tb").splitlines()
     assert lines[1:3] == ["@SQ\tSN:_a_b_\tLN:3", "@SQ\tSN:_\tLN:4"]
     assert lines[3].split("\t")[-1] == "CL:glsw search a b"
-    with pytest.raises(ValueError, match="different names, a_b_ is that of two targets"):
+    with pytest.raises(ValueError, match="different names, a_b_ is the name of two targets"):
         sam.header([("a(b)", 3), ("a[b]", 4)], "")
 
 
@@ -554,7 +554,7 @@ def test_a_header_that_cannot_be_comes_before_the_search(tmp_path: Path) -> None
         yield from ()
 
     path, targets = tmp_path / "out", [Record("t", "", "A"), Record("t", "", "C")]
-    with tqdm(disable=True) as bar, pytest.raises(ValueError, match="that of two targets"):
+    with tqdm(disable=True) as bar, pytest.raises(ValueError, match="the name of two targets"):
         outputs.write(results(), format_of("sam"), ResultFile(path), bar, targets)
     assert not started
     assert not path.exists()

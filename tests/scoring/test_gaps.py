@@ -82,7 +82,9 @@ def test_ends_that_are_refused(ends, message):
 def test_wrong_kinds():
     with pytest.raises(TypeError, match="end_gaps must be EndGaps, got tuple"):
         replace(SCORING, end_gaps=((0, 0),) * 4)
-    with pytest.raises(ValueError, match="insertion_open and insertion_extend are given together"):
+    with pytest.raises(
+        ValueError, match="give both insertion_open and insertion_extend, or neither"
+    ):
         replace(SCORING, insertion_open=1)
     with pytest.raises(ValueError, match="insertion_open 1 must not be less than insertion_extend"):
         replace(SCORING, insertion_open=1, insertion_extend=2)

@@ -132,7 +132,7 @@ def stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Rescoring:
     if (method := settings["statistics"]) not in ("auto", "karlin-altschul"):
         raise ValueError(f"composition: published statistics expected, not {method!r}")
     if evalue_of(settings["evalue"]) is None:
-        raise ValueError("composition: an E-value expected, which decides what is scored again")
+        raise ValueError("composition: an E-value expected, which decides what is rescored")
     return Rescoring(settings["composition"])
 
 

@@ -166,7 +166,7 @@ class Mapper:
         if cap >= UNCAPPED:
             raise ValueError("several sequences in one map need a cap, which keeps them apart")
         if self._extension == 0:
-            raise ValueError("several sequences in one map need gaps that cost something")
+            raise ValueError("several sequences in one map need gap costs above 0")
         return 2 * -(-cap // self._extension) + 2
 
 

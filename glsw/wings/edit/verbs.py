@@ -109,7 +109,7 @@ def edit_distance(
         A number for one query and one target. With ``ends``, a named tuple (``distance``,
         ``target_end``) of two of these, where the end is the number of target letters before it.
         Among several parts with the same distance, the one that ends first is reported (the first
-        of edlib's ``locations``, plus 1); in global mode the end is that of the target.
+        of edlib's ``locations``, plus 1); in global mode it is the length of the target.
 
     Raises
     ------

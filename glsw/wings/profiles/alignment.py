@@ -61,7 +61,9 @@ def rows_of(alignment: Any) -> list[tuple[str, str]]:
         ]
     lengths = {len(letters) for _, letters in found}
     if len(lengths) != 1:
-        raise ValueError(f"the rows of an alignment have one length, not {sorted(lengths)[:5]}")
+        raise ValueError(
+            f"the rows of an alignment must have the same length, not {sorted(lengths)[:5]}"
+        )
     return found
 
 

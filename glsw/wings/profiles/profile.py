@@ -120,7 +120,7 @@ class Profile(PositionalQuery):
         if self.gap_open is None and self.gap_extend is None:
             return
         if self.scoring.separate:
-            raise ValueError("gap costs by position are those of insertions and of deletions")
+            raise ValueError("gap costs by position apply to insertions and deletions alike")
         for word in ("gap_open", "gap_extend"):
             given = getattr(self, word)
             if given is None:
@@ -186,7 +186,7 @@ class Profile(PositionalQuery):
             The row whose residues are the positions of the profile; None for the columns where at
             least half of the rows have residues.
         id : str, optional
-            Name of the profile; by default that of the query's row.
+            Name of the profile; by default the name of the query's row.
         gaps : {"fixed", "positional"}
             "positional": gaps cost less at positions where rows of the alignment open gaps, and
             more elsewhere, see `glsw.wings.profiles.background.gaps_from_frequencies`.
@@ -264,7 +264,7 @@ class Profile(PositionalQuery):
         return f"<Profile {self.id}: {len(self)} positions, {self.scoring.name}>"
 
     def masked(self, letters: str) -> Profile:
-        """Return the profile with other ``letters``, of which lower-case ones are masked.
+        """Return the profile with other ``letters``; lower-case ones are masked.
 
         Masked positions score like the wildcard, X or N, and keep their gap costs.
 

@@ -172,7 +172,7 @@ def _read_header(path: Path, rows: Iterator[_Row]) -> tuple[_Columns, float | No
     names = _trimmed(names)
     channels = tuple(k for k, name in enumerate(names) if name.upper().startswith("CH"))
     if not channels:
-        raise ValueError(f"{path}:{number}: no column is called CH, as those of channels are")
+        raise ValueError(f"{path}:{number}: no column is named CH..., as channels are")
     kind = re.search(r"\((.+)\)", names[0])
     time = names.index("Time") if "Time" in names else None
     return _Columns(tuple(names), channels, time, kind[1] if kind else ""), period

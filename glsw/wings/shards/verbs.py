@@ -162,7 +162,7 @@ def scan_shard(
     except BusyFileError:
         if _is_complete(path, header):
             return done
-        raise ShardError(f"{path}: another process computes this shard now") from None
+        raise ShardError(f"{path}: another process is computing this shard") from None
     with file:
         if _is_complete(path, header):
             part.unlink(missing_ok=True)
@@ -278,7 +278,7 @@ def _merged_results(
     try:
         yield from chain.from_iterable(search.results(_merged(search, shards, files)))
     except DifferentScoreError as error:
-        raise ShardError(f"{folder}: hits that are wrong: {error}") from None
+        raise ShardError(f"{folder}: wrong hits: {error}") from None
 
 
 def _merged(

@@ -177,8 +177,8 @@ class Aligner3(PoolUser):
 
         Notes
         -----
-        Several devices, and executors, take parts of about equal cells, each the next one when it
-        is free. The results do not depend on that.
+        Several devices, and executors, take parts with about the same number of cells, the next
+        one as soon as they are free. The results do not depend on that.
 
         Examples
         --------
@@ -247,8 +247,8 @@ class Aligner3(PoolUser):
         Raises
         ------
         OSError, TypeError, ValueError
-            If a file cannot be read or has not one sequence; for letters outside the alphabet, and
-            as `scores`.
+            If a file cannot be read or has not exactly one sequence; for letters outside the
+            alphabet, and as `scores`.
 
         Examples
         --------
@@ -332,10 +332,11 @@ class Aligner3(PoolUser):
     ) -> Iterator[Bio.Align.Alignment]:
         """Return alignments of three sequences that share no column at the same positions.
 
-        The first is that of `align`, the second the best that shares no column of two or three
-        residues, ending at the same positions of all three sequences, with the first, the third the
-        best that shares none with these two, and so on (after Waterman and Eggert 1987). Two of
-        them may align the same pair of residues, next to different positions of the third sequence.
+        The first is the result of `align`, the second the best that shares no column of two or
+        three residues, ending at the same positions of all three sequences, with the first, the
+        third the best that shares none with these two, and so on (after Waterman and Eggert 1987).
+        Two of them may align the same pair of residues, next to different positions of the third
+        sequence.
 
         Parameters
         ----------

@@ -278,7 +278,7 @@ def test_refusals_are_one_line() -> None:
     with pytest.raises(ValueError, match="must be between 0 and"):
         dataclasses.replace(profile, gap_extend=np.full(12, -1))
     separate = dataclasses.replace(BLOSUM62, insertion_open=5, insertion_extend=1)
-    with pytest.raises(ValueError, match="those of insertions and of deletions"):
+    with pytest.raises(ValueError, match="apply to insertions and deletions alike"):
         dataclasses.replace(profile, scoring=separate)
     with pytest.raises(ValueError, match="gap costs of 12 positions, scores of 3"):
         PositionalScoring.of(profile.scores[:3], BLOSUM62, profile.costs)

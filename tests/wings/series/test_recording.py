@@ -120,7 +120,7 @@ def test_hitachi_table_alone_and_raw(table: Callable[..., Path]) -> None:
         ("time,,b\n0,1,2\n", "r.csv:1: column 2 has no name"),
         ('time,a\n0,1\n"' + "x" * 200_000, "r.csv:3: field larger than field limit"),
         ("Header\nID,1\n", "r.csv: no line begins with Probe after the Hitachi header"),
-        ("Probe1,A,Time\n1,2,3\n", "r.csv:1: no column is called CH, as those of channels are"),
+        ("Probe1,A,Time\n1,2,3\n", "r.csv:1: no column is named CH..., as channels are"),
         (f"{HEAD}1,1,1,0,10:00:00,0,0,0\n2,1,1,0,09:00:00,0,0,0\n", "r.csv:3: column 'Time'"),
         (f"{HEAD}1,1,1,0,noon,0,0,0\n", "r.csv:2: column 'Time': 'noon' is not a number"),
         (HITACHI.replace("[s],0.1", "[s],fast"), "r.csv:6: column 'Sampling Period[s]': 'fast'"),

@@ -182,7 +182,7 @@ def test_a_shard_that_is_complete_or_computed_now(run: Run, files: Path) -> None
         done = run(first)
         assert (done.status, done.err) == (
             2,
-            "glsw: run/0001-of-0016.shard: another process computes this shard now\n",
+            "glsw: run/0001-of-0016.shard: another process is computing this shard\n",
         )
         started.kill()
         started.communicate()

@@ -20,10 +20,13 @@ import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Reference
+from glsw.engines.auto import Auto
 from glsw.engines.base import ScanHints
+from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
+from glsw.engines.proof import Proofs
 from glsw.run import tasks, workers
-from glsw.search import limits, scan as scans, search as flow
+from glsw.search import limits, parallel_scan, scan as scans, search as flow
 from glsw.search.ranking import Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -480,6 +483,25 @@ def test_the_first_large_search_gets_ready_while_its_targets_are_read(
     assert shown(aligner.search(QUERIES, database)) == expected
     assert shown(aligner.search(QUERIES, database)) == expected
     assert ready == [len(database.sequences.residues)]
+
+
+def test_programs_of_a_large_search_are_begun_unless_they_are_proved(
+    expected: list[str], monkeypatch: pytest.MonkeyPatch, device: Device
+) -> None:
+    begun: set[str] = set()
+    monkeypatch.setattr(Programs, "begin", lambda engine, name, **macros: begun.add(name))
+    monkeypatch.setattr(parallel_scan, "large_first", lambda *words: True)
+    monkeypatch.setattr(Auto, "weak", False)  # as hardware
+    monkeypatch.setattr(Proofs, "require", lambda *words: None)
+    for verdict, names in (
+        ("right", ()),
+        (None, ("lanes", "lanes_columns", "lanes_profile", "diagonal", "traceback")),
+    ):
+        monkeypatch.setattr(Proofs, "verdict", lambda *words, found=verdict: found)
+        aligner = Aligner(engine="lanes", device=device)
+        assert shown(aligner.search(QUERIES, Database.of(TARGETS, PROTEIN))) == expected
+        assert {f"{name}.comp" for name in names} <= begun
+        assert bool(begun) == bool(names)
 
 
 def test_empty_queries_are_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:

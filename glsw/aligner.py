@@ -550,7 +550,33 @@ class Aligner(PoolUser):
     ) -> csr_array:
         """Return all pairs of sequences within a cutoff, as a sparse matrix.
 
-        Parameters, results and errors as for `glsw.neighbors`.
+        Results and errors as for `glsw.neighbors`. Of a list of devices all compute.
+
+        Parameters
+        ----------
+        sequences : path, list or array of sequences
+            The rows of the matrix, given as for `score_pairs`.
+        other : path, list or array of sequences, optional
+            The columns; by default the sequences themselves. Each pair is then computed once if the
+            scoring does not depend on the order of a pair.
+        cutoff : float
+            Minimum score or identity, or maximum self difference or E-value.
+        k : int, optional
+            Keep the k best pairs of each row; among equal values, those with the lowest columns.
+            Without ``other`` the sequence itself does not count.
+        distance : {"score", "self", "identity", "evalue"}
+            The value of a pair. ``"score"``: its best score. ``"self"``: the lower of the two
+            self-scores minus the score, scirpy's distance. ``"identity"``: identical columns of the
+            best alignment divided by all columns, 0 to 1. ``"evalue"``: E-value of a search with
+            the sequence of the row in a database of all columns, by the published constants of the
+            scoring.
+        min_score : float, optional
+            Minimum score of a pair, in addition to the cutoff; for identities, only pairs that
+            reach it are aligned. For local identities the default is 1.
+        progress : callable, optional
+            Called now and then with the number of cells finished since the last call.
+        executor : concurrent.futures.Executor or distributed.Client, optional
+            Computes parts of the table of all pairs, as in `search`.
 
         Examples
         --------
@@ -563,6 +589,7 @@ class Aligner(PoolUser):
         """
         return self._near(sequences, other, cutoff, k, distance, min_score, progress, executor)
 
+    @described(neighbors)
     def reciprocal_best_hits(
         self,
         a: Many,
@@ -576,7 +603,16 @@ class Aligner(PoolUser):
     ) -> BestHits:
         """Return the pairs of sequences that are each other's best hit.
 
-        Parameters, results and errors as for `glsw.reciprocal_best_hits`.
+        Results and errors as for `glsw.reciprocal_best_hits`.
+
+        Parameters
+        ----------
+        a, b : path, list or array of sequences
+            For example the proteins of two species, given as for `score_pairs`.
+        cutoff, distance, min_score
+            Which pairs can be hits, and their values: as for `neighbors`. The E-value of a pair, in
+            both directions, is that of a search with the sequence of ``a`` in a database of all
+            of ``b``.
 
         Examples
         --------
@@ -591,6 +627,7 @@ class Aligner(PoolUser):
         rows = np.flatnonzero(np.diff(found.indptr))
         return BestHits(rows, found.indices.astype(np.int64), found.data)
 
+    @described(neighbors)
     def clusters(
         self,
         sequences: Many,
@@ -603,7 +640,12 @@ class Aligner(PoolUser):
     ) -> npt.NDArray[np.int64]:
         """Return the number of the cluster of each sequence, by single linkage at a cutoff.
 
-        Parameters, results and errors as for `glsw.clusters`.
+        Results and errors as for `glsw.clusters`.
+
+        Parameters
+        ----------
+        sequences : path, list or array of sequences
+            Given as for `score_pairs`.
 
         Examples
         --------

@@ -167,7 +167,7 @@ def align_pairs(
         )
 
 
-@listing(AlignerOptions, Aligner)
+@listing(AlignerOptions, Aligner.neighbors, Aligner)
 def neighbors(
     sequences: Many,
     other: Many | None = None,
@@ -186,35 +186,8 @@ def neighbors(
     sequence with itself. The command ``glsw neighbors`` lists each pair once, as does
     ``scipy.sparse.triu(found, 1)`` if the order of a pair does not matter.
 
-    Every pair is computed exactly; only pairs within the cutoff take memory. Needs SciPy, the extra
-    ``glsw[sparse]``.
-
-    Parameters
-    ----------
-    sequences : path, list or array of sequences
-        The rows of the matrix, given as for `score_pairs`.
-    other : path, list or array of sequences, optional
-        The columns; by default the sequences themselves. Each pair is then computed once if the
-        scoring does not depend on the order of a pair.
-    cutoff : float
-        Minimum score or identity, or maximum self difference or E-value.
-    k : int, optional
-        Keep the k best pairs of each row; among equal values, those with the lowest columns.
-        Without ``other`` the sequence itself does not count.
-    distance : {"score", "self", "identity", "evalue"}
-        The value of a pair. ``"score"``: its best score. ``"self"``: the lower of the two
-        self-scores minus the score, scirpy's distance. ``"identity"``: identical columns of the
-        best alignment divided by all columns, 0 to 1. ``"evalue"``: E-value of a search with the
-        sequence of the row in a database of all columns, by the published constants of the scoring.
-    min_score : float, optional
-        Minimum score of a pair, in addition to the cutoff; for identities, only pairs that reach it
-        are aligned. For local identities the default is 1.
-    progress : callable, optional
-        Called now and then with the number of cells finished since the last call.
-    executor : concurrent.futures.Executor or distributed.Client, optional
-        Computes parts of the table of all pairs, as in `search`.
-    **options
-        Of `Aligner`. Of a list of devices all compute.
+    Every pair is computed exactly; only pairs within the cutoff take memory. Of a list of devices
+    all compute. Needs SciPy, the extra ``glsw[sparse]``.
 
     Returns
     -------
@@ -409,7 +382,7 @@ def search(
     return several.before_end(aligner.close)
 
 
-@listing(AlignerOptions, Aligner, neighbors)
+@listing(AlignerOptions, Aligner.reciprocal_best_hits, Aligner)
 def reciprocal_best_hits(
     a: Many,
     b: Many,
@@ -425,15 +398,6 @@ def reciprocal_best_hits(
 
     Every pair is computed exactly, once. Memory does not grow with the number of all pairs. Needs
     SciPy, the extra ``glsw[sparse]``.
-
-    Parameters
-    ----------
-    a, b : path, list or array of sequences
-        For example the proteins of two species, given as for `score_pairs`.
-    cutoff, distance, min_score, progress, executor, **options
-        Which pairs can be hits, and their values: as for `glsw.neighbors`. The E-value of a pair,
-        in both directions, is that of a search with the sequence of ``a`` in a database of all
-        of ``b``.
 
     Returns
     -------
@@ -465,7 +429,7 @@ def reciprocal_best_hits(
         )
 
 
-@listing(AlignerOptions, Aligner, neighbors)
+@listing(AlignerOptions, Aligner.clusters, Aligner)
 def clusters(
     sequences: Many,
     *,
@@ -481,13 +445,6 @@ def clusters(
     Two sequences are in the same cluster if a chain of pairs within the cutoff connects them:
     clusters are the connected components of `glsw.neighbors`. Needs SciPy, the extra
     ``glsw[sparse]``.
-
-    Parameters
-    ----------
-    sequences : path, list or array of sequences
-        Given as for `score_pairs`.
-    cutoff, distance, min_score, progress, executor, **options
-        Which pairs are within the cutoff: as for `glsw.neighbors`.
 
     Returns
     -------

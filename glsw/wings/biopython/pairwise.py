@@ -17,6 +17,7 @@ from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Runs
 from glsw.device.device import Device
 from glsw.engines.cpu import is_small
+from glsw.options import described
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import Alphabet
@@ -180,13 +181,14 @@ class PairwiseAligner(Biopython):
         with aligner.engine.turn:
             return aligner.engine.scores(batch) / scoring.scale
 
+    @described(score)
     def align(
         self,
         seqA: AnySequence,  # noqa: N803
         seqB: AnySequence,  # noqa: N803
         strand: str = "+",
     ) -> Bio.Align.PairwiseAlignments:
-        """Return all best alignments of two sequences; parameters as in `score`.
+        """Return all best alignments of two sequences.
 
         Returns
         -------
@@ -202,16 +204,14 @@ class PairwiseAligner(Biopython):
         """
         return next(self.align_many([seqA], [seqB], strand))
 
+    @described(score_many)
     def align_many(
         self,
         targets: Letters | Iterable[AnySequence],
         queries: Letters | Iterable[AnySequence],
         strand: str = "+",
     ) -> Iterator[Bio.Align.PairwiseAlignments]:
-        """Yield the best alignments of many pairs at once, as `align` returns them.
-
-        Parameters as in `score_many`.
-        """
+        """Yield the best alignments of many pairs at once, as `align` returns them."""
         targets, queries = _paired(targets, queries)
         made, batch = self._batch(targets, queries, strand)
         traces = self._traces(made, batch)

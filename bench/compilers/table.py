@@ -56,7 +56,7 @@ def by_device(rows: Rows) -> Iterator[str]:
             f"{len(asked) - len(right)}",
             f"{median(row['ms'] for row in right):.0f} ms",
             f"{slowest['ms'] / 1000:.2f} s, `{slowest['program']}`",
-            f"{sum(map(spills, right))}" if told else "not told",
+            f"{sum(map(spills, right))}" if told else "not reported",
             _widths(right),
             f"{least:.1f}" if least else "",
         )
@@ -78,7 +78,9 @@ def _line(*cells: str) -> str:
 
 def _widths(rows: Iterable[Row]) -> str:
     found = Counter(row["width"] for row in rows if "width" in row)
-    return ", ".join(f"{width}: {count}" for width, count in sorted(found.items())) or "not told"
+    return (
+        ", ".join(f"{width}: {count}" for width, count in sorted(found.items())) or "not reported"
+    )
 
 
 def _remarks(name: str, rows: Rows) -> Iterator[str]:

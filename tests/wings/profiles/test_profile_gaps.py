@@ -6,6 +6,7 @@ import dataclasses
 import json
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 
 import cases
 import numpy as np
@@ -93,12 +94,20 @@ def path_score(profile: Profile, coordinates: np.ndarray, target: np.ndarray) ->
     return total
 
 
-@pytest.mark.parametrize("engine", ABLE)
-def test_scores_and_paths_by_the_definition(engine: str) -> None:
+@pytest.fixture(scope="module")
+def by_definition() -> SimpleNamespace:
+    """Profiles, targets, and their scores."""
     profiles = [gapped(seed, m) for seed, m in enumerate((1, 7, 33, 70))]
     targets = [some(seed, n) for seed, n in enumerate((1, 2, 30, 65, 9))]
     codes = [PROTEIN.encode(each).astype(np.intp) for each in targets]
-    expected = [[best_score(each, target) for target in codes] for each in profiles]
+    scores = [[best_score(each, target) for target in codes] for each in profiles]
+    return SimpleNamespace(profiles=profiles, targets=targets, codes=codes, scores=scores)
+
+
+@pytest.mark.parametrize("engine", ABLE)
+def test_scores_and_paths_by_the_definition(engine: str, by_definition: SimpleNamespace) -> None:
+    profiles, targets = by_definition.profiles, by_definition.targets
+    codes, expected = by_definition.codes, by_definition.scores
     with Aligner(engine=engine) as aligner:
         assert aligner.score_matrix(profiles, targets).tolist() == expected
         results = aligner.search(profiles, targets, top=None, evalue=None)

@@ -74,22 +74,31 @@ def best_score(scores: np.ndarray, target: np.ndarray, opening: int, extension: 
 # the engines
 
 
-@pytest.mark.parametrize("engine", NAMES)
-def test_scores_of_random_profiles_are_those_of_numpy(engine: str) -> None:
+@pytest.fixture(scope="module")
+def random_profiles() -> tuple[list[Profile], list[str], list[list[int]]]:
+    """Profiles, targets, and their scores by NumPy."""
     profiles = [drawn(seed, m) for seed, m in enumerate((1, 7, 33, 64, 180))]
     targets = [some(seed, n) for seed, n in enumerate((1, 2, 30, 65, 140, 20, 9))]
     codes = [PROTEIN.encode(each).astype(np.intp) for each in targets]
+    scores = [[best_score(each.scores, target, 12, 1) for target in codes] for each in profiles]
+    return profiles, targets, scores
+
+
+@pytest.mark.parametrize("engine", NAMES)
+def test_scores_of_random_profiles_are_those_of_numpy(
+    engine: str, random_profiles: tuple[list[Profile], list[str], list[list[int]]]
+) -> None:
+    profiles, targets, expected = random_profiles
     with Aligner(engine=engine) as aligner:
-        for profile in profiles:
-            expected = [best_score(profile.scores, each, 12, 1) for each in codes]
-            assert aligner.score(profile, targets).tolist() == expected
-        matrix = [[best_score(each.scores, target, 12, 1) for target in codes] for each in profiles]
-        assert aligner.score_matrix(profiles, targets).tolist() == matrix
+        for profile, row in zip(profiles, expected, strict=True):
+            assert aligner.score(profile, targets).tolist() == row
+        assert aligner.score_matrix(profiles, targets).tolist() == expected
         found = list(aligner.search(profiles, targets, top=None))
-        for profile, result in zip(profiles, found, strict=True):
+        for profile, row, result in zip(profiles, expected, found, strict=True):
             for hit in result:
-                target = codes[int(hit.target.id.split()[-1]) - 1]
-                assert hit.score == best_score(profile.scores, target, 12, 1)
+                number = int(hit.target.id.split()[-1]) - 1
+                target = PROTEIN.encode(targets[number]).astype(np.intp)
+                assert hit.score == row[number]
                 assert hit.score == path_score(profile, hit.alignment.coordinates, target)
 
 

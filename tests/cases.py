@@ -231,6 +231,13 @@ def standing_in(device, **traits):
     return made
 
 
+def limited(device, **limits):
+    """Return a device as one with other limits of OpenGL."""
+    return standing_in(
+        device, software=device.info.software, limits={**device.info.limits, **limits}
+    )
+
+
 def groups_in(tables):
     """Return a table of each group of queries of engine `lanes`."""
     return [only(each, [k]) for each in tables for k in range(each["group"][-1] + 1)]

@@ -169,14 +169,13 @@ def test_match_and_mismatch_equal_their_matrix(small, gaps):
 
 
 @pytest.mark.parametrize("configuration", DRAWING, ids=label, indirect=True)
-def test_any_limit_of_textures(make, device, monkeypatch):
+def test_any_limit_of_textures(configuration, device):
     # More distinct queries, and more pairs, than fit into textures of this size.
     batch = cases.shared(8, queries=100, targets=100, count=400)
-    engine = make(CASES["DNA 10 1"].scoring)
-    expected = engine.ends(batch)
-    monkeypatch.setitem(device.info.limits, "max_texture_size", 64)
-    judge(make(engine.scoring), cases.Case("small textures", engine.scoring, batch))
-    found = make(engine.scoring).ends(batch)
+    scoring, small = CASES["DNA 10 1"].scoring, cases.limited(device, max_texture_size=64)
+    expected = build(configuration, scoring, device).ends(batch)
+    judge(build(configuration, scoring, small), cases.Case("small textures", scoring, batch))
+    found = build(configuration, scoring, small).ends(batch)
     for field in ("score", "query_end", "target_end"):
         assert getattr(found, field).tolist() == getattr(expected, field).tolist()
 

@@ -49,9 +49,8 @@ def calls(monkeypatch):
 
 
 @pytest.mark.parametrize(("options", "longest"), [({}, 64), ({"tile": 4}, 32), ({"tile": 1}, 16)])
-def test_longest_sequence(device, monkeypatch, options, longest):
-    monkeypatch.setitem(device.info.limits, "max_texture_size", 16)
-    engine = Fragment(LIMIT, device, **options)
+def test_longest_sequence(device, options, longest):
+    engine = Fragment(LIMIT, cases.limited(device, max_texture_size=16), **options)
     assert engine.longest == longest
     short, fits, beyond = (letters(n, of=3) for n in (5, longest, longest + 1))
     batch = Batch.pairwise([fits, fits, short], [fits, short, fits])
@@ -81,10 +80,9 @@ def test_longest_sequence_of_the_device(device, tile, swap):
     assert ends.target_end.tolist() == [len(target)]
 
 
-def test_gl_errors_are_raised(device, monkeypatch):
+def test_gl_errors_are_raised(device):
     limit = device.info.limits["max_texture_size"]
-    monkeypatch.setitem(device.info.limits, "max_texture_size", 100 * limit)
-    engine = Fragment(BLOSUM62, device, tile=1)
+    engine = Fragment(BLOSUM62, cases.limited(device, max_texture_size=100 * limit), tile=1)
     for pair in ((letters(limit + 1), letters(3)), (letters(3), letters(limit + 1))):
         with pytest.raises(DeviceError, match=f"allocating a texture of {limit + 1} x .*GL error"):
             engine.scores(Batch.pairwise([pair[0]], [pair[1]]))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import limited
 from naive_map import score_map, scores_of_cells
 
 from glsw.engines import reference
@@ -74,13 +75,13 @@ def test_what_is_kept_may_be_in_several_buffers(device, monkeypatch, band, at_on
         np.testing.assert_array_equal(found, expected, f"{trial}: {scoring.name} {tile}")
 
 
-def test_bands_fit_the_buffers_and_parts_the_memory(device, monkeypatch):
+def test_bands_fit_the_buffers_and_parts_the_memory(device):
     tile = MapTile(8192, 128, 16, 2048)
     row = 4 * 2 * 600 * 8192  # bytes of the borders of a row of tiles
-    monkeypatch.setitem(device.info.limits, "max_storage_block", 2**31 - 1)
+    large = limited(device, max_storage_block=2**31 - 1)
 
     def bands(memory):
-        engine = ScoreMap(Scoring.nucleotide(), device, memory=memory)
+        engine = ScoreMap(Scoring.nucleotide(), large, memory=memory)
         return engine._bands(567 * 8192, 600 * 8192, tile, 8192)
 
     assert bands(2**31) == Bands(53, 53)

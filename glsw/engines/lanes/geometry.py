@@ -78,8 +78,8 @@ class Limits:
     block : int
         Bytes of scores that a thread puts in place at a time.
     passing, passing_groups, passing_lanes : int
-        Pairs that may pass before their buffer grows, and the work groups per query and their
-        lanes that list them.
+        Pairs that may pass before their buffer grows, which are always read, so many that this
+        waits for nothing else; the work groups per query and their lanes that list them.
     """
 
     floats: int = LIMIT

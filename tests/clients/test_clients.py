@@ -6,6 +6,7 @@ They are imported where they are used, as only the environment of ``make clients
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import shutil
 import subprocess
@@ -185,6 +186,25 @@ def test_pwseqdist() -> None:
     own = np.diag(scores)
     theirs = pwseqdist.apply_pairwise_rect(pwseqdist.metrics.nw_metric, cdr3, ncpus=1)
     assert np.array_equal(own[:, None] + own - 2 * scores, theirs)
+
+
+def test_the_suite_of_scirpy(tmp_path: Path) -> None:
+    """Those of its tests that compute alignment distances, with the class of docs/NEIGHBORS.md."""
+    blocks = doc_examples.blocks(ROOT / "docs" / "NEIGHBORS.md")
+    (code,) = (each.code for each in blocks if "class Exact" in each.code)
+    names = "metrics.AlignmentDistanceCalculator = metrics.FastAlignmentDistanceCalculator"
+    put = f"import scirpy.ir_dist.metrics as metrics\n{names} = Exact\n"
+    (tmp_path / "with_glsw.py").write_text(f"{code}\n{put}", encoding="utf-8")
+    words = ["-q", "-p", "with_glsw", "-p", "no:cacheprovider", "-W", "ignore", "-k", "alignment"]
+    where = ["-c", os.devnull, "--rootdir", str(tmp_path)]
+    suite = ["--pyargs", "scirpy.tests.test_ir_dist_metrics"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words, *where, *suite],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
+        capture_output=True,
+        text=True,
+    )
+    assert re.search(r"^15 passed", done.stdout, re.MULTILINE), done.stdout
 
 
 def test_biotite_and_scikit_bio() -> None:

@@ -72,6 +72,9 @@ class Runner:
         begin = time.perf_counter()
         for number in range(1, passes + 1):
             end = begin + seconds * (1.0 if number == passes else FIRST)
+            if number > 1 and time.perf_counter() >= end:
+                say(f"pass {number} left out: the {seconds:.0f} s are over")
+                break
             todo = [(work, cases) for work in workloads if (cases := self._todo(work, number))]
             if todo:
                 count, left = sum(len(cases) for _, cases in todo), end - time.perf_counter()

@@ -289,10 +289,10 @@ def bench(
     monkeypatch.setattr(machine, "dirty", lambda commit: False)
 
     def bench(
-        *words: str, path: Path = tmp_path / "out.ndjson", passes: int = 1
+        *words: str, path: Path = tmp_path / "out.ndjson", passes: int = 1, seconds: float = 2
     ) -> tuple[int, Any]:
         common = ["--device", str(device.info.index), "--size", "tiny", "--output", str(path)]
-        common += ["--budget", "2", "--passes", str(passes)]
+        common += ["--budget", str(seconds), "--passes", str(passes)]
         status = __main__.main(["run", *words, *common])
         return status, File.read(path) if path.exists() else None
 

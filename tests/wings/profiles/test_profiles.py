@@ -426,7 +426,7 @@ def test_alignments_of_biopython() -> None:
     assert Profile.from_alignment(rows).letters == "MKVLAAGIVG"
     assert Profile.from_alignment(rows, query=1).letters == "MKILLAGIVG"
     assert Profile.from_alignment(rows, query=None).letters == "MKVLAAGIVG"
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="the same length"):
         Profile.from_alignment(["MK", "MKV"])
 
 
@@ -441,7 +441,7 @@ def test_aligned_fasta_needs_no_readers_of_biopython(tmp_path: Path) -> None:
     assert made.stdout.split() == ["r1", "False"]
     assert Profile.read(tmp_path / "a.fasta").letters == "MKVLAA"
     (tmp_path / "b.fasta").write_text(">r1\nMKV\n>r2\nMK\n")
-    with pytest.raises(ValueError, match=r"b\.fasta: .* one length"):
+    with pytest.raises(ValueError, match=r"b\.fasta: .* the same length"):
         Profile.read(tmp_path / "b.fasta")
 
 

@@ -259,6 +259,15 @@ def test_two_passes_give_the_spread_between_them(fake):
     assert (second["passes"], state(second)) == (1, "not run")
 
 
+def test_no_pass_begins_after_the_seconds(fake, capsys, monkeypatch):
+    monkeypatch.setattr(runner, "FIRST", 1.0)
+    slow = case("a", estimate=lambda limit: runner.time.sleep(0.3) or 0.0)
+    _, file = fake(slow, passes=2, seconds=0.2)
+    (row,) = file.rows.values()
+    assert (row["passes"], state(row)) == (1, "timed")
+    assert "pass 2 left out" in capsys.readouterr().err
+
+
 def test_an_interrupted_run_goes_on(fake, capsys):
     status, file = fake(case("a"), case("b", KeyboardInterrupt()), case("c"))
     assert status == 130

@@ -161,7 +161,7 @@ def _proteins() -> dict[str, str]:
         "biased.fa": fasta(biased),
         "biased_query.fa": fasta([("bq", biased[1][1])]),
         "soft.fa": fasta([("soft", soft)]),
-        "two.fa": fasta([("short", endless[:50]), ("endless", endless[:3000])]),
+        "two.fa": fasta([("short", endless[:50]), ("endless", endless[:3000] * 2)]),
         "long.fa": fasta((f"t{k}", endless[k * 100 : k * 100 + 900]) for k in range(21)),
         "odd.fa": fasta([("odd", queries[0][1][:40] + "UOJBZX" + queries[0][1][40:])]),
         "family.afa": fasta((f"row{k}", row) for k, row in enumerate(rows)),
@@ -875,7 +875,7 @@ def api__warnings() -> None:
 def resume() -> None:
     """Interrupt a search after its first query, and go on.
 
-    The second takes seconds on any machine, so that the results of the first are written before. Of
+    The second is expected to take longer than results wait for one another, on any machine. Of
     a database there is a journal to go on from as soon as there is a result.
     """
     run("makedb long.fa db.glsw")

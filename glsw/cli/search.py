@@ -75,7 +75,8 @@ _OUTPUT: Rows = {
     ),
     ("--link", name, None, "PATTERN"): (
         "with --format html, link targets to addresses such as "
-        "https://www.uniprot.org/uniprotkb/{accession}; {id} is the whole name"
+        "https://www.uniprot.org/uniprotkb/{accession}; {id} is the whole name, {start} and {end} "
+        "are the first and last letter of the best alignment"
     ),
     **READ_GROUP,
     **SUMMARY,

@@ -63,7 +63,8 @@ def page_format(link: str = "") -> Format:
     Parameters
     ----------
     link : str
-        An address with ``{accession}``, the accession in an id of UniProt or NCBI, or ``{id}``.
+        An address with ``{accession}``, the accession in an id of UniProt or NCBI, or ``{id}``;
+        ``{start}`` and ``{end}`` are the first and last letter of the best alignment, from 1.
 
     Raises
     ------
@@ -244,7 +245,7 @@ def _cells(hit: Hit, length: int, anchor: str, link: str) -> dict[str, str]:
     (first, last), (start, end) = hsp.query_place, hsp.target_place
     name, description = _name_of(hit.target), _small(hit.target.description)
     if link:
-        address = _escaped(link_to(link, hit.target.id))
+        address = _escaped(link_to(link, hit.target.id, *sorted((start, end))))
         name = f'<a href="{address}" target="_blank" rel="noopener noreferrer">{name}</a>'
     frames = frames_text(hsp.context.frame, hsp.of_target.frame)
     direction = frames or ("plus" if hsp.context.strand > 0 else "minus")
@@ -324,21 +325,21 @@ def check_link(pattern: str) -> None:
     if not re.match(r"https?://[^/\s{}]+/", pattern):
         raise ValueError(f"link {pattern!r}: http:// or https:// expected at its beginning")
     holes = {*_HOLES.findall(pattern)}
-    if not holes or holes - {"accession", "id"}:
+    if not holes & {"accession", "id"} or holes - {"accession", "id", "start", "end"}:
         raise ValueError(f"link {pattern!r}: {{accession}} or {{id}} expected in it")
 
 
-def link_to(pattern: str, name: str) -> str:
-    """Return the address of a target.
+def link_to(pattern: str, name: str, start: int, end: int) -> str:
+    """Return the address of a target, or of a part of it.
 
-    >>> link_to("https://www.uniprot.org/uniprotkb/{accession}", "sp|P69905|HBA_HUMAN")
+    >>> link_to("https://www.uniprot.org/uniprotkb/{accession}", "sp|P69905|HBA_HUMAN", 1, 9)
     'https://www.uniprot.org/uniprotkb/P69905'
-    >>> link_to("https://example.org/?q={id}", 'a"&b')
-    'https://example.org/?q=a%22%26b'
+    >>> link_to("https://example.org/?q={id}:{start}-{end}", 'a"&b', 5, 90)
+    'https://example.org/?q=a%22%26b:5-90'
     """
     from urllib.parse import quote
 
-    values = {"id": name, "accession": accession(name)}
+    values = {"id": name, "accession": accession(name), "start": f"{start}", "end": f"{end}"}
     return _HOLES.sub(
         lambda found: quote(values[found[1]].encode("utf-8", "replace"), safe=""), pattern
     )

@@ -254,6 +254,16 @@ def test_refused(
     refused(run, f"{SEARCH} {words}", message, files)
 
 
+@pytest.mark.parametrize("query", ["ACGGATTTCAGA", "TCTGAAATCCGT"])
+def test_link_to_the_place_of_an_alignment(query: str) -> None:
+    target = Record("chr 1", "", "TTTTT" + "ACGGATTTCAGA" + "GGGG")
+    options = {"scoring": glsw.Scoring.nucleotide(), "engine": "reference", "strand": "both"}
+    (result,) = glsw.search([query], [target], **options)
+    _, found = page(result, "html http://localhost:60151/goto?locus={id}:{start}-{end}")
+    links = [attributes["href"] for tag, attributes in found.elements if tag == "a"]
+    assert "http://localhost:60151/goto?locus=chr%201:6-17" in links
+
+
 def test_link_in_the_name_of_the_format() -> None:
     assert format_of("html https://a.b/{id}").name == "html https://a.b/{id}"
     with pytest.raises(ValueError, match=r"link 'a b'"):

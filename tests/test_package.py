@@ -337,6 +337,7 @@ print(*sys.modules.keys() - before)
         ("--version", set()),
         ("--help", set()),
         ("devices --help", {"moderngl"}),
+        ("devices", {"moderngl"}),
         ("makedb --help", {"numpy"}),
     ],
 )

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from glsw import caller
 from glsw.arrays import Codes
+from glsw.sequences.lines import UnknownLetterError as UnknownLetterError
 from glsw.sequences.nucleic import (
     complement_of,
     kind_of,
@@ -29,29 +30,6 @@ _NONE = LARGEST  # what the tables give for a letter outside the alphabet
 _AMBIGUOUS_DNA = "RYSWKMBDHVN"
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 _SUBSTITUTES = {"U": "C", "O": "X", "J": "X"}
-
-
-class UnknownLetterError(ValueError):
-    """A sequence has a letter outside the alphabet, and ``unknown`` is not given.
-
-    Parameters
-    ----------
-    message : str
-    advice : str
-        The scoring that takes the letters of the sequence, if there is one.
-
-    Attributes
-    ----------
-    place : tuple of (str, str, int), optional
-        Name of the sequence, letter, and position from 1, to find its line in a file.
-    """
-
-    def __init__(self, message: str, advice: str = "") -> None:
-        super().__init__(message, advice)
-        self.place: tuple[str, str, int] | None = None
-
-    def __str__(self) -> str:
-        return "; ".join(filter(None, self.args))
 
 
 @dataclass(frozen=True)

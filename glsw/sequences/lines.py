@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import zlib
@@ -10,9 +9,30 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 
-from glsw.sequences.alphabet import UnknownLetterError
-
 _GZIP = b"\x1f\x8b"
+
+
+class UnknownLetterError(ValueError):
+    """A sequence has a letter outside the alphabet, and ``unknown`` is not given.
+
+    Parameters
+    ----------
+    message : str
+    advice : str
+        The scoring that takes the letters of the sequence, if there is one.
+
+    Attributes
+    ----------
+    place : tuple of (str, str, int), optional
+        Name of the sequence, letter, and position from 1, to find its line in a file.
+    """
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(message, advice)
+        self.place: tuple[str, str, int] | None = None
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, self.args))
 
 
 @contextmanager
@@ -60,6 +80,8 @@ def line_of(path: str | os.PathLike[str], name: str, letter: str, position: int)
     position : int
         From 1.
     """
+    import gzip
+
     if not os.path.isfile(path):
         return None
     with suppress(OSError, EOFError, zlib.error), open(path, "rb") as file:

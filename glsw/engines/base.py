@@ -120,6 +120,8 @@ class ScanHints:
         Targets of one query that take as long as one of them.
     mixes_queries : bool
         Whether few targets keep it busy if many queries are compared with them.
+    cells_of_pair : int
+        That a window of a long target and a query may have at most.
     """
 
     part: int = 2**28
@@ -130,6 +132,7 @@ class ScanHints:
     targets_at_once: int | None = None
     targets_together: int = 1
     mixes_queries: bool = True
+    cells_of_pair: int = 2**62
 
 
 class Variant(NamedTuple):

@@ -100,7 +100,12 @@ def longest_spans(scoring: Scoring, queries: Sequences) -> _Int64:
 
 
 def window_length(
-    span: int, residues: int, windows: int, together: int = 1, targets: int = 1
+    span: int,
+    residues: int,
+    windows: int,
+    together: int = 1,
+    targets: int = 1,
+    most: int = LONGEST_WINDOW,
 ) -> int:
     """Return how long windows should be: at least so many, if they are long enough for that.
 
@@ -116,6 +121,8 @@ def window_length(
         Windows that cost as much as one, so that there should be a multiple of them, or fewer.
     targets : int
         That are cut, each of which has windows of its own.
+    most : int
+        Residues that a window may have.
 
     Returns
     -------
@@ -136,12 +143,12 @@ def window_length(
     wanted = span + residues // windows
     spans = _MOST_SPANS if together == 1 else _SPANS_ON_CPU
     length = min(max(wanted, _LEAST_SPANS * span), max(spans * span, _USUAL_WINDOW))
-    length = min(max(length, _SHORTEST_WINDOW), LONGEST_WINDOW)
+    length = min(max(length, _SHORTEST_WINDOW), most)
     starts, step = max(1, residues - targets * (span - 1)), length - span + 1
     rounds = max(1, round(starts / (max(1, step) * together)))
     if together > 1 and 2 * targets <= rounds * together <= _FEW_ROUNDS * together:
         even = span - 1 - (-starts // (rounds * together - targets + 1))
-        length = min(even, LONGEST_WINDOW) if even >= max(2 * span, _SHORTEST_WINDOW) else length
+        length = min(even, most) if even >= max(2 * span, _SHORTEST_WINDOW) else length
     return length if length >= 2 * span else 0
 
 
@@ -315,7 +322,11 @@ def long_enough(part: Sequences, length: int) -> bool:
 
 
 def window_groups(
-    engine: Engine, spans: _Int64, part: Sequences, made: dict[tuple[int, int], Windows]
+    engine: Engine,
+    queries: Sequences,
+    spans: _Int64,
+    part: Sequences,
+    made: dict[tuple[int, int], Windows],
 ) -> Iterator[tuple[npt.NDArray[np.intp], Windows]]:
     """Yield the queries that share windows, and these; whole targets where windows do not pay.
 
@@ -324,6 +335,7 @@ def window_groups(
     Parameters
     ----------
     engine : Engine
+    queries : Sequences
     spans : ndarray of int64, shape (queries,)
         See `longest_spans`.
     part : Sequences
@@ -341,7 +353,8 @@ def window_groups(
             residues *= len(group)
         else:  # several queries keep it busy if they fill the lanes
             targets = max(fill // len(group), together)
-        length = window_length(span, residues, targets, together, len(part))
+        most = _longest_window(engine, int(queries.lengths[group].max()))
+        length = window_length(span, residues, targets, together, len(part), most)
         key = length, span - 1
         if not length or not long_enough(part, length):
             yield group, Windows(part, np.arange(len(part) + 1), np.zeros(len(part), np.int64))
@@ -351,6 +364,11 @@ def window_groups(
             for start in range(0, len(group), most):
                 yield group[start : start + most], windows
         order = order[alike:]
+
+
+def _longest_window(engine: Engine, m: int) -> int:
+    """Return the residues that windows may have for queries of up to m letters."""
+    return min(LONGEST_WINDOW, engine.hints.cells_of_pair // max(1, m))
 
 
 def _rounded(span: int) -> int:
@@ -387,7 +405,8 @@ def _pays(engine: Engine, tile: ScanTile) -> bool:
     if longest < shortest_cut(queries.lengths.min(keepdims=True))[0]:
         return False
     span = int(longest_spans(engine.scoring, queries).min())
-    length = window_length(span, len(part.residues), fill)
+    most = _longest_window(engine, int(queries.lengths.min()))
+    length = window_length(span, len(part.residues), fill, most=most)
     return length > 0 and long_enough(part, length)
 
 
@@ -407,7 +426,7 @@ def _scan_cut(
                 made.clear()
                 last = part
             spans = longest_spans(engine.scoring, queries)
-            groups = list(window_groups(engine, spans, part, made))
+            groups = list(window_groups(engine, queries, spans, part, made))
             plans.append(_Plan(queries, part, spans, groups))
             for group, windows in groups:
                 some = queries.select(group.tolist())

@@ -122,7 +122,7 @@ def test_windows_of_a_genome_cost_little_more_than_it(scoring, m, targets, n):
         cutting = Cutting(scoring)
         cutting.hints = hints
         assert module._pays(cutting, ScanTile(queries, part))
-        ((_, windows),) = module.window_groups(cutting, spans, part, {})
+        ((_, windows),) = module.window_groups(cutting, queries, spans, part, {})
         cells, useful = windows.cells(queries, part)
         assert useful < cells < 1.5 * useful
         assert windows.sequences.lengths.max() <= Limits().longest
@@ -137,16 +137,65 @@ def test_lanes_take_targets_as_long_as_windows(device):
     target = random.integers(0, 20, 36_000).astype(np.uint8)
     query = target[20_000:20_300]
     queries, part = Sequences.of([query, query[::-1]]), Sequences.of([target, target[::-1]])
-    engine = Lanes(scoring, cases.standing_in(device))  # without others
+    hardware = cases.standing_in(device, subgroup_size=32)
+    engine = Lanes(scoring, hardware, subgroups=False)  # without others
     (found,) = engine.scan([ScanTile(queries, part)])
     (want,) = Cpu(scoring).scan([ScanTile(queries, part)])
     assert found.tolist() == want.tolist()
-    for made in (Lanes(scoring, device), Lanes(scoring.in_mode("global"), device)):
-        assert made.limits.longest == made.limits.longest_elsewhere or not device.info.software
-    router = auto.Auto(scoring, cases.standing_in(device))
+    for slow in (device, cases.standing_in(device, subgroup_size=0)):
+        made = Lanes(scoring, slow)
+        assert made.limits.longest == made.limits.longest_elsewhere or not slow.info.software
+    assert Lanes(scoring.in_mode("global"), hardware).limits.longest == 2**15
+    router = auto.Auto(scoring, cases.standing_in(device), limits=Limits(longest_elsewhere=2**18))
     router._roster._rest = pytest.fail
     (found,) = router.scan([ScanTile(queries, part)])
     assert found.tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_no_chain_of_lanes_computes_longer_than_a_watchdog_waits(device, half):
+    """Other engines can cut a pair into dispatches: lanes end one with a target."""
+    able(device, COMPUTE)
+    blast = Scoring.blast()
+    sizes = {"cells": 4 * 10**4, "cells_elsewhere": 2 * 10**4}
+    limits = Limits(**sizes, long_target=16, in_flight=1, targets_at_once=4)
+    hardware = cases.standing_in(device, subgroup_size=32, half=half)
+    options = {"subgroups": False, "number": "f32", "limits": limits}
+    random, most = np.random.default_rng(4), limits.cells if half else limits.cells_elsewhere
+    queries, targets = (
+        Sequences.of([random.integers(0, 20, n).astype(np.uint8) for n in lengths])
+        for lengths in ([100, 5], [900, 40, 190, 210, 390, 410, 3000, 70])
+    )
+    left = []
+
+    def rest(batch, progress):
+        left.extend(batch.lengths.tolist())
+        return Cpu(blast).scores(batch)
+
+    engine = Lanes(blast, hardware, own_queries=False, **options)
+    engine.rest = rest
+    (want,) = Cpu(blast).scan([ScanTile(queries, targets)])
+    (found,) = engine.scan([ScanTile(queries, targets)])
+    assert found.tolist() == want.tolist()
+    too_many = [n for n in targets.lengths.tolist() if 100 * n > most]
+    assert {n for m, n in left if m == 100} == set(too_many)
+    shares = engine.targets._sorted.shares
+    assert max(share.lengths[0] for share, long in shares if not long) <= most // 400
+    assert max(share.lengths[0] for share, _ in shares) <= most // 100
+    left.clear()
+    batch = Batch.indexed(queries, targets, *np.indices((2, 8), np.int32).reshape(2, -1))
+    for made in (engine, Lanes(blast, hardware, **options)):
+        made.rest = rest
+        assert made.scores(batch).tolist() == want.ravel().tolist()
+        assert {100, max(too_many)} in map(set, left)
+    engine = Lanes(blast, hardware, **options)  # without others it takes them
+    assert engine.scores(batch).tolist() == want.ravel().tolist()
+    part, spans = Sequences.of([np.zeros(60_000, np.uint8)]), longest_spans(blast, queries)
+    groups = list(module.window_groups(engine, queries, spans, part, {}))
+    assert [windows.sequences.lengths.max() for _, windows in groups] == [
+        min(4096, most // 5),
+        60_000,
+    ]
 
 
 class Cutting(Reference):

@@ -83,6 +83,7 @@ from glsw.sequences.tiles import cut
 
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
+_USUAL_SHARE = 4  # usual chains may compute pairs of one in so many of the most cells
 _NOTHING = object()
 Scores: TypeAlias = npt.NDArray[np.int32]
 _SPARSE = 4  # pairs of all queries and targets, for each that is needed
@@ -234,6 +235,7 @@ class Lanes(ComputeEngine):
             self.queue.rate,
             halves=self.scoring.symmetric,
             targets_at_once=self.limits.targets_at_once,
+            cells_of_pair=self.limits.cells,
         )
 
     def check(self, batch: Batch) -> None:
@@ -261,6 +263,8 @@ class Lanes(ComputeEngine):
         used = np.flatnonzero(np.bincount(batch.query_index, minlength=1))
         if self._own_queries and computes_own_queries(self.limits, len(batch), len(used)):
             short = batch.target_lengths <= self.limits.longest
+            if self.rest is not None:
+                short = self.limits.fits(batch.query_lengths * _USUAL_SHARE, batch.target_lengths)
             some = batch if short.all() else batch.select(np.flatnonzero(short))
             scores = scores_of_pairs(self, some, self.geometries.number, progress)
             found.score[short] = scores + self._offset(some)
@@ -269,7 +273,8 @@ class Lanes(ComputeEngine):
             return found
         for q in used.tolist():
             chosen = np.flatnonzero(batch.query_index == q)
-            targets = self.targets_of(batch.targets, batch.target_index[chosen])
+            m = int(batch.queries.lengths[q])
+            targets = self.targets_of(batch.targets, batch.target_index[chosen], m)
             query = batch.queries.part(slice(q, q + 1))
             rows = group_of([[(len(query.residues), 0)]])
             done = self.round_of(query, rows, targets, progress)
@@ -325,7 +330,9 @@ class Lanes(ComputeEngine):
 
     def _are_together(self, batch: Batch) -> bool:
         own = self._own_queries and computes_own_queries(self.limits, len(batch), batch.distinct[0])
-        return own and int(batch.extent[1, 1]) <= self.limits.longest
+        return own and bool(
+            self.limits.fits(batch.extent[1, :1] * _USUAL_SHARE, batch.extent[1, 1:])[0]
+        )
 
     def scan(
         self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
@@ -374,11 +381,17 @@ class Lanes(ComputeEngine):
         return next(self.meanwhile, _NOTHING) is None
 
     def targets_of(
-        self, sequences: Sequences, which: npt.NDArray[np.int32], queries: int = 1
+        self, sequences: Sequences, which: npt.NDArray[np.int32], m: int, queries: int = 1
     ) -> SortedTargets:
-        """Return targets by descending length, uploaded, see `TargetStore.sorted`."""
+        """Return targets for queries of up to m letters, see `TargetStore.sorted`."""
         apart = not self.on_software and not self.geometries.chain
-        return self.targets.sorted(sequences, which, long_apart=apart, queries=queries)
+        most = self.limits.cells // max(1, m)
+        all_of_them = int(sequences.lengths.max(initial=0))
+        longest = min(self.limits.longest, most if self.rest is not None else all_of_them)
+        bounds = min(longest, all_of_them), min(most // _USUAL_SHARE, all_of_them)
+        return self.targets.sorted(
+            sequences, which, long_apart=apart, queries=queries, longest=bounds
+        )
 
     def pack(self, share: Targets, geometry: Geometry) -> PackedTargets:
         """Have targets in words of columns; all that the geometry needs is proved before."""
@@ -480,7 +493,7 @@ class Lanes(ComputeEngine):
             left = batch.query_lengths * batch.target_lengths >= self.limits.large_pair
             left &= np.count_nonzero(left) <= few
             left |= np.count_nonzero(~left) <= few
-            left |= batch.target_lengths > self.limits.longest
+            left |= ~self.limits.fits(batch.query_lengths, batch.target_lengths)
         found = np.empty(len(batch), np.int32)
         if self.rest is not None and left.any():
             some = batch.select(np.flatnonzero(left))

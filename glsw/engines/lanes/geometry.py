@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from glsw.device.device import DeviceInfo
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -26,6 +29,9 @@ COST_LETTERS = 4
 """Letters of a profile in whose place the gap costs of rows are, see recurrence_column.glsl."""
 
 
+_ENDLESS = 2**62
+
+
 @dataclass(frozen=True)
 class Limits:
     """Sizes by which engine ``lanes`` cuts work, and at which it changes what it does.
@@ -35,8 +41,11 @@ class Limits:
     floats : int
         Local scores from which those of floats are computed again.
     longest, longest_elsewhere : int
-        Residues of a target, in local alignments on hardware and otherwise; llvmpipe ends all loops
-        of an invocation after 65535 rounds.
+        Residues of a target, in local alignments on hardware with subgroups and otherwise; llvmpipe
+        ends all loops of an invocation after 65535 rounds.
+    cells, cells_elsewhere : int
+        Of a pair that a chain computes alone, on hardware with 16-bit floats and otherwise: some
+        tenths of a second, as drivers end a dispatch after 2 s. Usual chains take a quarter.
     large_pair, few_pairs : int
         Cells of a pair, and pairs per query, that are left to `Engine.rest`.
     pairs_per_query : int
@@ -85,6 +94,8 @@ class Limits:
     floats: int = LIMIT
     longest: int = 2**18
     longest_elsewhere: int = 2**15
+    cells: int = 2**30
+    cells_elsewhere: int = 2**28
     large_pair: int = 2**22
     few_pairs: int = 16
     pairs_per_query: int = 256
@@ -112,9 +123,16 @@ class Limits:
 
     def used(self, scoring: Scoring, info: DeviceInfo) -> Limits:
         """Return those that hold for a scoring and a device."""
-        if scoring.local and not info.software:
-            return self
-        return replace(self, longest=min(self.longest, self.longest_elsewhere))
+        longest, cells = self.longest, self.cells
+        if info.software or not info.subgroup_size or not scoring.local:
+            longest = min(longest, self.longest_elsewhere)
+        if not info.half:
+            cells = min(cells, self.cells_elsewhere)
+        return replace(self, longest=longest, cells=_ENDLESS if info.software else cells)
+
+    def fits(self, m: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Tell which pairs of these lengths a chain can compute alone."""
+        return (n <= self.longest) & (m * n <= self.cells)
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,8 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
         engine = self._engine
         engine.device.activate()
         which = np.arange(len(work.part), dtype=np.int32)
-        targets = engine.targets_of(work.part, which, work.stacked)
+        longest = int(work.queries.lengths.max(initial=0))
+        targets = engine.targets_of(work.part, which, longest, work.stacked)
         rows = work.rows
         if not self.halved(work.queries, work.part):
             return engine.round_of(work.queries, rows, targets, self._progress)

@@ -93,15 +93,12 @@ class SortedTargets:
         Targets, and whether they are long: those need more lanes each.
     beyond : ndarray of int
         Where in ``which`` those stand that are too long for lanes.
-    queries : int
-        That one dispatch takes.
     """
 
     sequences: Sequences
     which: npt.NDArray[np.int32]
     shares: list[tuple[Targets, bool]]
     beyond: npt.NDArray[np.intp]
-    queries: int = 1
 
     @classmethod
     def of(
@@ -111,35 +108,37 @@ class SortedTargets:
         *,
         long_apart: bool,
         queries: int = 1,
+        longest: tuple[int, int] = (2**62, 2**62),
         limits: Limits = Limits(),  # noqa: B008
     ) -> SortedTargets:
         """Sort by descending length, and perhaps set apart the long ones, which would end last.
 
-        With many ``queries`` in one dispatch there are no targets to wait for.
+        With many ``queries`` in one dispatch there are no targets to wait for. ``longest`` are the
+        most residues that lanes take at all, and without setting them apart.
         """
         lengths, first = sequences.lengths, sequences.offsets[:-1]
         if len(which) != len(lengths) or not np.array_equal(which, np.arange(len(which))):
             lengths, first = lengths[which], first[which]
         if (lengths[1:] <= lengths[:-1]).all():  # as a database has them
             ascending = lengths[::-1]
-            long = len(lengths) - int(np.searchsorted(ascending, limits.longest, "right"))
+            long = len(lengths) - int(np.searchsorted(ascending, longest[0], "right"))
             some = slice(long, len(lengths) - int(np.searchsorted(ascending, 0, "right")))
             targets = Targets(np.arange(some.start, some.stop), first[some], lengths[some])
         else:
             order = np.argsort(-lengths, kind="stable")
-            order = order[(lengths[order] > 0) & (lengths[order] <= limits.longest)]
+            order = order[(lengths[order] > 0) & (lengths[order] <= longest[0])]
             targets = Targets(order, first[order], lengths[order])
         long = 0
         if long_apart:
             residues, (most, of_mean) = int(targets.lengths.sum()), _MOST_USUAL
             total, (more, least) = residues * queries, _MORE_IN_FLIGHT
             most = max(most, of_mean * residues // max(1, len(targets.lengths)))
-            usual = min(total // limits.in_flight, max(least, total // more), most)
+            usual = min(total // limits.in_flight, max(least, total // more), most, longest[1])
             usual = max(limits.long_target, usual)
             long = int(np.searchsorted(-targets.lengths, -usual))
         parts = (targets.only(slice(long)), True), (targets.only(slice(long, None)), False)
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
-        return cls(sequences, which, shares, np.flatnonzero(lengths > limits.longest), queries)
+        return cls(sequences, which, shares, np.flatnonzero(lengths > longest[0]))
 
     def first_needed(self, rows: npt.NDArray[np.void]) -> npt.NDArray[np.intp]:
         """Return the place of the first target, of all shares, that each group of a table needs.
@@ -211,6 +210,7 @@ class TargetStore:
         self._letters: tuple[Sequences, moderngl.Buffer] | None = None
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
         self._sorted: SortedTargets | None = None
+        self._sorted_by: tuple[int, tuple[int, int]] | None = None
         self.packed: dict[tuple[Targets, int, int, int, int], PackedTargets] = {}
         self._before: list[PackedTargets] = []  # of the targets before
         self.packings = 0  # how often targets were packed anew
@@ -229,20 +229,26 @@ class TargetStore:
         *,
         long_apart: bool,
         queries: int = 1,
+        longest: tuple[int, int],
     ) -> SortedTargets:
         """Return targets by descending length, uploaded; the last ones if they are the same.
 
         Jobs with those before can be finished until `forget_before`, or until others come.
         """
         self._upload(sequences)
-        last = self._sorted
-        same = last is not None and last.sequences is sequences and last.queries == queries
+        last, by = self._sorted, (queries, longest)
+        same = last is not None and last.sequences is sequences and self._sorted_by == by
         if last is None or not same or not np.array_equal(last.which, which):
             self._forget()
             last = SortedTargets.of(
-                sequences, which, long_apart=long_apart, queries=queries, limits=self._limits
+                sequences,
+                which,
+                long_apart=long_apart,
+                queries=queries,
+                longest=longest,
+                limits=self._limits,
             )
-            self._sorted = last
+            self._sorted, self._sorted_by = last, by
         return last
 
     def _upload(self, sequences: Sequences) -> None:

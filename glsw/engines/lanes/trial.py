@@ -46,7 +46,7 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
     numbers = iter(range(len(every)))
     rows = group_of([[(m, next(numbers)) for m, _ in stream] for stream in streams])
     targets = prover.targets_of(
-        Sequences.of(work.targets), np.arange(len(work.targets), dtype=np.int32)
+        Sequences.of(work.targets), np.arange(len(work.targets), dtype=np.int32), longest
     )
     (share, _), *_ = targets.shares
     for other in (1, 0):  # other queries come first: a device may go on with those

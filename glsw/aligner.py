@@ -23,6 +23,7 @@ from glsw.options import HitOptions, SearchOptions, complete, described, listing
 from glsw.pairs.align_pairs import aligned, disjoint, own_scores
 from glsw.run.pool import AnyExecutor, Devices, PoolUser
 from glsw.scoring.gaps import Mode
+from glsw.scoring.kinds import usual
 from glsw.scoring.positional import PositionalQuery, positional_queries
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
@@ -164,7 +165,7 @@ class Aligner(PoolUser):
         if scoring is not None and not isinstance(scoring, Scoring):
             raise TypeError(f"scoring must be a Scoring, not {type(scoring).__name__}")
         check_ties(ties)
-        self.scoring = _in_mode(scoring or Scoring.blast(), mode)
+        self.scoring = _in_mode(scoring or usual(nucleic=False), mode)
         self.ties = ties
         self.unknown = unknown
         self._inputs = InputEncoder(

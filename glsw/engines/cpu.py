@@ -105,7 +105,7 @@ class Cpu(Engine):
         self._opal = opal.Opal(scoring)
         self._able = opal.takes(scoring) and self._opal.algorithm != ""
         single = opal.takes(scoring) and cpu_pairs.takes(scoring)
-        self._single = cpu_pairs.SinglePairs(scoring, limits) if single else None
+        self._single = cpu_pairs.single_pairs(scoring, limits) if single else None
         self._words: WeakKeyDictionary[Sequences, Words] = WeakKeyDictionary()
 
     @property
@@ -221,7 +221,8 @@ class Cpu(Engine):
             left = cells > 0
         pairs = np.flatnonzero((cells > 0) & ~left)
         alone = pairs[: len(pairs) * (exact or not able)]
-        if able and single and not (ends or exact) and len(batch.queries) > 1:
+        several = len(batch.queries) > 1 or len(pairs) == 1
+        if able and single and not (ends or exact) and several:
             sharing = np.bincount(batch.query_index[pairs], minlength=len(batch.queries))
             few = sharing[batch.query_index[pairs]] < _FEW
             alone = pairs[few | self._repeated(batch, pairs)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, distinct
 
 _LARGEST_SUM = 2**30
+_KEPT = 8  # scorings
 
 _Pairs: TypeAlias = npt.NDArray[np.intp]
 _FoundT = TypeVar("_FoundT")
@@ -204,6 +205,12 @@ class SinglePairs:
             yield table
 
 
+@lru_cache(_KEPT)
+def single_pairs(scoring: Scoring, limits: Limits | None = None) -> SinglePairs:
+    """Return the `SinglePairs` of a scoring; those of the last ones are kept."""
+    return SinglePairs(scoring, limits)
+
+
 def longest_in_16_bits(scoring: Scoring) -> int:
     """Return the residues up to which a striped local alignment stays in 16 bits; -1 if none do.
 
@@ -221,13 +228,14 @@ def function_of(scoring: Scoring) -> str:
     """Return the name of the library's function for the scores of a mode, "" if it has none."""
     if scoring.local:
         return "sw_scan_32"
-    ends = {
-        "nw": scoring.in_mode("global"),
-        "sg": scoring.in_mode("semiglobal"),
-        "sg_qx": scoring.in_mode("semiglobal", free="query"),
-        "sg_dx": scoring.in_mode("semiglobal", free="target"),
+    costs = scoring.insertion, scoring.deletion
+    modes = {
+        "nw": EndGaps.for_mode("global", *costs),
+        "sg": EndGaps.for_mode("semiglobal", *costs),
+        "sg_qx": EndGaps.for_mode("semiglobal", *costs, "query"),
+        "sg_dx": EndGaps.for_mode("semiglobal", *costs, "target"),
     }
-    found = [name for name, each in ends.items() if each.end_gaps == scoring.end_gaps]
+    found = [name for name, ends in modes.items() if ends == scoring.end_gaps]
     return f"{found[0]}_scan_32" if found else ""
 
 
@@ -250,7 +258,7 @@ is_installed = cache(parasail_calls.is_installed)
 
 def fits(scoring: Scoring, residues: int) -> bool:
     """Tell whether all numbers of a pair stay far from 2**31, where the library gives up."""
-    largest = max(int(np.abs(scoring.matrix).max()), *scoring.deletion)
+    largest = max(scoring.maximum, -scoring.minimum, *scoring.deletion)
     return largest * (residues + 2) < _LARGEST_SUM
 
 

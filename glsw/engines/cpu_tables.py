@@ -114,6 +114,7 @@ def path_to(
         return np.array(runs, np.uint32)
     score = value = int(table[i - 1, j - 1])
     flat, n = table.reshape(-1), table.shape[1]
+    gaps = costs.open + costs.extend * np.arange(max(i, j) - 1, -1, -1)
     while i and j and (value or borders):
         last, step = (i - 1) * n + j - 1, 0
         before = flat[last - n - 1 :: -n - 1][: min(i, j) - 1] if min(i, j) > 1 else flat[:0]
@@ -131,16 +132,12 @@ def path_to(
             break
         most = 2**62 if borders else _longest_gap(score - value, costs)
         above = table[max(0, i - 1 - most) : i - 1, j - 1]
-        if borders:
-            above = np.append(_border(borders, 0, j), above)
-        if step := _gap(above, value, costs):
+        if step := _gap(above, value, gaps) or _gap_from(borders, 0, j, i, value, costs):
             runs.append(step << 2 | UP)
             i -= step
         else:
             left = table[i - 1, max(0, j - 1 - most) : j - 1]
-            if borders:
-                left = np.append(_border(borders, i, 0), left)
-            step = _gap(left, value, costs)
+            step = _gap(left, value, gaps) or j
             runs.append(step << 2 | LEFT)
             j -= step
         value = int(table[i - 1, j - 1]) if i and j else _border(borders, i, j)
@@ -159,8 +156,18 @@ def _longest_gap(room: int, costs: GapCost) -> int:
     return max(0, 1 + (room - costs.open) // costs.extend) if costs.extend else 2**62
 
 
-def _gap(values: _Table, value: int, costs: GapCost) -> int:
-    """Return the length of the shortest gap to a value from one of those before it; 0 if none."""
-    lengths = np.arange(len(values), 0, -1)
-    fits = values - costs.open - costs.extend * (lengths - 1) == value
-    return int(lengths[fits][-1]) if fits.any() else 0
+def _gap(values: _Table, value: int, gaps: npt.NDArray[np.int64]) -> int:
+    """Return the length of the shortest gap to a value from one of those before it; 0 if none.
+
+    ``gaps`` has the costs of gaps, the longest first.
+    """
+    fits = (values == gaps[len(gaps) - len(values) :] + value).nonzero()[0]
+    return len(values) - int(fits[-1]) if len(fits) else 0
+
+
+def _gap_from(
+    borders: Borders | None, i: int, j: int, length: int, value: int, costs: GapCost
+) -> int:
+    """Return the length of a gap if it leads from a border to a value, else 0."""
+    found = borders and _border(borders, i, j) - costs.open - costs.extend * (length - 1) == value
+    return length if found else 0

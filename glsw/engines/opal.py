@@ -120,9 +120,10 @@ def algorithm_of(scoring: Scoring) -> str:
     >>> algorithm_of(Scoring.blast()), algorithm_of(Scoring.blast().in_mode("semiglobal"))
     ('sw', 'ov')
     """
+    if scoring.local:
+        return "sw"
     costs = scoring.insertion, scoring.deletion
     modes = {
-        "sw": None,
         "nw": EndGaps.for_mode("global", *costs),
         "hw": EndGaps.for_mode("semiglobal", *costs, "target"),
         "ov": EndGaps.for_mode("semiglobal", *costs),

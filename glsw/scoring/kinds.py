@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -168,8 +169,13 @@ def chosen(
             "command line: pass it to silence this, or glsw.Scoring.blast() for proteins"
             + ("; only the given strands are compared, glsw.search uses both" if one_strand else "")
         )
-    scoring = Scoring.nucleotide() if verdict.nucleic else Scoring.blast()
-    return {**options, "scoring": made(scoring)}, sources
+    return {**options, "scoring": made(usual(verdict.nucleic))}, sources
+
+
+@cache
+def usual(nucleic: bool | None) -> Scoring:
+    """Return the scoring of nucleic acid, or of proteins, that is used if none is given."""
+    return Scoring.nucleotide() if nucleic else Scoring.blast()
 
 
 def checked(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ from glsw.scoring.matrices import MAX_DECIMALS
 from glsw.sequences.alphabet import DNA, Alphabet
 
 _INT32 = 2**31 - 1
+_in_modes: WeakKeyDictionary[Scoring, dict[EndGaps | None, Scoring]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,7 +362,11 @@ class Scoring:
         >>> Scoring.blast().in_mode("semiglobal", free="target").end_gaps.left_deletion
         GapCost(open=0, extend=0)
         """
-        return replace(self, end_gaps=EndGaps.for_mode(mode, self.insertion, self.deletion, free))
+        made = _in_modes.setdefault(self, {})
+        ends = EndGaps.for_mode(mode, self.insertion, self.deletion, free)
+        if ends not in made:
+            made[ends] = replace(self, end_gaps=ends)
+        return made[ends]
 
     @property
     def local(self) -> bool:
@@ -428,12 +434,12 @@ class Scoring:
         """The scoring whose letters results show: with two tracks, that of the first."""
         return self
 
-    @property
+    @cached_property
     def maximum(self) -> int:
         """The largest entry of the matrix."""
         return int(self.matrix.max())
 
-    @property
+    @cached_property
     def minimum(self) -> int:
         """The smallest entry of the matrix."""
         return int(self.matrix.min())

@@ -41,7 +41,7 @@ class FirstPaths:
 
     def __init__(self, scoring: Scoring, linear: bool) -> None:
         self._scoring, self._linear = scoring, linear
-        self._single = cpu_pairs.SinglePairs(scoring) if cpu_pairs.takes_tables(scoring) else None
+        self._single = cpu_pairs.single_pairs(scoring) if cpu_pairs.takes_tables(scoring) else None
 
     def of(self, query: _Codes, target: _Codes) -> tuple[int, _Int64]:
         """Return the score of a pair in integer units, and the coordinates of its first path."""

@@ -260,7 +260,8 @@ class Lanes(ComputeEngine):
     ) -> BestCells:
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
-        used = np.flatnonzero(np.bincount(batch.query_index, minlength=1))
+        counts = np.bincount(batch.query_index, minlength=1)
+        used = np.flatnonzero(counts)
         if self._own_queries and computes_own_queries(self.limits, len(batch), len(used)):
             short = batch.target_lengths <= self.limits.longest
             if self.rest is not None:
@@ -271,16 +272,16 @@ class Lanes(ComputeEngine):
             if len(some) < len(batch) and self.rest is not None:
                 found.score[~short] = self.rest(batch.select(np.flatnonzero(~short)), progress)
             return found
-        for q in used.tolist():
-            chosen = np.flatnonzero(batch.query_index == q)
-            m = int(batch.queries.lengths[q])
-            targets = self.targets_of(batch.targets, batch.target_index[chosen], m)
-            query = batch.queries.part(slice(q, q + 1))
-            rows = group_of([[(len(query.residues), 0)]])
-            done = self.round_of(query, rows, targets, progress)
+        in_order = np.argsort(batch.query_index, kind="stable")
+        of_queries = np.split(in_order, np.cumsum(counts[used])[:-1])
+        for q, chosen in zip(used.tolist(), of_queries, strict=True):
+            query, of_query = batch.queries.part(slice(q, q + 1)), batch.target_index[chosen]
+            m = len(query.residues)
+            targets = self.targets_of(batch.targets, of_query, m)
+            done = self.round_of(query, group_of([[(m, 0)]]), targets, progress)
             for _ in done.slices:
                 self.do_meanwhile()
-            scores = self.room_for(query.lengths, batch.target_lengths[chosen])
+            scores = self.room_for(query.lengths, batch.targets.lengths[of_query])
             self.finish(done, self.scores_of(done.jobs), scores)
             found.score[chosen] = scores[0]
         found.score[:] += self._offset(batch)

@@ -224,12 +224,9 @@ class _HitPairs:
         database = self.database
         whole, index = np.unique(places[~known], return_inverse=True)
         pieces = zip(places[known].tolist(), bounds[known].tolist(), strict=True)
-        targets = Sequences.of(
-            [
-                *map(database.codes, whole.tolist()),
-                *(database.codes(k, slice(start, stop)) for k, (start, stop) in pieces),
-            ]
-        )
+        parts = [database.codes(k, slice(start, stop)) for k, (start, stop) in pieces]
+        selected = database.select(whole.tolist())
+        targets = Sequences.concatenated([selected, Sequences.of(parts)]) if parts else selected
         of_pair = np.empty(len(places), np.int32)
         of_pair[~known], of_pair[known] = index, len(whole) + np.arange(int(known.sum()))
         batch = Batch.indexed(self.contexts, targets, contexts.astype(np.int32), of_pair)

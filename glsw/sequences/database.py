@@ -311,7 +311,9 @@ class Database:
 
     def select(self, places: Iterable[int]) -> Sequences:
         """Return copies of some sequences by their ranks in length order."""
-        return Sequences.of(map(self.codes, places))
+        if self._file and "sequences" not in self.__dict__:
+            return Sequences.of(map(self.codes, places))
+        return self.sequences.select([*places])
 
     def check(self, alphabet: Alphabet) -> None:
         """Raise ValueError unless codes mean the same letters in ``alphabet``.

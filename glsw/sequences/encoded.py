@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from glsw.sequences.alphabet import Alphabet
 
-_MAX_MEAN_GATHERED = 2**12
+_MAX_MEAN_GATHERED = 2**6
 """Mean residues of sequences that are copied residue by residue, not one sequence at a time."""
 _SOON = 2**16  # residues among which most codes occur
 
@@ -147,11 +147,14 @@ class Sequences:
     def select(self, order: npt.ArrayLike) -> Sequences:
         """Return copies of these sequences, in this order."""
         chosen = np.asarray(order, np.intp)
-        lengths = self.lengths[chosen]
-        if lengths.sum() > _MAX_MEAN_GATHERED * len(chosen):
-            return Sequences.of([self[k] for k in chosen.tolist()])
-        residues = self.residues[ranges(self.offsets[chosen], lengths)]
-        return Sequences(residues, offsets_of(lengths))
+        lengths, starts = self.lengths[chosen], self.offsets[chosen]
+        offsets = offsets_of(lengths)
+        if offsets[-1] <= _MAX_MEAN_GATHERED * len(chosen):
+            return Sequences(self.residues[ranges(starts, lengths)], offsets)
+        view = np.ascontiguousarray(self.residues).data
+        bounds = zip(starts.tolist(), lengths.tolist(), strict=True)
+        joined = bytearray().join([view[start : start + length] for start, length in bounds])
+        return Sequences(np.frombuffer(joined, self.residues.dtype), offsets)
 
     @staticmethod
     def concatenated(parts: Sequence[Sequences]) -> Sequences:

@@ -102,6 +102,9 @@ _PROGRAMS_OF_BLAST = {
     "help": "--help",
 }
 
+_OBJECTS = 20_000
+"""Made between two looks for garbage: results are many objects, and hardly any are garbage."""
+
 _EPILOG = (
     "exit status: 0 on success, 2 after an error (one line on stderr), 130 if interrupted "
     "(FILE.part contains the results so far), 141 if the reader of the output is gone, "
@@ -126,6 +129,7 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
         arguments = parsed(words)
         if program:
             gc.freeze()
+            gc.set_threshold(_OBJECTS)
             gc.enable()
         with warnings_in_a_line(), interrupts_raised(program=program):
             from glsw.sequences.lines import located

@@ -330,11 +330,12 @@ class FileTitles:
         return self._offsets.length // 16
 
     def __getitem__(self, k: int) -> tuple[str, str]:
-        bounds = self._offsets.numbers(2 * k, 2 * k + 3)
-        start, middle, end = bounds.tolist()
+        start, middle, end = self._offsets.numbers(2 * k, 2 * k + 3).tolist()
         if not 0 <= start <= middle <= end <= self._text.length:
             raise self._offsets.corrupt()
-        return Titles(self._text.read(start, end), bounds - start)[0]
+        title = self._text.read(start, end).tobytes()
+        both = title[: middle - start], title[middle - start :]
+        return both[0].decode("utf-8", "replace"), both[1].decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self.whole())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -18,6 +19,7 @@ COOLS = 0.5  # seconds without work after which it does
 ENOUGH, LEAST = 0.02, 0.3  # repeats end when the spread is this small, after these seconds
 FEWEST, MOST = 3, 200  # repeats, unless the budget ends them earlier
 SHORT = 0.25  # seconds of a run up to which the budget ends no repeats before the fewest
+LONG = 10.0  # seconds from which a command is run once
 Result = TypeVar("Result")
 
 
@@ -163,6 +165,25 @@ def _settled(wall: list[float], elapsed: float, budget: float) -> bool:
     if len(wall) >= MOST or (elapsed + wall[-1] > budget and not (few and wall[-1] <= SHORT)):
         return True
     return not few and sum(wall) >= LEAST and (Spread.of(wall).spread or 0.0) <= ENOUGH
+
+
+def commands(
+    run: Callable[[], Result], check: Callable[[Result], Check], budget: float = math.inf
+) -> tuple[Check, list[float]]:
+    """Run a command once, and time it `FEWEST` times; one that is `LONG` only the first time.
+
+    ``check`` judges each of them. After ``budget`` seconds one is timed. Return the last check and
+    all seconds, the first included.
+    """
+    times: list[float] = []
+    while not times or (times[0] <= LONG and len(times) <= FEWEST and sum(times[1:]) < budget):
+        start = time.perf_counter()
+        result = run()
+        times.append(time.perf_counter() - start)
+        checked = check(result)
+        if not checked.passed:
+            break
+    return checked, times
 
 
 def second_run(run: Callable[[], object]) -> float:

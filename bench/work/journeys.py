@@ -19,7 +19,7 @@ from Bio.Seq import Seq
 import glsw
 from bench import generated, rivals
 from bench.machine import environment
-from bench.measure import Check, Measurement, Spread
+from bench.measure import Check, Measurement, Spread, commands
 from bench.programs import Parasail, judge
 from bench.rivals import columns, version_of, write_records
 from bench.row import digest, impersonal
@@ -31,9 +31,7 @@ from glsw.sequences.nucleic import complement_of
 
 SIGNIFICANT = 1e-3
 """E-value up to which hits count in `recall`; programs report others as they like."""
-LIMIT, REPEATS, LONG = 300.0, 3, 10.0
-"""Seconds after which a command is stopped; times that it is timed after one that warms up; seconds
-from which the first is the one that is timed."""
+LIMIT = 300.0  # seconds after which a command is stopped
 JUDGED_QUERIES = 100
 JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
 """Cells after which no further query is judged."""
@@ -350,30 +348,38 @@ class Journeys(Workload, called="journeys"):
         )
         facts["note"] += f"; generated: {', '.join(random)}" if random else ""
         times: list[float] = []
-        check = Check("exit status", 1, 0)
-        try:
-            facts["setup"] = self._seconds(prepare) if prepare else None
-            first = self._seconds(command, output)
-            times += [first] * (first > LONG)
+        first: list[tuple[int, Check]] = []
+
+        def run() -> None:
+            output.unlink(missing_ok=True)
+            self._seconds(command, output)
+
+        def judged(_: None) -> Check:
+            lines, check = _lines(output), Check("exit status", 1, 0)
+            if first:
+                known, check = first[0]
+                again = Check("the first run", 1, 1, f"{lines} lines, not {known}")
+                return check if lines == known else again
             found = list(hits(output, scores=ours)) if journey.query else []
             if not ours:
                 share = _recall(self._ours.get(name, []), found)
                 facts["note"] += "" if share is None else f"; recall {share:.3f}"
             elif journey.query:
                 self._ours[name], check = found, self.inputs.judged(journey, found)
-            lines = _lines(output)
             facts["note"] += f"; {lines} lines"
-            while check.passed and len(times) < REPEATS and sum(times) < LONG:
-                output.unlink()
-                times.append(self._seconds(command, output))
-                if (again := _lines(output)) != lines:
-                    check = Check("the first run", 1, 1, f"{again} lines, not {lines}")
+            first.append((lines, check))
+            return check
+
+        try:
+            facts["setup"] = self._seconds(prepare) if prepare else None
+            check, times = commands(run, judged)
         except RuntimeError as error:
             if not ours:
                 raise
             check = Check("exit status", 1, 1, str(error))
         exact = PROGRAMS[program].exact and journey.kind != "rounds"  # not one table, but several
         cells = letters * journey.strands * exact
+        times = times[1:] or times  # the first one warms up
         return Measurement(check, cells, Spread.of(times) if times else None, facts=facts)
 
     def _seconds(self, command: str, output: Path | None = None) -> float:

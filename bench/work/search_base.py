@@ -18,7 +18,7 @@ import numpy as np
 
 from bench import generated, rivals
 from bench.machine import run
-from bench.measure import Check, Measurement, Spread, both
+from bench.measure import Check, Measurement, Spread, both, commands
 from bench.programs import Scores, judge
 from bench.rivals import Cudasw4, write_fasta
 from bench.row import digest
@@ -230,7 +230,8 @@ class Database:
             return best
 
         facts = {"note": "alignments and E-values of ten hits each", "shaders": {"*": digest("*")}}
-        return self._timed(search, max(seconds, 0.1), setup=self.indexing, **facts)
+        limit = seconds if self.setup.software else math.inf
+        return self._timed(search, limit, setup=self.indexing, **facts)
 
     def _cudasw4(self, kind: str, seconds: float) -> Measurement:
         program = self.cudasw4
@@ -242,18 +243,11 @@ class Database:
         return self._timed(command, math.inf, setup=program.indexing, note="scores only")
 
     def _timed(self, command: Callable[[], Any], limit: float, **facts: Any) -> Measurement:
-        """Judge a command and time it up to three times, after one that warms up."""
-        times: list[float] = []
-        while len(times) < 2 or (len(times) < 4 and sum(times) < limit):
-            start = time.perf_counter()
-            best = command()
-            times.append(time.perf_counter() - start)
-            check = self.check_best(self.everything, best)
-            if not check.passed:
-                break
-        wall, note = Spread.of(times[1:] or times), f"{facts['note']}; after one command"
-        facts |= {"note": f"{note}, which took {times[0]:.3g} s"}
-        return Measurement(check, self.cells(self.everything), wall, facts=facts)
+        """Judge a command, and time it after one that warms up."""
+        check, times = commands(command, partial(self.check_best, self.everything), limit)
+        note = f"{facts['note']}; after one command, which took {times[0]:.3g} s"
+        wall = Spread.of(times[1:] or times)
+        return Measurement(check, self.cells(self.everything), wall, facts=facts | {"note": note})
 
     def _on_devices(self, devices: Sequence[int], seconds: float) -> Run:
         """Return the search on some devices; the output of all of them is the same."""

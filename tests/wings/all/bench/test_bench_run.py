@@ -8,20 +8,18 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from bench import __main__, row, run as bench_run, runner, table
 from bench.compare import Claim, decide, matches, papers
-from bench.measure import Check, Measurement, compare, measure
+from bench.measure import Check, Measurement, commands, compare, measure
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
 from bench.work.base import Case, Run, Workload
 from bench.work.journeys import JOURNEYS, PROGRAMS, Hit, Inputs, Journeys, hits
 from bench.work.pairs import PAPERS, made
-from bench.work.search_base import Database
 from glsw.engines import Diagonal, Reference
 
 HEADER = {
@@ -473,7 +471,7 @@ def test_every_journey_has_a_rival():
 @pytest.mark.parametrize("name", ["proteins-genome", "domains-sums"])
 def test_what_is_wrong_in_a_journey_is_told(bench, monkeypatch, name):
     monkeypatch.setattr("bench.work.journeys.JOURNEYS", {name: JOURNEYS[name]})
-    monkeypatch.setattr("bench.work.journeys.REPEATS", 1)
+    monkeypatch.setattr("bench.measure.LONG", 0.0)
     monkeypatch.setattr("bench.rivals.COMMANDS", {})
     status, file = bench("journeys")
     (mine,) = file.rows.values()
@@ -483,27 +481,28 @@ def test_what_is_wrong_in_a_journey_is_told(bench, monkeypatch, name):
     assert (status, state(next(iter(file.rows.values())))) == (1, "wrong")
 
 
-@pytest.mark.parametrize(("took", "runs", "timed"), [(4.0, 4, 3), (20.0, 1, 1)])
-def test_a_command_that_takes_long_is_run_once(bench, monkeypatch, took, runs, timed):
+@pytest.mark.parametrize(
+    ("long", "budget", "runs"), [(10.0, 60.0, 4), (10.0, 1e-9, 2), (0.0, 60.0, 1)]
+)
+def test_a_command_is_timed_after_one_that_warms_up(monkeypatch, long, budget, runs):
+    monkeypatch.setattr("bench.measure.LONG", long)
     ran = []
+    check, times = commands(lambda: ran.append(0), lambda _: Check("j", 1, 0), budget)
+    assert (check.passed, len(ran), len(times)) == (True, runs, runs)
+
+
+@pytest.mark.parametrize(("lines", "right"), [([1, 1, 1, 1], True), ([1, 1, 2], False)])
+def test_each_command_of_a_journey_is_judged(bench, monkeypatch, lines, right):
+    left = iter(lines)
 
     def seconds(self, command, output):
-        ran.append(output.write_text("a line\n"))
-        return took
+        output.write_text("a line\n" * next(left))
 
     monkeypatch.setattr(Journeys, "_seconds", seconds)
     _, file = bench("journeys", "--only", "devices$")
     (mine,) = file.rows.values()
-    assert (len(ran), mine["repeats"], mine["wall"]) == (runs, timed, took)
-
-
-@pytest.mark.parametrize(("seconds", "timed"), [(0.0, 1), (60.0, 3)])
-def test_a_command_is_timed_after_one_that_warms_up(seconds, timed):
-    base = SimpleNamespace(everything=[0], cells=len, check_best=lambda *_: Check("", 1, 0))
-    ran = []
-    found = Database._timed(base, partial(ran.append, 0), seconds, note="a note")
-    assert (len(ran), found.wall.repeats) == (timed + 1, timed)
-    assert found.facts["note"].startswith("a note; after one command, which took ")
+    assert (next(left, None), mine["wrong"]) == (None, not right)
+    assert mine.get("repeats") == (3 if right else None)
 
 
 @pytest.mark.parametrize(("name", "strands"), [("reads-lambda", 2), ("query", 1)])

@@ -273,8 +273,9 @@ class Lanes(ComputeEngine):
                 found.score[~short] = self.rest(batch.select(np.flatnonzero(~short)), progress)
             return found
         in_order = np.argsort(batch.query_index, kind="stable")
-        of_queries = np.split(in_order, np.cumsum(counts[used])[:-1])
-        for q, chosen in zip(used.tolist(), of_queries, strict=True):
+        until = np.cumsum(counts)
+        for q in used.tolist():
+            chosen = in_order[until[q] - counts[q] : until[q]]
             query, of_query = batch.queries.part(slice(q, q + 1)), batch.target_index[chosen]
             m = len(query.residues)
             targets = self.targets_of(batch.targets, of_query, m)

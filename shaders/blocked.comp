@@ -11,11 +11,17 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
 #include "lib/directions.glsl"
+layout(std430, binding = BEST_BINDING) buffer BestCells {
+    ivec4 best_cells[];  // of tile row I; then the score to beat; then with MASKED the masks
+};
+#ifdef MASKED
+int mask_word(uint at) { return best_cells[at >> 2][at & 3u]; }
+#endif
+#include "lib/mask.glsl"
 #include "lib/sweep.glsl"
 #include "lib/tiles.glsl"
 #include "lib/tile_sweep.glsl"
 
-layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };  // of tile row I
 uniform int block_diagonal;
 uniform int first_row;  // I of the first work group
 uniform int to_reach;   // by a path to the last cell, 0: the best score so far
@@ -80,6 +86,9 @@ void main() {
     Lane lane = lane_at_border(pair, (tile_row * WORKGROUP + t) * ROWS);
     int highest = load_column_left(lane, tile_column);
     if (kept_size > 0) keep_borders(lane, tile_column, first, end);
+#ifdef MASKED
+    find_forbidden(pair, lane.row, first);
+#endif
     load_scores();
     // Only cells that beat the best of the tiles before count.
     Best best = better(best_from(best_cells[tile_row]), at_least(best_cells[tile_rows].x));

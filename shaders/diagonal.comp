@@ -12,6 +12,10 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
 #include "lib/directions.glsl"
+#ifdef MASKED
+layout(std430, binding = MASKS_BINDING) readonly buffer Masks { int masks[]; };
+int mask_word(uint at) { return masks[at]; }
+#endif
 #include "lib/mask.glsl"
 #include "lib/sweep.glsl"
 
@@ -91,7 +95,7 @@ void main() {
     if (strip < strips) {
         Lane lane = lane_at_border(pair, (strip * WORKGROUP + t) * ROWS);
 #ifdef MASKED
-        find_forbidden(pair, lane.row);
+        find_forbidden(pair, lane.row, 0);
 #endif
         best = fill(pair, end, lane, best);
     }

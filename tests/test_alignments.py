@@ -15,6 +15,7 @@ from glsw.aligner import Aligner
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.rows import best_end
 from glsw.engines import ENGINES
+from glsw.engines.blocked import Blocked
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.reference import Reference, best_cell, fill
 from glsw.pairs import align_pairs as own_module
@@ -24,7 +25,17 @@ from glsw.verbs import alignments
 
 TOY = custom("ABC")
 # Work groups so small that short sequences take several strips, and checkpoints between them.
-DIAGONALS = ({}, {"workgroup": 1}, {"workgroup": 2, "spacing": 1}, {"workgroup": 1, "spacing": 2})
+# Tiles, too, of which several are kept and computed again.
+MASKED = (
+    (Diagonal, {}),
+    (Diagonal, {"workgroup": 1}),
+    (Diagonal, {"workgroup": 2, "spacing": 1}),
+    (Diagonal, {"workgroup": 1, "spacing": 2}),
+    (Blocked, {}),
+    (Blocked, {"workgroup": 1, "columns": 4, "memory": 3000}),
+    (Blocked, {"workgroup": 2, "columns": 6, "rows": 4, "memory": 1000, "prune": True}),
+    (Blocked, {"workgroup": 1, "columns": 8, "memory": 20_000, "ahead": 30}),
+)
 
 
 def toy(match, mismatch, extend, more):
@@ -133,18 +144,18 @@ def aligner(request, device):
 
 
 @pytest.fixture(scope="module")
-def diagonals(device):
-    """``diagonals(scoring)``: engines of that name with all `DIAGONALS`."""
+def with_masks(device):
+    """``with_masks(scoring)``: the engines `MASKED`."""
     if not device.info.compute:
         pytest.skip(f"{device.info.name} has no compute shaders")
     made = {}
 
-    def diagonals(scoring):
+    def with_masks(scoring):
         if scoring not in made:
-            made[scoring] = [Diagonal(scoring, device, **options) for options in DIAGONALS]
+            made[scoring] = [kind(scoring, device, **options) for kind, options in MASKED]
         return made[scoring]
 
-    return diagonals
+    return with_masks
 
 
 def letters(scoring, sequence):
@@ -318,7 +329,7 @@ def test_each_is_computed_when_asked_for(aligner):
 
 @settings(max_examples=60)
 @given(st.lists(st.tuples(codes(40), codes(30)), min_size=1, max_size=5), toys, st.data())
-def test_masks_of_many_pairs(diagonals, pairs, scoring, data):
+def test_masks_of_many_pairs(with_masks, pairs, scoring, data):
     """Any sets of pairs, not only those of alignments; rows and columns forbidden as a whole."""
     batch = Batch.pairwise(*zip(*pairs, strict=True))
     masks = []
@@ -329,7 +340,7 @@ def test_masks_of_many_pairs(diagonals, pairs, scoring, data):
         masks.append(Mask.of(*np.nonzero(chosen), len(query)))
     masked = batch.masked(masks)
     expected = Reference(scoring).ends(masked)
-    for engine in diagonals(scoring):
+    for engine in with_masks(scoring):
         paths = engine.paths(masked)
         for name in ("score", "query_end", "target_end"):
             assert getattr(paths.ends, name).tolist() == getattr(expected, name).tolist()
@@ -340,7 +351,7 @@ def test_masks_of_many_pairs(diagonals, pairs, scoring, data):
             assert paths.coordinates(p).tolist() == coordinates.tolist()
 
 
-def test_masks_come_and_go(diagonals):
+def test_masks_come_and_go(with_masks):
     scoring = TOYS[2]
     query, target = related(7, 3, 60)
     batch = Batch.pairwise([query] * 3, [target] * 3)
@@ -349,14 +360,14 @@ def test_masks_come_and_go(diagonals):
     some = cases.with_path(nothing, coordinates)
     best, second = (best_cell(query, target, scoring, mask)[0] for mask in (nothing, some))
     assert best > second
-    for engine in diagonals(scoring):
+    for engine in with_masks(scoring):
         for masks in ([nothing, some, nothing], [some] * 3, [nothing] * 3):
             expected = [second if mask is some else best for mask in masks]
             assert engine.scores(batch.masked(masks)).tolist() == expected
             assert engine.scores(batch).tolist() == [best] * 3
             chosen = batch.masked(masks).select([1, 0])
             assert engine.paths(chosen).ends.score.tolist() == [expected[1], expected[0]]
-    assert all(engine.memory_used for engine in diagonals(scoring))
+    assert all(engine.memory_used for engine in with_masks(scoring))
 
 
 # Masks as data, and what is refused.

@@ -463,10 +463,11 @@ class Mask:
         """Return the mask of these residues of the query and of the target (slices of step 1)."""
         first, end, _ = rows.indices(len(self))
         left, right, _ = columns.indices(np.iinfo(np.int32).max)
-        chosen = slice(self.offsets[first], self.offsets[end])
-        i, j = self.rows[chosen], self.columns[chosen]
+        offsets = self.offsets[first : max(first, end) + 1]
+        j = self.columns[offsets[0] : offsets[-1]]
         inside = (j >= left) & (j < right)
-        return Mask.of(i[inside] - first, j[inside] - left, end - first)
+        before = np.append(0, np.cumsum(inside))
+        return Mask(j[inside] - np.int32(left), before[offsets - offsets[0]])
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

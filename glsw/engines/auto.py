@@ -74,7 +74,7 @@ class Auto(Engine):
     scores          ``lanes``, ``windows``, ``scan``, ``diagonal``, ``blocked``
     ends            ``windows``, ``scan``, ``diagonal``, ``blocked``
     alignments      ``windows``, ``diagonal``, ``blocked``
-    with masks      ``windows``, ``diagonal``
+    with masks      ``windows``, ``diagonal``, ``blocked``
     =============== ==================================================================
 
     and whose buffers fit the device. ``windows`` means the windows of long targets, see
@@ -184,8 +184,9 @@ class Auto(Engine):
         longest = int(batch.target_lengths.max(initial=0))
         if self._keeps_tables(batch) or self._cuts(batch):
             return True
-        engine = self.engine(ENGINES[self._roster.usable(_DIAGONAL)])
-        return self._compute and engine.largest_buffer(1, longest) < 2**62
+        names = {_DIAGONAL, _BLOCKED} - self._roster.faulty or {self._roster.usable(_DIAGONAL)}
+        engines = [self.engine(ENGINES[name]) for name in names]
+        return self._compute and min(each.largest_buffer(1, longest) for each in engines) < 2**62
 
     def engine(self, kind: type[Engine]) -> Engine:
         """Return the one instance of an engine, made when it is first needed."""
@@ -415,9 +416,8 @@ class Auto(Engine):
     def _able(self, batch: Batch, task: Task, *, windows: bool) -> dict[str, str]:
         """Return the engines that can do a task, each with its key in the table of costs."""
         able = {_WINDOWS: _WINDOWS} if windows else {}
-        able[_DIAGONAL] = _DIAGONAL
+        able[_DIAGONAL], able[_BLOCKED] = _DIAGONAL, _BLOCKED
         if batch.masks is None:
-            able[_BLOCKED] = _BLOCKED
             if task != "alignment" and ENGINES[_SCAN].capabilities.takes(self.scoring):
                 able[_SCAN] = _SCAN
             if task != "alignment" and self.weak:

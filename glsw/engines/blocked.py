@@ -90,6 +90,7 @@ class Blocked(Tiled, ComputeEngine):
         requires=COMPUTE,
         tasks=("score", "ends", "alignment"),
         modes=ALL_MODES,
+        masks=True,
         separate_gaps=True,
         positional_gaps=True,
         memory=True,
@@ -126,7 +127,7 @@ class Blocked(Tiled, ComputeEngine):
         found = BestCells.zeros(len(batch))
         for p, region in self._regions(batch):
             options: Any = {"ends": ends, "prune": self._prunes(region)}
-            if self.scoring.gaps or not self.scoring.deletion.open:
+            if self._mask is not None or self.scoring.gaps or not self.scoring.deletion.open:
                 self._start(region)
                 self._fill([region], progress=progress, **options)
                 found.put(p, self._best_cell(self._tiles(region)[0]))
@@ -194,6 +195,7 @@ class Blocked(Tiled, ComputeEngine):
             target = int(batch.targets.offsets[batch.target_index[p]])
             m, n = int(batch.query_lengths[p]), int(batch.target_lengths[p])
             self._shape(m)
+            self._mask = batch.mask(p)
             yield (
                 np.array([p]),
                 Region(query, target, 0, 0, m, n, int(self.scoring.score_offset(m, n))),

@@ -42,7 +42,6 @@ _WORKGROUPS = 16, 32, 64
 _SOFTWARE_WORKGROUP = 8
 _PAIRS_PER_DISPATCH, _SOFTWARE_PAIRS_PER_DISPATCH = 4096, 32
 _MASKS = Binding("MASKS", gl.PATHS.number)  # traceback.comp needs no masks
-_NO_COLUMN = 2**31 - 1
 
 
 class Diagonal(ComputeEngine):
@@ -365,7 +364,8 @@ class _Chunk:
         kept, blocks = np.minimum(strips, self.spacing), -(-strips // self.spacing)
         words = np.zeros(len(m), np.int64)
         if masks := self.batch.masks:
-            words += 2 * (m + 1) + np.array([len(masks[p].columns) for p in self.chosen], np.int64)
+            count = np.array([len(masks[p].columns) for p in self.chosen], np.int64)
+            words += gl.mask_sizes(m, count)
         units = {
             "row_above": n * (1 + strips // self.spacing),
             "directions": trace * self.workgroup * kept * (n + self.workgroup - 1),
@@ -383,11 +383,8 @@ class _Chunk:
     def mask_words(self) -> npt.NDArray[np.int32]:
         """Return what mask.glsl reads."""
         masks = self.batch.masks or ()
-        words = np.full(self.layout.totals["mask"], _NO_COLUMN, np.int32)
+        words = np.empty(self.layout.totals["mask"], np.int32)
         for p, first in zip(self.chosen, self.pairs["mask"].tolist(), strict=True):
-            mask = masks[p]
-            rows = np.arange(len(mask) + 1)
-            columns = first + len(rows)
-            words[first:columns] = columns + mask.offsets + rows
-            words[columns + np.arange(len(mask.columns)) + mask.rows] = mask.columns
+            own = gl.mask_words(masks[p], first)
+            words[first : first + len(own)] = own
         return words

@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch
+from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells
 from glsw.device import shader
 from glsw.device.device import Device, DeviceMemoryError
@@ -67,6 +67,7 @@ STEP = 2
 """Columns that an invocation computes between two barriers, see `columns_at_once`."""
 _SOME_REGISTERS, _MANY_REGISTERS = 100, 200  # of STEP columns; with directions, end to end
 _ORDER = "order of invocations"  # what a program remembers besides its uniforms
+_NO_COLUMN = 2**31 - 1
 _TRACERS = 32  # invocations in a work group of traceback.comp
 
 PAIR = np.dtype(
@@ -133,6 +134,28 @@ def pair_records(batch: Batch) -> npt.NDArray[np.void]:
     records["query"] = batch.queries.offsets[batch.query_index]
     records["target"] = batch.targets.offsets[batch.target_index]
     return records
+
+
+def mask_sizes(m: npt.NDArray[np.int64], pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the words of masks as mask.glsl has them, of m rows and with so many pairs each."""
+    return 3 * -(-m // ROWS) + 4 + 2 * pairs
+
+
+def mask_words(mask: Mask, first: int, rows: int = ROWS) -> npt.NDArray[np.int32]:
+    """Return a mask as mask.glsl has it, for lanes of so many rows, in the words from `first` on.
+
+    >>> mask = Mask.of([0, 2, 1], [7, 9, 5], 3)
+    >>> mask_words(mask, 100, rows=2).reshape(-1, 2)[:5].tolist()
+    [[104, 110], [114, 116], [5, 1], [7, 0], [2147483647, 2147483647]]
+    """
+    lane, row = np.divmod(mask.rows, rows)
+    order = np.lexsort((mask.columns, lane))
+    lanes = -(-len(mask) // rows)
+    parts = np.full((len(order) + lanes + 1, 2), _NO_COLUMN, np.int32)
+    parts[np.arange(len(order)) + lane[order]] = np.stack([mask.columns, row], axis=1)[order]
+    sizes = 2 * (np.bincount(lane, minlength=lanes + 1) + 1)
+    begin = first + lanes + 2 + np.append(0, np.cumsum(sizes))
+    return np.append(begin, parts).astype(np.int32)
 
 
 def best_cells(stored: npt.NDArray[np.int32]) -> BestCells:

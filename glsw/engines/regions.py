@@ -20,6 +20,11 @@ class Region(NamedTuple):
     n: int
     corner: int = 0  # H above and left of the whole table
 
+    @property
+    def slices(self) -> tuple[slice, slice]:
+        """Its rows and columns."""
+        return slice(self.i, self.i + self.m), slice(self.j, self.j + self.n)
+
 
 class Grid(NamedTuple):
     """Tile rows between two kept rows, tile columns between two kept columns."""

@@ -8,6 +8,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.batch import Mask
 from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.engines import gl
@@ -52,6 +53,7 @@ class Tiled(Kernels):
         self._prune = prune
         self._lanes = self._height = self._columns = self._spare = 0
         self._packed = False
+        self._mask: Mask | None = None  # of the pair that is computed
         self.memory_used = 0
 
     def _shape(self, m: int) -> None:
@@ -120,13 +122,15 @@ class Tiled(Kernels):
         whole = enclosing(regions)
         rows, columns = self._tiles(whole)
         grid = kept.grid if kept else Grid()
+        places, words = self._masks_of(regions, 4 * (rows + 1))
         program = self.program(
             "blocked.comp",
             WORKGROUP=self._lanes,
             COLUMNS=self._columns,
-            ENDS=1 if ends else None,
+            ENDS=1 if ends or kept or directions or len(words) else None,
             PRUNE=1 if prune else None,
             DIRECTIONS=1 if directions else None,
+            MASKED=1 if len(words) else None,
             PACKED=1 if kept and self._packed else None,
         )
         program["tile_rows"], program["row_size"] = rows, whole.n
@@ -137,10 +141,10 @@ class Tiled(Kernels):
             self.reserve(gl.DIRECTIONS, self._direction_bytes(whole) * len(regions))
         if prune:
             program["gain"], program["to_reach"] = max(0, self.scoring.maximum), to_reach
-        self._describe(regions)
+        self._describe(regions, places)
         cells = np.zeros((rows + 1, 4), np.int32)
         cells[rows, 0] = 0 if best else _NEVER_BEATEN
-        self.upload(gl.BEST, cells)
+        self.upload(gl.BEST, np.append(cells, words))
         self.reserve(COLUMN_LEFT)
         self.reserve(kept_binding(grid.level))
 
@@ -151,6 +155,24 @@ class Tiled(Kernels):
 
         cells_of_all = sum(region.m * region.n for region in regions)
         self._run(cells_of_all, rows + columns - 1, dispatch, progress)
+
+    def _masks_of(
+        self, regions: Sequence[Region], first: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Return where masks of regions begin, and their words from ``first`` on.
+
+        There are none if nothing is forbidden in these regions, which then are as without masks.
+        """
+        places, words = np.zeros(len(regions), np.int64), [np.empty(0, np.int32)]
+        if self._mask is not None:
+            parts = [self._mask.part(*region.slices) for region in regions]
+            if any(len(part.columns) for part in parts):
+                for k, part in enumerate(parts):
+                    places[k] = first
+                    words.append(gl.mask_words(part, first, self._rows))
+                    first += len(words[-1])
+                words.append(np.zeros(-first % 4, np.int32))
+        return places, np.concatenate(words)
 
     def _prunes(self, region: Region) -> bool:
         large = min(region.m, region.n) >= _MIN_PRUNED_RESIDUES
@@ -239,13 +261,14 @@ class Tiled(Kernels):
         """Bytes of a kept H and E or F."""
         return 4 if self._packed else 8
 
-    def _describe(self, regions: Sequence[Region]) -> None:
-        """Tell the shaders which residues the regions have."""
+    def _describe(self, regions: Sequence[Region], masks: npt.ArrayLike = 0) -> None:
+        """Tell the shaders which residues the regions have, and where their masks begin."""
         records = np.zeros(len(regions), gl.PAIR)
         for record, region in zip(records, regions, strict=True):
             record["query_length"], record["target_length"] = region.m, region.n
             record["query"] = region.query + max(region.i, 0)
             record["target"] = region.target + max(region.j, 0)
+        records["mask"] = masks
         self.upload(gl.PAIRS, records)
 
     def _best_cell(self, rows: int) -> BestCells:

@@ -1,28 +1,43 @@
 // Pairs that no alignment may have (Waterman and Eggert 1987): their M is minus infinity, while
-// gaps may pass. A pair's part of the mask is where the columns of each of its rows begin, and of
-// one empty row behind them; then these columns, row by row, ascending, with the largest int after
-// each row. As a sweep goes right from column 0, only the next forbidden column of each row is looked
-// at. Without MASKED nothing is forbidden.
-// Needs ROWS.
-#include "lib/pairs.glsl"
-
+// gaps may pass. A mask has, for each lane of ROWS rows and one of no rows behind them, where its
+// part begins, and where the last one ends; then these parts: the column and the row in the lane of
+// each forbidden pair, by columns, and behind them the largest int twice. As a sweep goes right, a
+// step asks for its own forbidden cells, which mostly are none, before it computes them. Without
+// MASKED nothing is forbidden.
+// Needs ROWS, STEP and a definition of this: a word of the masks.
 #ifdef MASKED
-layout(std430, binding = MASKS_BINDING) readonly buffer Masks { int masks[]; };
+int mask_word(uint at);
 
 const int NEVER = -0x7fffffff - 1;  // as a score: below 0 whatever H it is added to
 
-int forbidden_place[ROWS], forbidden_column[ROWS];  // the next one of each row
+uint forbidden_place;  // of the next forbidden cell of the lane, and its column
+int forbidden_column;
 
-void find_forbidden(Pair pair, int row) {
-    for (int r = 0; r < ROWS; ++r) {
-        forbidden_place[r] = masks[pair.mask + uint(min(row + r, pair.query_length))];
-        forbidden_column[r] = masks[forbidden_place[r]];
+// Before a sweep of a lane from column `first` on.
+void find_forbidden(Pair pair, int row, int first) {
+    uint part = pair.mask + uint(min(row, pair.query_length + ROWS - 1) / ROWS);
+    uint low = uint(mask_word(part)), high = uint(mask_word(part + 1u)) - 2u;
+    while (low < high) {
+        uint middle = low + ((high - low) >> 2 << 1);
+        if (mask_word(middle) < first) low = middle + 2u;
+        else high = middle;
     }
+    forbidden_place = low;
+    forbidden_column = mask_word(low);
 }
 
-int unless_forbidden(int r, int j, int s) {
-    if (j != forbidden_column[r]) return s;
-    forbidden_column[r] = masks[++forbidden_place[r]];
-    return NEVER;
+// Bits of the forbidden cells of a step, column by column from j on.
+uint forbidden_cells(int j) {
+    uint cells = 0u;
+    while (forbidden_column < j + STEP) {
+        cells |= 1u << ((forbidden_column - j) * ROWS + mask_word(forbidden_place + 1u));
+        forbidden_place += 2u;
+        forbidden_column = mask_word(forbidden_place);
+    }
+    return cells;
+}
+
+int unless_forbidden(uint cells, int place, int s) {
+    return (cells >> place & 1u) != 0u ? NEVER : s;
 }
 #endif

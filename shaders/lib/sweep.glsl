@@ -164,6 +164,9 @@ Step cells(Pair pair, int j, int end, int k, inout Lane lane) {
     now.score = 0;
     now.j = j;
     for (int c = 0; c < STEP; ++c) top[c] = last_rows[place + c];
+#ifdef MASKED
+    uint forbidden = forbidden_cells(j);
+#endif
     for (int c = 0; c < STEP; ++c) {
         int letter = letter_at(k - t, c);
         Cell up = upper_cell(top[c].x, top[c].y), diagonal = upper_cell(lane.corner, 0);
@@ -174,7 +177,7 @@ Step cells(Pair pair, int j, int end, int k, inout Lane lane) {
             at_row(lane.costs[r]);
             int s = score(lane.letters[r], letter);
 #ifdef MASKED
-            s = unless_forbidden(r, j + c, s);
+            s = unless_forbidden(forbidden, c * ROWS + r, s);
 #endif
             Cell here = cell(diagonal, left, up, s);
             int last = last_here(pair, here, lane.row + r, j + c);

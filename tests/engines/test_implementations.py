@@ -205,11 +205,13 @@ OWN_PERMUTATIONS = {
         LINEAR,
         SEPARATE,
         [
-            *permutations([*PRUNE, *SPAN[1:]], ({}, {"PACKED": 1})),
-            *permutations(SPAN, DIRECTIONS=1),
+            *permutations([*PRUNE, *SPAN[1:]], TASKS),
+            *permutations(PRUNE, MASKED=1, ENDS=1),
+            *permutations([*PRUNE, *SPAN[1:]], PACKED=1, ENDS=1),
+            *permutations(PRUNE, PACKED=1, MASKED=1, ENDS=1),
+            *permutations([*MASKED, *SPAN[1:]], DIRECTIONS=1, ENDS=1),
         ],
         SCORES,
-        TASKS,
         **LANES,
         COLUMNS=128,
     ),
@@ -503,7 +505,8 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
             engine.ends(case.batch)
             engine.paths(case.batch)
             if engine.capabilities.masks and case.scoring.local:
-                masks = [Mask.nothing(int(m)) for m in case.batch.query_lengths]
+                lengths = case.batch.lengths.tolist()
+                masks = [Mask.of([0] * (n > 0), [0] * (n > 0), m) for m, n in lengths]
                 engine.paths(case.batch.masked(masks))
     listed(programs)
 

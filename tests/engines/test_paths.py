@@ -438,7 +438,7 @@ def test_targets_of_many_columns(device):
             Diagonal(scoring, device).scores(batch)
         mask = Mask.nothing(20).with_runs(paths.forwards())
         masked = batch.masked([mask])
-        assert not auto.takes_masks(masked)
+        assert auto.takes_masks(masked)
         scores, _ = aligned(auto, masked, "conventional")
         assert scores.tolist() == [best_end(query, target, scoring, mask)[0]]
 

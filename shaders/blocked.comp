@@ -12,7 +12,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/best.glsl"
 #include "lib/directions.glsl"
 layout(std430, binding = BEST_BINDING) buffer BestCells {
-    ivec4 best_cells[];  // of tile row I; then the score to beat; then with MASKED the masks
+    ivec4 best_cells[];  // of tile row I, then the score to beat; with MASKED then the masks
 };
 #ifdef MASKED
 int mask_word(uint at) { return best_cells[at >> 2][at & 3u]; }
@@ -32,6 +32,7 @@ uniform int kept_size;     // what is kept of a region, 0 for nothing
 uniform int region_words;  // of the directions of a region
 int kept_at = 0;           // where the part of the region begins
 uint first_word;           // of the directions, in column 0
+int best_at;               // where its best cells begin
 
 uint direction_place(int j) { return first_word + next_word(j); }
 
@@ -43,6 +44,7 @@ int kept_place(int column, int row) {
 // Find the parts of buffers of a region, and in it the directions and the kept row of this tile.
 void find_parts(int region) {
     row_at = region * row_size;
+    best_at = region * (tile_rows + 1);
     column_at = region * (tile_rows * WORKGROUP * ROWS + tile_rows + 1);
     corners = column_at + tile_rows * WORKGROUP * ROWS;
     kept_at = region * kept_size + 1;
@@ -91,10 +93,11 @@ void main() {
 #endif
     load_scores();
     // Only cells that beat the best of the tiles before count.
-    Best best = better(best_from(best_cells[tile_row]), at_least(best_cells[tile_rows].x));
+    int to_exceed = best_at + tile_rows, own = best_at + tile_row;
+    Best best = better(best_from(best_cells[own]), at_least(best_cells[to_exceed].x));
     int ahead = min(rows_ahead, pair.target_length - first);
     highest = max(max(highest, lane.corner), highest_above(first, end));
-    int goal = to_reach > 0 ? to_reach : best_cells[tile_rows].x;
+    int goal = to_reach > 0 ? to_reach : best_cells[to_exceed].x;
     if (cannot_improve(highest, ahead, goal)) {
         leave_out(lane, first, end);
     } else {
@@ -103,7 +106,7 @@ void main() {
     store_column(lane, tile_column);
     best = best_of_group(best);
     if (t == 0) {
-        best_cells[tile_row] = stored(best);
-        atomicMax(best_cells[tile_rows].x, best.score);
+        best_cells[own] = stored(best);
+        atomicMax(best_cells[to_exceed].x, best.score);
     }
 }

@@ -43,6 +43,7 @@ _LONG = 2**11  # residues of queries whose hits it aligns, rather than `diagonal
 _TRACERS = 64  # invocations of blocked_trace.comp
 _WINDOW = 8, 64  # words and columns of it
 _MAX_WINDOWS = 400  # of a dispatch: 137 rounds of loops each, see MAX_ROUNDS
+_MAX_TOGETHER, _BORDERS = 2**10, 32  # pairs computed at once; bytes of a residue for borders
 _SHARES = 2, 4, 16, 32  # parts of the memory for what is kept of the table, of regions in it ...
 _DIRECTIONS_SHARE = 8
 _WORTHWHILE = 6  # regions at once, for which more is computed again than for one at a time
@@ -125,15 +126,16 @@ class Blocked(Tiled, ComputeEngine):
     ) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
-        for p, region in self._regions(batch):
-            options: Any = {"ends": ends, "prune": self._prunes(region)}
-            if self._mask is not None or self.scoring.gaps or not self.scoring.deletion.open:
-                self._start(region)
-                self._fill([region], progress=progress, **options)
-                found.put(p, self._best_cell(self._tiles(region)[0]))
+        for pairs, tables in self._tables(batch):
+            whole = enclosing(tables)
+            options: Any = {"ends": ends, "prune": self._prunes(whole)}
+            if batch.masks or self.scoring.gaps or not self.scoring.deletion.open:
+                self._start(tables)
+                self._fill(tables, progress=progress, **options)
+                found.put(pairs, self._best_cells(self._tiles(whole)[0], len(tables)))
             else:
                 letters = batch.targets.code_bound + 1
-                found.put(p, self._lean(region, letters, progress=progress, **options))
+                found.put(pairs, self._lean(tables, letters, progress=progress, **options))
         return found
 
     def paths(
@@ -144,8 +146,8 @@ class Blocked(Tiled, ComputeEngine):
         self.check(batch)
         cells = BestCells.zeros(len(batch))
         runs = [np.empty(0, np.uint32)] * len(batch)
-        for p, region in self._regions(batch):
-            self._start(region)
+        for p, (region,) in self._tables(batch, most=1):
+            self._start([region])
             grid = self._grid(region, level=0)
             kept = None if grid.empty else self._keep_borders(region, grid, 1)
             self._fill(
@@ -156,7 +158,7 @@ class Blocked(Tiled, ComputeEngine):
                 directions=kept is None,
                 progress=progress,
             )
-            best = self._best_cell(self._tiles(region)[0])
+            best = self._best_cells(self._tiles(region)[0], 1)
             check_scores(self, batch.select(p), best.score)
             check_cells(self, batch.lengths[p], best)
             cells.put(p, best)
@@ -187,19 +189,38 @@ class Blocked(Tiled, ComputeEngine):
         """Return the bytes of the borders of a table; kept rows and columns may be fewer."""
         return max(8 * n, 2 * 8 * m)
 
-    def _regions(self, batch: Batch) -> Iterator[tuple[npt.NDArray[np.intp], Region]]:
-        """Upload the sequences; yield each pair that has cells, and its whole table."""
+    def _tables(
+        self, batch: Batch, most: int = _MAX_TOGETHER
+    ) -> Iterator[tuple[npt.NDArray[np.intp], list[Region]]]:
+        """Upload the sequences; yield pairs that have cells, and their whole tables.
+
+        So many at most of them are computed together, and as many as the memory allows.
+        """
         self.upload_sequences(batch)
+        pairs, tables, longest = [], [], np.zeros(2, np.int64)
+        room = min(self._memory, self.device.info.limits["max_storage_block"])
         for p in np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0)).tolist():
+            m, n = batch.lengths[p].tolist()
             query = int(batch.queries.offsets[batch.query_index[p]])
             target = int(batch.targets.offsets[batch.target_index[p]])
-            m, n = int(batch.query_lengths[p]), int(batch.target_lengths[p])
-            self._shape(m)
-            self._mask = batch.mask(p)
-            yield (
-                np.array([p]),
-                Region(query, target, 0, 0, m, n, int(self.scoring.score_offset(m, n))),
-            )
+            corner = int(self.scoring.score_offset(m, n))
+            table = Region(query, target, 0, 0, m, n, corner, batch.mask(p))
+            longest = np.maximum(longest, batch.lengths[p])
+            together = len(tables) + 1
+            if together > most or together * _BORDERS * longest.sum() > room:
+                yield from self._shaped(pairs, tables)
+                pairs, tables, longest = [], [], batch.lengths[p]
+            pairs.append(p)
+            tables.append(table)
+        yield from self._shaped(pairs, tables)
+
+    def _shaped(
+        self, pairs: list[int], tables: list[Region]
+    ) -> Iterator[tuple[npt.NDArray[np.intp], list[Region]]]:
+        """Choose tiles for some pairs, if there are any, and yield these."""
+        if pairs:
+            self._shape(max(table.m for table in tables))
+            yield np.array(pairs), tables
 
     # From the best cell back to the start, region by region.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from glsw.alignment.batch import Mask
+
 _NOTHING_KEPT = 2**30  # as a spacing of kept rows and columns
 _SIDES = ((0, 0), (1, 0), (0, 1))  # of a step of a band: on the diagonal, above it, left of it
 
@@ -19,11 +21,14 @@ class Region(NamedTuple):
     m: int
     n: int
     corner: int = 0  # H above and left of the whole table
+    mask: Mask | None = None  # of the whole table
 
     @property
-    def slices(self) -> tuple[slice, slice]:
-        """Its rows and columns."""
-        return slice(self.i, self.i + self.m), slice(self.j, self.j + self.n)
+    def forbidden(self) -> Mask:
+        """The mask of these rows and columns."""
+        if self.mask is None:
+            return Mask.nothing(self.m)
+        return self.mask.part(slice(self.i, self.i + self.m), slice(self.j, self.j + self.n))
 
 
 class Grid(NamedTuple):

@@ -8,7 +8,6 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Mask
 from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.engines import gl
@@ -53,7 +52,6 @@ class Tiled(Kernels):
         self._prune = prune
         self._lanes = self._height = self._columns = self._spare = 0
         self._packed = False
-        self._mask: Mask | None = None  # of the pair that is computed
         self.memory_used = 0
 
     def _shape(self, m: int) -> None:
@@ -71,35 +69,42 @@ class Tiled(Kernels):
         """Return the number of tile rows and of tile columns."""
         return -(-region.m // self._height), -(-region.n // self._columns)
 
-    def _start(self, region: Region) -> None:
-        """Make room, and set the borders of the whole table."""
-        rows, _ = self._tiles(region)
+    def _start(self, tables: Sequence[Region]) -> None:
+        """Make room, and set the borders of whole tables."""
+        whole = enclosing(tables)
+        rows, _ = self._tiles(whole)
         height = rows * self._height + rows + 1
-        left = np.empty((height, 2), np.int32)
+        left = np.empty((len(tables), height, 2), np.int32)
         gaps = self.scoring.gaps
-        left[:] = region.corner, -(gaps.most.open if gaps else self.scoring.gap_open)
-        if ends := self.scoring.end_gaps:
-            left[: region.m, 0] += ends.left(np.arange(1, region.m + 1)).astype(np.int32)
-        self.upload(gl.ROW_ABOVE, self._row_above(region))
+        left[:, :, 1] = -(gaps.most.open if gaps else self.scoring.gap_open)
+        for own, table in zip(left, tables, strict=True):
+            own[:, 0] = table.corner
+            if ends := self.scoring.end_gaps:
+                own[: table.m, 0] += ends.left(np.arange(1, table.m + 1)).astype(np.int32)
+        self.upload(gl.ROW_ABOVE, self._row_above(tables))
         self.upload(COLUMN_LEFT, left)
         self.reserve(KEPT, 16)
         extend = min(self.scoring.gap_extend, self.scoring.insertion[1])
         low = max(self.scoring.gap_open, self.scoring.insertion[0]) - extend
         if gaps:
             low = int((gaps.opens - gaps.extends).max())
-        high = region.corner + max(0, self.scoring.maximum) * min(region.m, region.n)
+        most = max(0, self.scoring.maximum)
+        high = max(table.corner + most * min(table.m, table.n) for table in tables)
         self._packed = high < 2**24 and low <= _LOWEST_PACKED_GAP
-        self._spare = max(self._memory - 8 * (region.n + height), 2**10)
+        self._spare = max(self._memory - 8 * (whole.n + height) * len(tables), 2**10)
 
-    def _row_above(self, region: Region, *, gap_next: bool = False) -> npt.NDArray[np.int32]:
-        """Return H and F of the row above a table, or with it F of the first row, shape (n, 2)."""
-        above = np.empty((region.n, 2), np.int32)
+    def _row_above(
+        self, tables: Sequence[Region], *, gap_next: bool = False
+    ) -> npt.NDArray[np.int32]:
+        """Return H and F of the rows above tables, or F of their first rows, shape (N, n, 2)."""
+        above = np.empty((len(tables), enclosing(tables).n, 2), np.int32)
         gaps = self.scoring.gaps
-        above[:] = region.corner, -(gaps.most.open if gaps else self.scoring.gap_open)
+        above[:, :, 0] = np.array([[table.corner] for table in tables])
+        above[:, :, 1] = -(gaps.most.open if gaps else self.scoring.gap_open)
         if ends := self.scoring.end_gaps:
-            above[:, 0] += ends.above(np.arange(1, region.n + 1)).astype(np.int32)
+            above[:, :, 0] += ends.above(np.arange(1, above.shape[1] + 1)).astype(np.int32)
         if gap_next:
-            above[:, 1] = np.maximum(above[:, 0] - self.scoring.insertion.open, 0)
+            above[:, :, 1] = np.maximum(above[:, :, 0] - self.scoring.insertion.open, 0)
         return above
 
     def _fill(
@@ -114,7 +119,7 @@ class Tiled(Kernels):
         best: bool = True,
         progress: Progress | None = None,
     ) -> None:
-        """Compute all tiles of regions whose borders are on the device, and the best cell of one.
+        """Compute all tiles of regions whose borders are on the device, and their best cells.
 
         Of each, what ``kept`` says is kept, or the directions. With ``prune`` tiles are left out
         that cannot reach the best score, or that of a path to the last cell, ``to_reach``.
@@ -122,7 +127,7 @@ class Tiled(Kernels):
         whole = enclosing(regions)
         rows, columns = self._tiles(whole)
         grid = kept.grid if kept else Grid()
-        places, words = self._masks_of(regions, 4 * (rows + 1))
+        places, words = self._masks_of(regions, 4 * (rows + 1) * len(regions))
         program = self.program(
             "blocked.comp",
             WORKGROUP=self._lanes,
@@ -142,8 +147,8 @@ class Tiled(Kernels):
         if prune:
             program["gain"], program["to_reach"] = max(0, self.scoring.maximum), to_reach
         self._describe(regions, places)
-        cells = np.zeros((rows + 1, 4), np.int32)
-        cells[rows, 0] = 0 if best else _NEVER_BEATEN
+        cells = np.zeros((len(regions), rows + 1, 4), np.int32)
+        cells[:, rows, 0] = 0 if best else _NEVER_BEATEN
         self.upload(gl.BEST, np.append(cells, words))
         self.reserve(COLUMN_LEFT)
         self.reserve(kept_binding(grid.level))
@@ -164,8 +169,8 @@ class Tiled(Kernels):
         There are none if nothing is forbidden in these regions, which then are as without masks.
         """
         places, words = np.zeros(len(regions), np.int64), [np.empty(0, np.int32)]
-        if self._mask is not None:
-            parts = [self._mask.part(*region.slices) for region in regions]
+        if any(region.mask is not None for region in regions):
+            parts = [region.forbidden for region in regions]
             if any(len(part.columns) for part in parts):
                 for k, part in enumerate(parts):
                     places[k] = first
@@ -180,24 +185,26 @@ class Tiled(Kernels):
 
     def _lean(
         self,
-        region: Region,
+        tables: Sequence[Region],
         letters: int,
         *,
         ends: bool,
         prune: bool,
         progress: Progress,
     ) -> BestCells:
-        """Compute all leaning tiles of a whole table; see blocked_leaning.comp.
+        """Compute all leaning tiles of whole tables; see blocked_leaning.comp.
 
-        Targets have codes below ``letters``. Returns the best cell.
+        Targets have codes below ``letters``. Returns the best cells.
         """
-        rows, lanes = self._rows_of_strips(region.m), self._lanes
-        strips = -(-region.m // (lanes * rows))
+        whole = enclosing(tables)
+        rows, lanes = self._rows_of_strips(whole.m), self._lanes
+        strips = -(-whole.m // (lanes * rows))
+        at_once = strips * len(tables)
         # The sweep wants parts that begin at multiples of its invocations.
-        columns = self._tile_columns or self._columns * (1 if strips <= _FEW_STRIPS else 2)
+        columns = self._tile_columns or self._columns * (1 if at_once <= _FEW_STRIPS else 2)
         step = self.columns_at_once()
         steps = max(1, -(-columns // (2 * step * lanes))) * lanes
-        total, lag = -(-region.n // step) + lanes - 1, steps + lanes
+        total, lag = -(-whole.n // step) + lanes - 1, steps + lanes
         program = self.program(
             "blocked_leaning.comp",
             WORKGROUP=lanes,
@@ -206,24 +213,25 @@ class Tiled(Kernels):
             ENDS=1 if ends else None,
             LINEAR=None,
             PRUNE=1 if prune else None,
-            PROFILE=letters if self._profiled(strips, rows, letters) else None,
+            PROFILE=letters if self._profiled(at_once, rows, letters) else None,
         )
-        program["tile_rows"] = strips
+        program["tile_rows"], program["row_size"] = strips, whole.n
         if prune:
             program["gain"] = max(0, self.scoring.maximum)
-        self._describe([region])
-        self.upload(gl.ROW_ABOVE, self._row_above(region, gap_next=True))
-        self.zero(gl.BEST, 16 * (strips + 1))
-        self.reserve(COLUMN_LEFT, 8 * strips * lanes * (rows + step + 1))
+        self._describe(tables)
+        self.upload(gl.ROW_ABOVE, self._row_above(tables, gap_next=True))
+        self.zero(gl.BEST, 16 * (strips + 1) * len(tables))
+        self.reserve(COLUMN_LEFT, 8 * at_once * lanes * (rows + step + 1))
 
         def dispatch(k: int) -> None:
             first = max(0, (k * steps - total) // lag + 1)
             program["time"], program["first_row"] = k * steps, first
-            program.run(min(strips, ((k + 1) * steps - 1) // lag + 1) - first)
+            last = min(strips, ((k + 1) * steps - 1) // lag + 1)
+            program.run(last - first, len(tables))
 
         dispatches = -(-(total + (strips - 1) * lag) // steps)
-        self._run(region.m * region.n, dispatches, dispatch, progress)
-        return self._best_cell(strips)
+        self._run(sum(each.m * each.n for each in tables), dispatches, dispatch, progress)
+        return self._best_cells(strips, len(tables))
 
     def _rows_of_strips(self, m: int) -> int:
         """Return the rows of each invocation in leaning tiles."""
@@ -271,11 +279,13 @@ class Tiled(Kernels):
         records["mask"] = masks
         self.upload(gl.PAIRS, records)
 
-    def _best_cell(self, rows: int) -> BestCells:
-        """Return the best of the best cells of so many tile rows."""
-        stored = self.download(gl.BEST, (np.int32, 4), rows)
-        score, diagonal, i, _ = stored.T
-        return gl.best_cells(stored[np.lexsort((i, -diagonal, -score))[:1]])
+    def _best_cells(self, rows: int, tables: int) -> BestCells:
+        """Return the best cells of tables of so many tile rows."""
+        stored = self.download(gl.BEST, (np.int32, 4), (rows + 1) * tables)
+        each = stored.reshape(tables, rows + 1, 4)[:, :rows].reshape(-1, 4)
+        score, diagonal, i, _ = each.T
+        best_first = np.lexsort((i, -diagonal, -score, np.arange(len(each)) // rows))
+        return gl.best_cells(each[best_first[::rows]])
 
     def _direction_bytes(self, region: Region) -> int:
         return 4 * self._tiles(region)[0] * self._lanes * (region.n + self._lanes - 1)

@@ -403,7 +403,7 @@ BUDGETS = {
     "view_overlay.frag": (0, 0, 1),
     "best.comp": (1, 1, 2),
     "bit_parallel.comp": (0, 1, 8),
-    "blocked.comp": (12, 14, 224),
+    "blocked.comp": (13, 14, 224),  # with mask.glsl
     "blocked_leaning.comp": (10, 12, 144),
     "blocked_trace.comp": (3, 2, 1),
     "compact.comp": (0, 0, 1),

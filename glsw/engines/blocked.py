@@ -197,7 +197,9 @@ class Blocked(Tiled, ComputeEngine):
         So many at most of them are computed together, and as many as the memory allows.
         """
         self.upload_sequences(batch)
-        pairs, tables, longest = [], [], np.zeros(2, np.int64)
+        pairs: list[int] = []
+        tables: list[Region] = []
+        longest = np.zeros(2, np.int64)
         room = min(self._memory, self.device.info.limits["max_storage_block"])
         for p in np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0)).tolist():
             m, n = batch.lengths[p].tolist()

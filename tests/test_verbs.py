@@ -274,10 +274,16 @@ def test_rare_letters_are_one_warning(verb):
 def test_rare_letters_stay_in_alignments():
     with pytest.warns(RuntimeWarning, match="scored as"):
         alignment = glsw.align("WUKWOLWJW", "WCKWuLWJW", engine="reference")
-    assert alignment.rows() == ("WUKWOLWJW", "||||.||||", "WCKWuLWJW")
+    assert alignment.rows() == ("WUKWOLWJW", "|:||.||||", "WCKWuLWJW")
+    assert (alignment.identities, alignment.positives) == (7, 7)
     with pytest.warns(RuntimeWarning, match="scored as"):
         (hit,) = glsw.search("WUKWOLWJW", ["WCKWuLWJW"], engine="reference")
     assert hit.alignment.rows() == alignment.rows()
+    with pytest.warns(RuntimeWarning, match="scored as"):
+        pairs = glsw.align_pairs(["WUKWOLWJW", "WUW"], ["WCKWuLWJW", "WuW"], engine="reference")
+    assert pairs.cigars() == [alignment.cigar, "3="] == ["1=1X2=1X4=", "3="]
+    assert (pairs.identities.tolist(), pairs.positives.tolist()) == ([7, 3], [7, 3])
+
 
 
 def test_help_lists_all_parameters():

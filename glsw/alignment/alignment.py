@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from glsw.alignment import text
 from glsw.alignment.operations import AlignedColumns, Counted, Covered, Over
 from glsw.alignment.paths import LEFT, UP, Runs
+from glsw.arrays import Codes
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.nucleic import is_rna
 from glsw.sequences.records import EncodedRecord, Record
@@ -115,7 +116,7 @@ class Alignment:
 
     @property
     def identities(self) -> int:
-        """Columns with equal letters; case, and U for T, are ignored."""
+        """Columns with equal letters; case, and U for T of nucleic acid, are ignored."""
         return int(self._row.identities[0])
 
     @property
@@ -298,7 +299,7 @@ class _Row(AlignedColumns):
 
     def __init__(self, alignment: Alignment) -> None:
         self.scoring, self.runs = alignment.scoring, alignment.runs
-        self._codes = [record.codes[first:end] for record, first, end in alignment._aligned]
+        self._aligned = alignment._aligned
         self._lengths = [len(record.codes) for record, _, _ in alignment._aligned]
 
     @property
@@ -306,19 +307,16 @@ class _Row(AlignedColumns):
         """Residues of both whole sequences, shape (1, 2)."""
         return np.array([self._lengths])
 
-    def aligned_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
+    def aligned_codes(self, rows: slice) -> list[Codes]:
         """Return the codes of the aligned parts of both sequences."""
-        return self._codes
+        return [record.codes[first:end] for record, first, end in self._aligned]
 
-    def _paired_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
-        return self._in_pairs
+    def compared_codes(self, rows: slice) -> list[Codes]:
+        """Return the same with codes that are equal where letters are."""
+        return [record.compared[first:end] for record, first, end in self._aligned]
 
-    def _counts(self, counted: Counted) -> _Int64:
-        return np.array([np.count_nonzero(counted(*self._in_pairs))])
-
-    @cached_property
-    def _in_pairs(self) -> list[npt.NDArray[np.uint8]]:
-        return self._paired(self.runs, self._codes)
+    def _counts(self, counted: Counted, codes: Callable[[slice], list[Codes]]) -> _Int64:
+        return np.array([np.count_nonzero(counted(*self._paired(self.runs, codes(slice(None)))))])
 
 
 def aligned_letters(alignment: Alignment) -> tuple[str, str]:

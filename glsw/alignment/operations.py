@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
+from glsw.arrays import Codes
 from glsw.sequences.encoded import offsets_of
 from glsw.sequences.tiles import cut
 from glsw.words import one_of
@@ -34,8 +35,7 @@ _LETTER_BITS = 7
 _MAX_COLUMNS_TOGETHER = 2**20
 
 _Int64 = npt.NDArray[np.int64]
-_Codes = npt.NDArray[np.uint8]
-Counted = Callable[[_Codes, _Codes], npt.NDArray[np.bool_]]
+Counted = Callable[[Codes, Codes], npt.NDArray[np.bool_]]
 """Tells which pairs of residues, of queries and of targets, are counted."""
 
 
@@ -165,8 +165,12 @@ class AlignedColumns:
     def __len__(self) -> int:
         return len(self.runs)
 
-    def aligned_codes(self, rows: slice) -> list[_Codes]:
+    def aligned_codes(self, rows: slice) -> list[Codes]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets."""
+        raise NotImplementedError
+
+    def compared_codes(self, rows: slice) -> list[Codes]:
+        """Return the same with codes that are equal where letters are, see `Alphabet.compared`."""
         raise NotImplementedError
 
     @cached_property
@@ -187,12 +191,12 @@ class AlignedColumns:
     @cached_property
     def identities(self) -> _Int64:
         """Columns with equal letters, see `Alignment.identities`, shape (N,)."""
-        return self._counts(np.equal)
+        return self._counts(np.equal, self.compared_codes)
 
     @cached_property
     def positives(self) -> _Int64:
         """Columns with two letters that score above 0, shape (N,)."""
-        return self._counts(self._positive)
+        return self._counts(self._positive, self.aligned_codes)
 
     @property
     def sequence_lengths(self) -> _Int64:
@@ -228,10 +232,10 @@ class AlignedColumns:
     def _positive_columns(self) -> npt.NDArray[np.bool_]:
         """Tell which columns have two letters that score above 0, of all rows in turn."""
         found = np.repeat(self.runs.moves == DIAGONAL, self.runs.lengths)
-        found[found] = self._positive(*self._paired_codes(slice(None)))
+        found[found] = self._positive(*self._paired(self.runs, self.aligned_codes(slice(None))))
         return found
 
-    def _positive(self, query: _Codes, target: _Codes) -> npt.NDArray[np.bool_]:
+    def _positive(self, query: Codes, target: Codes) -> npt.NDArray[np.bool_]:
         matrix = self.scoring.letters.matrix
         good, size = (matrix > 0).ravel(), len(matrix)
         found: npt.NDArray[np.bool_] = good[query.astype(np.intp) * size + target]
@@ -243,13 +247,13 @@ class AlignedColumns:
 
     def operations(self, rows: slice) -> Operations:
         """Return what the columns of rows are."""
-        return self._operations(rows, self._paired_codes(rows))
+        return self._operations(rows, self._paired(self.runs[rows], self.compared_codes(rows)))
 
     def cigars(self) -> list[str]:
         """Return the CIGAR of each alignment, see `Alignment.cigar`."""
         return [text for rows in self.chunks() for text in self.operations(rows).cigars()]
 
-    def _operations(self, rows: slice, paired: list[_Codes], width: int = 1) -> Operations:
+    def _operations(self, rows: slice, paired: list[Codes], width: int = 1) -> Operations:
         """Return operations, given the letters of columns without gaps, ``width`` per column."""
         runs = self.runs[rows]
         kinds = np.empty(4, np.uint8)
@@ -259,12 +263,8 @@ class AlignedColumns:
         columns[columns == DIFFERENT] = np.where(np.equal(*paired), EQUAL, DIFFERENT)
         return Operations.of(columns, runs.total(lengths))
 
-    def _paired_codes(self, rows: slice) -> list[_Codes]:
-        """Return the codes of queries and of targets in the columns of rows without gaps."""
-        return self._paired(self.runs[rows], self.aligned_codes(rows))
-
     @staticmethod
-    def _paired(runs: Runs, residues: list[_Codes], width: int = 1) -> list[_Codes]:
+    def _paired(runs: Runs, residues: list[Codes], width: int = 1) -> list[Codes]:
         """Return the residues that are not opposite a gap, of queries and of targets."""
         paired = runs.moves == DIAGONAL
         kept = []
@@ -278,10 +278,11 @@ class AlignedColumns:
         """Columns without a gap."""
         return self.runs.total(self.runs.lengths * (self.runs.moves == DIAGONAL))
 
-    def _counts(self, counted: Counted) -> _Int64:
-        """Return how many pairs of residues of each alignment are counted."""
+    def _counts(self, counted: Counted, codes: Callable[[slice], list[Codes]]) -> _Int64:
+        """Return how many pairs of residues of each alignment are counted, by their codes."""
         found = np.zeros(len(self), np.int64)
         for rows in self.chunks():
-            sums = np.append(0, np.cumsum(counted(*self._paired_codes(rows)), dtype=np.int64))
+            paired = self._paired(self.runs[rows], codes(rows))
+            sums = np.append(0, np.cumsum(counted(*paired), dtype=np.int64))
             found[rows] = np.diff(sums[np.append(0, np.cumsum(self._pairs[rows]))])
         return found

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from glsw.alignment.alignment import Alignment
 from glsw.alignment.operations import AlignedColumns, Operations
 from glsw.alignment.paths import Runs
+from glsw.arrays import Codes
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.named import NamedSequences
@@ -223,19 +225,21 @@ class HitTable(AlignedColumns):
         texts = ("".join(each).upper().encode("ascii", "replace") for each in pieces)
         return [np.frombuffer(text, np.uint8) for text in texts]
 
-    def aligned_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
+    def aligned_codes(self, rows: slice) -> list[Codes]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets."""
-        sides = (self.queries, self.query), (self.targets, self.target)
-        return [self._aligned(rows, side, *each) for side, each in enumerate(sides)]
+        return [self._aligned(rows, side, attrgetter("codes")) for side in (0, 1)]
 
-    def _aligned(
-        self, rows: slice, side: int, shown: Shown, numbers: _Int64
-    ) -> npt.NDArray[np.uint8]:
+    def compared_codes(self, rows: slice) -> list[Codes]:
+        """Return the same with codes that are equal where letters are."""
+        return [self._aligned(rows, side, attrgetter("compared")) for side in (0, 1)]
+
+    def _aligned(self, rows: slice, side: int, codes_of: Callable[[EncodedRecord], Codes]) -> Codes:
         """Return the codes of the aligned parts of the sequences of one side."""
+        shown, numbers = ((self.queries, self.query), (self.targets, self.target))[side]
         start, stop = self.runs.start[rows, side], self.ends[rows, side]
         some, which = np.unique(numbers[rows], return_inverse=True)
         nothing = np.empty(0, np.uint8)
-        codes = [nothing, *(shown[k].record.codes for k in some.tolist())]
+        codes = [nothing, *(codes_of(shown[k].record) for k in some.tolist())]
         offsets = offsets_of([len(each) for each in codes[1:]])
         if offsets[-1] <= _MOST_TO_JOIN * (stop - start).sum():
             return np.concatenate(codes)[ranges(offsets[which] + start, stop - start)]
@@ -377,13 +381,20 @@ class PairAlignments(AlignedColumns):
         """
         return package("pyarrow", "to_arrow").table(self._table())
 
-    def aligned_codes(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
+    def aligned_codes(self, rows: slice) -> list[Codes]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets."""
+        return self._aligned(rows, lambda given: given.sequences.residues)
+
+    def compared_codes(self, rows: slice) -> list[Codes]:
+        """Return the same with codes that are equal where letters are."""
+        return self._aligned(rows, lambda given: given.compared)
+
+    def _aligned(self, rows: slice, residues_of: Callable[[NamedSequences], Codes]) -> list[Codes]:
         start, counts = self.runs.start[rows], self._end[rows] - self.runs.start[rows]
         codes = []
-        for side, given in enumerate((self.queries.sequences, self.targets.sequences)):
-            first = given.offsets[self.index[rows, side]] + start[:, side]
-            codes.append(given.residues[ranges(first, counts[:, side])])
+        for side, given in enumerate((self.queries, self.targets)):
+            first = given.sequences.offsets[self.index[rows, side]] + start[:, side]
+            codes.append(residues_of(given)[ranges(first, counts[:, side])])
         return codes
 
     @cached_property

@@ -278,13 +278,30 @@ alphabet (ACGTRYSWKMBDHVN)
         >>> PROTEIN.substituted("MKUCo"), DNA.substituted("ACGU")
         ([(2, 'U'), (4, 'O')], [])
         """
+        if not self.substitutes:
+            return []
         data = single_bytes(text)
         before = data.translate(self._characters)
-        if not self.substitutes or _NONE not in before:
+        if _NONE not in before:
             return []
         after = data.translate(self._characters_and_substitutes)
         changed = np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8)
         return [(k, chr(data[k]).upper()) for k in np.flatnonzero(changed).tolist()]
+
+    def compared(self, codes: Codes, text: str | bytes) -> Codes:
+        """Return codes that are equal where the letters are: U and C are not.
+
+        >>> codes = PROTEIN.encode("CUcu")
+        >>> codes.tolist(), PROTEIN.compared(codes, "CUcu").tolist()
+        ([4, 4, 4, 4], [4, 341, 4, 341])
+        """
+        some = self.substituted(text)
+        if not some:
+            return codes
+        found: npt.NDArray[Any] = codes.astype(np.uint16)
+        for at, letter in some:
+            found[at] = _NONE + 1 + ord(letter)
+        return found
 
     def warn_of_substitutes(self, substituted: Counter[str]) -> None:
         """Warn how many letters count as others, in one RuntimeWarning if there are any."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from glsw.arrays import Int64, UInt8
+from glsw.arrays import Codes, Int64, UInt8
 from glsw.cores import in_threads
 from glsw.sequences.alphabet import Alphabet, single_bytes
 from glsw.sequences.encoded import Sequences, offsets_of
@@ -75,6 +75,14 @@ class NamedSequences:
     def name(self, k: int) -> str:
         """Return the id of a sequence."""
         return f"{self.what} {k + 1}" if self.records is None else self.records[k].id
+
+    @cached_property
+    def compared(self) -> Codes:
+        """The residues with which letters are compared, see `Alphabet.compared`."""
+        residues = self.sequences.residues
+        if self.records is None or not self.alphabet.substitutes:
+            return residues
+        return self.alphabet.compared(residues, self.records.letters.tobytes())
 
     def record(self, k: int) -> EncodedRecord:
         """Return a sequence as alignments show it."""

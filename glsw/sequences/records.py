@@ -127,6 +127,11 @@ class EncodedRecord(Record):
         """The sequence as given, or else as the alphabet spells it."""
         return self.alphabet.decode(self.codes, name=self.id)
 
+    @cached_property
+    def compared(self) -> Codes:
+        """The codes with which letters are compared, see `Alphabet.compared`."""
+        return self.alphabet.compared(self.codes, self.__dict__.get("letters", ""))
+
     def part(self, start: int, end: int) -> str:
         """Return the letters of the residues from ``start`` to ``end``, from 0, half-open."""
         if "letters" not in self.__dict__:

@@ -920,6 +920,18 @@ def test_rare_letters_are_shown_as_written(
         assert f'"target_row": "{row}"' in done.out
     elif form == "sam":
         assert f"\t{query}\t" in done.out
+    # As blastp 2.12.0 has them with -comp_based_stats 0, where U and C, or O and X, are different.
+    (rare / "target.fasta").write_text(">t\nWWPHEAGACGHEEXWW\n")
+    if indexed:
+        assert run("makedb target.fasta index").status == 0
+    columns = "'blast-tab nident mismatch positive btop'"
+    if form == "blast-tab":
+        found = run(f"search query.fasta {target} --engine reference --format {columns}")
+        assert found.out == "11\t2\t12\t5UC4OX2\n"
+    if form == "sam":
+        found = run(f"search query.fasta {target} --engine reference --format sam")
+        assert "\t5=1X4=1X2=\t" in found.out
+        assert "\tNM:i:2\tMD:Z:5C4X2\t" in found.out
     mapped = {"query": ">q\nHEAGACGHEEXWW\n", "target": ">t\nWWPHEAGACGXEEXWW\n"}
     for name, text in mapped.items():
         (rare / f"{name}.fasta").write_text(text)

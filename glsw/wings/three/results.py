@@ -60,7 +60,7 @@ class Alignment3:
     ) -> Alignment3:
         """Return the first path as an alignment of the records of the first triple."""
         score = scoring.display(int(paths.ends.score[0]))
-        similar = _similar(paths, triples, scoring)
+        similar = _similar(paths, triples, records, scoring)
         return Alignment3(records, paths.coordinates(0), similar, score, scoring.alphabet.width)
 
     @property
@@ -128,14 +128,20 @@ def alignments_of(
         yield Alignment3.of(paths, triples, records, scoring)
 
 
-def _similar(paths: Paths, triples: Batch, scoring: Scoring3) -> npt.NDArray[np.uint8]:
+def _similar(
+    paths: Paths, triples: Batch, records: Sequence[Record], scoring: Scoring3
+) -> npt.NDArray[np.uint8]:
     """Return how similar the letters of each column of the first path are, see `Alignment3`."""
     moves, matrix = paths.moves(0), scoring.pairs.matrix
     steps = (moves >> np.arange(3, dtype=np.uint8)[:, None] & 1).astype(np.int64)
     after = paths.ends.end[0][:, None] - steps.sum(axis=1, keepdims=True) + steps.cumsum(axis=1)
     whole = moves == 7
     x, y, z = (codes[at[whole] - 1] for codes, at in zip(triples[0], after, strict=True))
+    a, b, c = (
+        scoring.alphabet.compared(codes, record.letters)[at[whole] - 1]
+        for codes, record, at in zip(triples[0], records, after, strict=True)
+    )
     good = np.stack([matrix[x, y], matrix[x, z], matrix[y, z]]) > 0
     similar = np.zeros(len(moves), np.uint8)
-    similar[whole] = np.where((x == y) & (y == z), _EQUAL, good.any(axis=0) * 1 + good.all(axis=0))
+    similar[whole] = np.where((a == b) & (b == c), _EQUAL, good.any(axis=0) * 1 + good.all(axis=0))
     return similar

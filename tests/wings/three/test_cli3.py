@@ -504,6 +504,9 @@ def test_rare_letters_are_shown_as_written(form, tmp_path, capsys):
         path.write_text(f">{path.stem}\nMKWCWXWXWHE\n")
     assert main(words) == 0
     assert capsys.readouterr().out == out.replace("MKWUWOWJWHE", "MKWCWXWXWHE")
+    paths[1].write_text(">b\nMKWUWXWXWHE\n")
+    assert main([*words[:-1], "clustal"]) == 0
+    assert "***:*******\n" in capsys.readouterr().out
 
 
 def test_dna_is_known_by_its_letters(run):

@@ -110,27 +110,28 @@ class Case:
         """All ends (query_end, target_end) of best alignments, a set for each pair."""
         if self.whole:
             return [self.whole.possible[p] for p in self.numbers]
-        if not self.scoring.local:
-            pairs = map(self.batch.pair, range(len(self.batch)))
-            return [self._possible_from_end_to_end(*pair) for pair in pairs]
-        found = [{(0, 0)}] * len(self.batch)
+        found, local = [None] * len(self.batch), self.scoring.local
         for chosen, queries, targets in alike(self.batch):
-            aligned = [row.aligned for row in rows(queries, targets, self.scoring)]
-            for p, table in zip(chosen.tolist(), np.stack(aligned, axis=1), strict=True):
-                table = table[: self.batch.query_lengths[p] + 1, : self.batch.target_lengths[p] + 1]
-                if table.max() > 0:
-                    found[p] = set(map(tuple, np.argwhere(table == table.max()).tolist()))
+            every = rows(queries, targets, self.scoring)
+            tables = np.stack([row.aligned if local else row.h for row in every], axis=1)
+            for p, table in zip(chosen.tolist(), tables, strict=True):
+                m, n = (len(each) for each in self.batch.pair(p))
+                found[p] = self._possible_in(table[: m + 1, : n + 1])
         return found
 
-    def _possible_from_end_to_end(self, query, target):
-        m, n = len(query), len(target)
-        found = {
-            (i, j): row.h[j] + self.scoring.end_gaps.behind(m - i, n - j)
-            for i, row in enumerate(rows(query, target, self.scoring))
-            for j in (range(n + 1) if i == m else [n])
-            if min(m, n) or i + j in (0, m + n)  # one gap is not cut in two
-        }
-        return {end for end, score in found.items() if score == max(found.values())}
+    def _possible_in(self, table):
+        m, n = np.array(table.shape) - 1
+        i, j = np.indices(table.shape)
+        scoring = self.scoring
+        if scoring.local:
+            inside = table > 0
+        else:
+            inside = (i == m) | (j == n) if min(m, n) else (i + j == 0) | (i + j == m + n)
+            table = table + scoring.end_gaps.behind(m - i, n - j)  # one gap is not cut in two
+        if not inside.any():
+            return {(0, 0)}
+        best = inside & (table == table[inside].max())
+        return set(map(tuple, np.argwhere(best).tolist()))
 
     def alignment(self, p, end):
         """Return the coordinates of the alignment of pair p that ends there, traced on the host."""

@@ -59,6 +59,7 @@ SIDES = range(len(_USUAL_LENGTHS))
 """Numbers of the bounds of a size."""
 _FEW = 300  # rows from which there are only two pairs, which take the reference long enough
 _MASKED = 2  # pairs of which the second alignment is computed too
+_MOST_EXPECTED = 64  # results that are kept: one engine needs nine of a scoring
 _SEED = 2006
 FAULTS = (
     moderngl.Error,
@@ -432,7 +433,7 @@ class Proofs:
         """Return what is expected of a scoring: of a usual one it is known, else computed once."""
         key = id(scoring), what
         if key not in self._expected:
-            if len(self._expected) > 8:
+            if len(self._expected) > _MOST_EXPECTED:
                 self._expected.clear()
             known = proof_expected.of(scoring, what)
             self._expected[key] = scoring, compute() if known is None else known

@@ -15,12 +15,12 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from traced import CALLS, ENGINES, LANES, SAM, Counted, in_process
 
@@ -56,12 +56,15 @@ FEW = 60
 OPTION = "max_hsps"
 
 
-class Module(NamedTuple):
-    """A module of glsw."""
+class Module:
+    """A module of glsw, of a name such as search/limits."""
 
-    name: str  # such as search/limits
-    tree: ast.Module
-    text: str
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
+        self.kinds: dict[type[ast.AST], list[ast.AST]] = defaultdict(list)
+        """All nodes, by their types."""
+        for node in ast.walk(ast.parse(text)):
+            self.kinds[type(node)].append(node)
 
     @property
     def part(self) -> str:
@@ -76,7 +79,7 @@ class Module(NamedTuple):
 
     def nodes(self, *kinds: type[ast.AST]) -> Iterator[Any]:
         """Yield all nodes of some kinds."""
-        return (node for node in ast.walk(self.tree) if isinstance(node, kinds))
+        return (node for kind in kinds for node in self.kinds.get(kind, ()))
 
     def documentation(self) -> set[int]:
         """Return the lines of docstrings: strings that are statements, also those of constants."""
@@ -102,7 +105,7 @@ class House:
         for path in sorted(package.rglob("*.py")):
             text = path.read_text(encoding="utf-8")
             name = path.relative_to(package).with_suffix("").as_posix()
-            self.modules.append(Module(name, ast.parse(text), text))
+            self.modules.append(Module(name, text))
         self.outer = [module for module in self.modules if module.part not in ENGINES]
         self.plain = [module for module in self.outer if module.part not in DRAWN]
 
@@ -168,14 +171,15 @@ class House:
             f"--{OPTION}".replace("_", "-"),
         )
         places = sum(_declared(module, OPTION) for module in self.outer)
-        for node in (node for module in self.outer for node in ast.walk(module.tree)):
+        kinds = ast.keyword, ast.Dict, ast.Tuple, ast.List, ast.Set, ast.Constant
+        for node in (node for module in self.outer for node in module.nodes(*kinds)):
             if isinstance(node, ast.keyword):
                 value = getattr(node.value, "id", getattr(node.value, "attr", ""))
                 places += node.arg == OPTION == value
             elif isinstance(node, (ast.Dict, ast.Tuple, ast.List, ast.Set)):
                 table = node.keys if isinstance(node, ast.Dict) else node.elts
                 places += sum(isinstance(e, ast.Constant) and e.value == OPTION for e in table)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            elif isinstance(node.value, str):
                 places += node.value == flag or len(entry.findall(node.value))
         return places
 
@@ -277,9 +281,8 @@ class Inner:
             for path in sorted(folder.rglob("*.*"))
         }
         self.tests = [
-            Module(path.name, ast.parse(text), text)
+            Module(path.name, path.read_text(encoding="utf-8"))
             for path in sorted((self.checkout / "tests").rglob("*.py"))
-            for text in [path.read_text(encoding="utf-8")]
         ]
 
     def programs(self) -> dict[str, set[str]]:

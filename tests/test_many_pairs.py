@@ -169,6 +169,22 @@ def test_threads_encode_pieces_of_texts(kind, monkeypatch):
         collect(["MKV"] * 59 + ["Mü"], PROTEIN, what="x")
 
 
+@pytest.mark.parametrize(
+    "words", [["mk", "", "mkv" * 9] * 9, ["W", "ACD"] * 9 + [""], [""], ["", ""]]
+)
+def test_room_for_letters_is_made_as_they_come_and_a_list_may_change_afterwards(words, monkeypatch):
+    for name, value in (("PIECE", 16), ("_MANY", 2), ("_JOINED", 1), ("_SAMPLE", 1)):
+        monkeypatch.setattr(f"glsw.sequences.named.{name}", value)
+    given = list(words)
+    with limited(3):
+        found = collect(given, PROTEIN, what="x")
+    given[:] = [None] * len(given)
+    assert PROTEIN.decode(found.sequences.residues) == "".join(words).upper()
+    assert found.sequences.lengths.tolist() == [*map(len, words)]
+    assert [found.record(k).letters for k in range(len(words))] == words
+    assert len(found.records) == len(words)
+
+
 @pytest.mark.parametrize("kind", ["str", "string[pyarrow]", pd.ArrowDtype(pa.large_string())])
 @pytest.mark.parametrize("words", [["MKV", "AC"], ["MKé", "A"], ["MK?", ""], ["a.fa", "b/c"]])
 def test_columns_are_as_lists(words, kind, monkeypatch):

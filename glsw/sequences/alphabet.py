@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import string
 from collections import Counter
 from collections.abc import Mapping
@@ -67,7 +68,7 @@ class Alphabet:
     >>> DNA.encode("AC?T", name="read 7")
     Traceback (most recent call last):
         ...
-    glsw.sequences.alphabet.UnknownLetterError: read 7: letter '?' at position 3 is not in the DNA \
+    glsw.sequences.lines.UnknownLetterError: read 7: letter '?' at position 3 is not in the DNA \
 alphabet (ACGTRYSWKMBDHVN)
     >>> DNA.decode(DNA.encode("ACxT", unknown="N"))
     'ACNT'
@@ -473,6 +474,28 @@ def single_bytes(text: str | bytes) -> bytes:
     except UnicodeEncodeError:
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
         return np.where(points < 128, points, 0).astype(np.uint8).tobytes()
+
+
+def letters_of(text: str) -> memoryview:
+    """Return the letters of ASCII text where Python keeps them, one byte each, not copied.
+
+    Raises
+    ------
+    ValueError
+        If some are not ASCII.
+
+    Examples
+    --------
+    >>> bytes(letters_of("MKV")), len(letters_of(""))
+    (b'MKV', 0)
+    """
+    if not text.isascii():
+        raise ValueError("letters that are not ASCII")
+    address = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
+    address.argtypes, address.restype = (ctypes.py_object, ctypes.c_void_p), ctypes.c_void_p
+    block: Any = (ctypes.c_ubyte * len(text)).from_address(address(text, None))
+    block.text = text  # which has to live as long
+    return memoryview(block).cast("B")
 
 
 def _advice(alphabet: Alphabet, data: bytes) -> str:

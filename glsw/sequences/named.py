@@ -6,15 +6,17 @@ Text, files, arrays of NumPy and of Arrow, and Biopython's objects; docs/INPUTS.
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import re
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,7 +24,7 @@ import numpy.typing as npt
 
 from glsw.arrays import Codes, Int64, UInt8
 from glsw.cores import in_threads
-from glsw.sequences.alphabet import Alphabet, single_bytes
+from glsw.sequences.alphabet import Alphabet, letters_of, single_bytes
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.fasta import read, read_all
 from glsw.sequences.records import PIECE, EncodedRecord, Record, Records, Titles
@@ -48,6 +50,8 @@ _LIKE_A_FILE = re.compile(
 _LONGEST = 4096  # characters of a path
 _ASCII = 128  # characters
 _MANY = 8  # pieces, which threads encode while this one joins others
+_JOINED = 4  # pieces of texts that are joined: threads wait less often for Python's lock
+_SAMPLE, _ABOUT = 2**12, 1.05  # texts that tell the letters of all, and by how much they may err
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,17 +165,15 @@ def codes_of(
 
     All letters are encoded at once, or else, for the name in an error, record by record.
     """
-    lengths, rest = np.diff(records.offsets), 0
-    if alphabet.width > 1:
-        lengths, rests = np.divmod(lengths, alphabet.width)
-        rest = PIECE % alphabet.width or int(rests.max(initial=0))
+    width, rest = alphabet.width, 0
+    if width > 1:
+        rest = PIECE % width or int((np.diff(records.offsets) % width).max(initial=0))
     if not rest:
         found: Counter[str] = Counter()
-        codes = np.empty(lengths.sum(), alphabet.code_type)
+        arrays: list[Codes] = []
 
-        def encode(piece: tuple[int, bytes | memoryview]) -> Counter[str]:
-            (start, text), counted = piece, Counter[str]()
-            part = codes[start // alphabet.width : (start + len(text)) // alphabet.width]
+        def encode(piece: tuple[bytes | memoryview, Codes]) -> Counter[str]:
+            (text, part), counted = piece, Counter[str]()
             if not alphabet._put(text, part):
                 part[:] = alphabet.encode(bytes(text), unknown=unknown, substituted=counted)
             return counted
@@ -179,17 +181,35 @@ def codes_of(
         with suppress(ValueError):
             if records.like_files(alphabet, unknown):
                 raise ValueError
-            count = len(codes) * alphabet.width // PIECE
-            for counted in in_threads(encode, records.pieces(), _MANY, count):
+            pieces = _with_room(records, alphabet, arrays)
+            for counted in in_threads(encode, pieces, _MANY, records.size // PIECE):
                 found += counted
             if substituted is not None:
                 substituted.update(found)
-            return Sequences(codes, offsets_of(lengths))
+            none = np.empty(0, alphabet.code_type)
+            codes = arrays[0] if len(arrays) == 1 else np.concatenate([none, *arrays])
+            return Sequences(codes, offsets_of(np.diff(records.offsets) // width))
     encoded = [
         alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=substituted)
         for each in records
     ]
     return Sequences.of(encoded)
+
+
+def _with_room(
+    records: Records, alphabet: Alphabet, arrays: list[Codes]
+) -> Iterator[tuple[bytes | memoryview, Codes]]:
+    """Yield pieces of letters and room for their codes, in turn in ``arrays``, mostly in one."""
+    room, used, left = np.empty(0, alphabet.code_type), 0, records.size // alphabet.width
+    for text in records.pieces():
+        size = len(text) // alphabet.width
+        if not arrays or used + size > len(room):
+            room, used = np.empty(max(size, left), alphabet.code_type), 0
+            arrays.append(room)
+        part = room[used : used + size]
+        used, left = used + size, left - size
+        arrays[-1] = room[:used]
+        yield text, part
 
 
 class _Nameless(Records):
@@ -212,24 +232,54 @@ class _Nameless(Records):
 
 
 class _Texts(_Nameless):
-    """A list of text, whose letters are joined when they are asked for."""
+    """A list of text, whose letters are joined when they are asked for.
 
-    def __init__(self, texts: tuple[Any, ...], what: str, alphabet: Alphabet) -> None:
-        super().__init__(b"", offsets_of(np.fromiter(map(len, texts), np.int64, len(texts))), what)
-        self.texts, self._alphabet = texts, alphabet
+    To read a million objects from memory once takes as long as to join them, so `pieces` copies the
+    list and takes the lengths on its way.
+    """
+
+    def __init__(self, texts: Sequence[Any], what: str, alphabet: Alphabet) -> None:
+        super().__init__(b"", np.zeros(1, np.int64), what)
+        self._parts, self._count, self._alphabet = [texts], len(texts), alphabet
+
+    @cached_property
+    def texts(self) -> tuple[Any, ...]:
+        """The text of each sequence."""
+        return tuple(chain.from_iterable(self._parts))
+
+    @cached_property
+    def offsets(self) -> Int64:
+        """Where the letters of each text begin, and the end of the last."""
+        return offsets_of([*map(len, self.texts)])
 
     @property
     def letters(self) -> UInt8:
         """The letters of all, made anew."""
         return np.frombuffer(b"".join(map(single_bytes, self.texts)), np.uint8)
 
-    def pieces(self) -> Iterator[tuple[int, bytes]]:
+    @cached_property
+    def size(self) -> int:
+        """About how many letters there are, rather too many."""
+        some = self._given[:: 1 + len(self) // _SAMPLE]
+        return math.ceil(_ABOUT * sum(map(len, some)) / len(some) * len(self))
+
+    @property
+    def _given(self) -> Sequence[Any]:
+        return self._parts[0] if len(self._parts) == 1 else self.texts
+
+    def __len__(self) -> int:
+        return self._count
+
+    def pieces(self) -> Iterator[bytes | memoryview]:
         """Yield pieces of the letters, see `Records.pieces`; ValueError if some are not ASCII."""
-        some = max(1, PIECE * len(self) // max(1, int(self.offsets[-1])))
+        texts, parts, lengths = self._given, [], []
+        some = max(1, _JOINED * PIECE * len(self) // max(1, self.size))
         for at in range(0, len(self), some):
-            texts, start = self.texts[at : at + some], int(self.offsets[at])
-            is_bytes = isinstance(texts[0], bytes)
-            yield start, b"".join(texts) if is_bytes else "".join(texts).encode("ascii")
+            part = texts[at : at + some]
+            parts.append(part)
+            lengths.append(np.fromiter(map(len, part), np.int64, len(part)))
+            yield b"".join(part) if isinstance(part[0], bytes) else letters_of("".join(part))
+        self._parts, self.offsets = parts, offsets_of(np.concatenate(lengths))
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some may name files, and have no letters that are an error anyway."""
@@ -261,7 +311,7 @@ class _Column(_Nameless):
 
     @cached_property
     def _texts(self) -> _Texts:
-        return _Texts(tuple(self._source.tolist()), self._what, self._alphabet)
+        return _Texts(self._source.tolist(), self._what, self._alphabet)
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some may name files, see `_Texts.like_files`."""
@@ -292,12 +342,12 @@ def _of_texts(source: Any, what: str, alphabet: Alphabet) -> _Texts | _Column | 
         return None
     kinds = set(map(type, source))
     if kinds in ({str}, {bytes}):
-        return _Texts(tuple(source), what, alphabet)
+        return _Texts(source, what, alphabet)
     if all(issubclass(kind, str) for kind in kinds):
-        return _Texts(tuple(map(str, source)), what, alphabet)
+        return _Texts([*map(str, source)], what, alphabet)
     if all(issubclass(kind, (bytes, bytearray, *sequence_types("Bio.Seq"))) for kind in kinds):
         with suppress(ValueError):  # UndefinedSequenceError
-            return _Texts(tuple(map(bytes, source)), what, alphabet)
+            return _Texts([*map(bytes, source)], what, alphabet)
     return None
 
 

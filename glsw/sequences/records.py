@@ -374,11 +374,16 @@ class Records(Sequence[Record]):
             for (name, description), start, end in places:
                 yield Record(name, description, text[start:end], qualities[start:end])
 
-    def pieces(self) -> Iterator[tuple[int, bytes | memoryview]]:
-        """Yield all letters in turn, many at a time, and where each of these pieces begins."""
+    @property
+    def size(self) -> int:
+        """About how many letters `pieces` yields."""
+        return int(self.offsets[-1])
+
+    def pieces(self) -> Iterator[bytes | memoryview]:
+        """Yield all letters in turn, many at a time."""
         letters = self.letters
         for at in range(0, len(letters), PIECE):
-            yield at, letters[at : at + PIECE].data
+            yield letters[at : at + PIECE].data
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some letters may rather name files: not in records."""

@@ -199,7 +199,7 @@ class Aligner(PoolUser):
         scoring, records = profiles[0].by_position(profiles, **masks)
         given = options.get("scoring")
         if given is not None and given.end_gaps is not None:
-            scoring = replace(scoring, end_gaps=given.end_gaps)
+            scoring = scoring.with_ends_of(given)
         made = cls(**options | {"scoring": scoring})
         return made, records[0] if isinstance(queries, PositionalQuery) else records
 

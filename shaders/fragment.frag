@@ -32,6 +32,15 @@ layout(location = 1) out uvec4 new_borders[BORDERS];
 #define border(k, tile) texelFetch(borders[k], tile, 0)
 #define profile(x, y) texelFetch(query_profile, ivec2(x, y), 0)
 
+#ifdef POSITIONAL_GAPS
+ivec3 costs_of_row(Pair pair, int i) {
+    int y = pair.query * PROFILE_LETTERS + LETTERS + 1;
+    ivec3 costs;
+    for (int k = 0; k < 3; ++k) costs[k] = value(profile(i / TILE, y + k), i % TILE);
+    return costs;
+}
+#endif
+
 void unpack_row(uvec4 texel, out int values[COLUMNS]) {
     for (int k = 0; k < TILE; ++k) values[k] = value(texel, k);
 }
@@ -87,9 +96,11 @@ void main() {
         int letters[COLUMNS], scores[ROWS], y = pair.query * PROFILE_LETTERS;
         unpack_row(texelFetch(targets, ivec2(column, here.y), 0), letters);
 #ifdef POSITIONAL_GAPS
-        int opens[ROWS], extends[ROWS];
+        int opens[ROWS], extends[ROWS], rests[ROWS];
         query_scores(row, y + LETTERS + 1, opens);
         query_scores(row, y + LETTERS + 2, extends);
+        bool at_end = j + COLUMNS >= pair.target_length;
+        for (int r = 0; r < ROWS; ++r) rests[r] = at_end ? rest_of(pair, i + r) : 0;
 #endif
         for (int c = 0; c < COLUMNS; ++c) {
             query_scores(row, y + letters[c], scores);
@@ -97,7 +108,7 @@ void main() {
             corner = top[c];
             for (int r = 0; r < ROWS; ++r) {  // h and e: of column c before row r, else of c - 1
                 Cell left = left_cell(h[r], e[r]);
-                at_row(ivec2(opens[r], extends[r]));
+                at_row(ivec3(opens[r], extends[r], rests[r]));
                 up = cell(above_left, left, up, scores[r]);
                 best = better(best, last_here(pair, up, i + r, j + c), i + r, j + c);
                 h[r] = up.h;

@@ -115,19 +115,21 @@ class Case:
             every = rows(queries, targets, self.scoring)
             tables = np.stack([row.aligned if local else row.h for row in every], axis=1)
             for p, table in zip(chosen.tolist(), tables, strict=True):
-                m, n = (len(each) for each in self.batch.pair(p))
-                found[p] = self._possible_in(table[: m + 1, : n + 1])
+                query, target = self.batch.pair(p)
+                table = table[: len(query) + 1, : len(target) + 1]
+                found[p] = self._possible_in(table, query)
         return found
 
-    def _possible_in(self, table):
+    def _possible_in(self, table, query):
         m, n = np.array(table.shape) - 1
         i, j = np.indices(table.shape)
-        scoring = self.scoring
-        if scoring.local:
+        ends = self.scoring.ends_of(query)
+        if ends is None:
             inside = table > 0
         else:
             inside = (i == m) | (j == n) if min(m, n) else (i + j == 0) | (i + j == m + n)
-            table = table + scoring.end_gaps.behind(m - i, n - j)  # one gap is not cut in two
+            table = table if m else ends.above(j)  # its group may have other queries
+            table = table + ends.behind(m - i, n - j)  # one gap is not cut in two
         if not inside.any():
             return {(0, 0)}
         best = inside & (table == table[inside].max())
@@ -633,6 +635,18 @@ GAP_CASES = {
         ("gaps", CASES["BLOSUM62 4 0"].scoring, _any_gaps),
         ("linear gaps", CASES["asymmetric 3 3"].scoring, _linear_gaps),
         ("wide gaps", CASES["BLOSUM62 12 1"].scoring, _wide_gaps),
+    )
+}
+END_CASES |= {
+    (full := f"profiles, gaps by position, {name}"): _profiles(
+        full, END_CASES[name].scoring, 11, gaps
+    )
+    for name, gaps in (
+        ("global", _any_gaps),
+        ("global, linear", _linear_gaps),
+        ("semi-global", _any_gaps),
+        ("free ends of the query", _wide_gaps),
+        ("free ends of the target", _any_gaps),
     )
 }
 END_CASES |= {

@@ -94,6 +94,17 @@ def gap(scoring, kind, place):
     return getattr(scoring.end_gaps, f"{place}_{kind}")
 
 
+def cost(query, scoring, kind, i, k, place):
+    """Return what a gap costs: opposite k rows from i on, or opposite k letters behind i rows."""
+    one = gap(scoring, kind, place)
+    free = place is not None and not scoring.local and one == (0, 0)
+    if scoring.gaps is None or free or not k or not len(query):
+        one = one if scoring.gaps is None or free else scoring.underlying.deletion
+        return one.open + (k - 1) * one.extend if k else 0
+    rows = query[i : i + k] if kind == "insertion" else query[[max(i - 1, 0)] * k]
+    return int(scoring.gaps.opens[rows[0]]) + int(scoring.gaps.extends[rows[1:]].sum())
+
+
 def path_score(query, target, scoring, coordinates):
     """Score an alignment, letter by letter and gap by gap."""
     m, n, total = len(query), len(target), 0
@@ -103,6 +114,6 @@ def path_score(query, target, scoring, coordinates):
             total += sum(int(scoring.matrix[query[i + k], target[j + k]]) for k in range(i_end - i))
             continue
         kind, at, end = ("deletion", i, m) if i == i_end else ("insertion", j, n)
-        cost = gap(scoring, kind, "left" if at == 0 else "right" if at == end else None)
-        total -= cost.open + (max(i_end - i, j_end - j) - 1) * cost.extend
+        place = "left" if at == 0 else "right" if at == end else None
+        total -= cost(query, scoring, kind, i, max(i_end - i, j_end - j), place)
     return total

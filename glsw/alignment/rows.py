@@ -124,7 +124,7 @@ def whole_table(
     scores = scoring.matrix[letters].astype(dtype)
     profile = _RowsWhenAsked(scores, target) if scoring.wide_queries else scores[:, target]
     borders = None
-    if ends := scoring.end_gaps:
+    if ends := scoring.ends_of(query):
         origin = scoring.score_offset(m, n)
         above, left = ends.above(np.arange(n + 1)), ends.left(np.arange(m + 1))
         borders = GlobalBorders((above + origin).astype(dtype), (left + origin).astype(dtype))

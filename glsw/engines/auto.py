@@ -36,6 +36,7 @@ from glsw.engines.proof import (
     Size,
     UnprovedError,
     proofs_of,
+    scoring_of_trials,
     sides_of,
     tasks_of,
     warn_of,
@@ -646,7 +647,7 @@ def engine_of(
 
 def proved(kind: type[EngineT], scoring: Scoring, device: Device, **options: Any) -> EngineT | None:
     """Return an engine in the first variant that does all tasks right on a device, if one does."""
-    variants = kind.variants_on(device.info)
+    variants, trials = kind.variants_on(device.info), scoring_of_trials(scoring)
     for number, variant in enumerate(variants):
         every = options | variant.options
         made = kind(scoring, device, **every)
@@ -654,7 +655,7 @@ def proved(kind: type[EngineT], scoring: Scoring, device: Device, **options: Any
             for task in tasks_of(kind, scoring):
                 for size in SIZES:
                     proofs_of(device).require_task(
-                        made, task, size, variant, partial(kind, scoring, device, **every)
+                        made, task, size, variant, partial(kind, trials, device, **every)
                     )
             return made
         except UnprovedError as fault:

@@ -53,7 +53,8 @@ class Capabilities:
     modes : tuple of str
         ``"local"``, ``"global"``, ``"semiglobal"``.
     simple_ends : bool
-        Whether end gap costs are limited, see `EndGaps.at_most`, and to sequences of one track.
+        Whether end gap costs are limited, see `EndGaps.at_most`, to sequences of one track and to
+        gaps that cost the same at all positions.
     masks : bool
         Whether pairs of residues may be forbidden, in local alignments.
     separate_gaps : bool
@@ -91,7 +92,7 @@ class Capabilities:
             return False
         if scoring.end_gaps and self.simple_ends:
             simple = scoring.end_gaps.at_most(scoring.insertion, scoring.deletion)
-            if not simple or isinstance(scoring, TwoTrackScoring):
+            if not simple or scoring.gaps or isinstance(scoring, TwoTrackScoring):
                 return False
         return (scoring.local or len(self.modes) > 1) and (
             self.separate_gaps or not scoring.separate
@@ -394,6 +395,7 @@ class Engine(AnyEngine):
             raise ValueError(f"engine {self.name!r} does not support masks{what}")
         if len(batch):
             self.scoring.check(*batch.extent[1].tolist())
+            self.scoring.check_positions(batch.queries)
 
     def keep_windows(
         self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
@@ -420,10 +422,12 @@ class Engine(AnyEngine):
         Without ``cells`` only the scores count.
         """
         check_scores(self, batch, best.score)
-        ends = self.scoring.end_gaps
-        if ends is None or not len(batch):
+        if self.scoring.local or not len(batch):
             return best
         m, n = batch.query_lengths, batch.target_lengths
+        begin = batch.queries.offsets[batch.query_index]
+        ends = self.scoring.ends_of(batch.queries.residues, begin, m)
+        assert ends
         inside = np.where(
             (m == 0) | (n == 0), -(2**40), best.score - self.scoring.score_offset(m, n)
         )

@@ -141,11 +141,13 @@ class Fragment(Engine):
         gaps = scoring.gaps
         costs = gaps.most if gaps else (scoring.insertion.open, scoring.deletion.open)
         # What query_profile.frag looks up, and of how many letters its profiles are.
-        costs_by_row = [gaps.opens, gaps.extends] if gaps else []
+        costs_by_row = [gaps.opens, gaps.extends, gaps.sums] if gaps else []
         self._table = np.column_stack([scoring.matrix, *costs_by_row])
         self._profile_letters = self._table.shape[1] + 1
         self._asked = tile
-        self._fits_narrow = max(-scoring.minimum, scoring.maximum, *costs) <= NARROW_LIMIT
+        self._fits_narrow = max(-scoring.minimum, scoring.maximum, *costs) <= NARROW_LIMIT and (
+            scoring.local or not gaps  # of which there are sums
+        )
         self._texels = texels
         self._letters, self._linear = len(scoring.alphabet), scoring.linear
         self._inputs: dict[int, moderngl.Texture] = {}

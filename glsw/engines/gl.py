@@ -106,11 +106,12 @@ def upload_scores(
 def upload_positions(device: Device, scoring: Scoring, padding: int) -> moderngl.Texture:
     """Put scores by position where scoring.glsl finds them; row -1 is of ``padding``.
 
-    Gap costs by position are two columns more, in row -1 the largest of them.
+    Gap costs by position are two columns more, in row -1 the largest of them, and one more has the
+    sums of costs to extend up to the row, modulo 2**32: their differences are right.
     """
     table = np.pad(scoring.matrix, ((1, 0), (0, 0)), constant_values=padding)
     if gaps := scoring.gaps:
-        columns = zip(gaps.most, (gaps.opens, gaps.extends), strict=True)
+        columns = zip((*gaps.most, 0), (gaps.opens, gaps.extends, gaps.sums), strict=True)
         costs = [np.insert(each, 0, largest) for largest, each in columns]
         table = np.column_stack([table, *costs])
     rows = table.ravel()

@@ -14,6 +14,8 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -197,6 +199,20 @@ def work_for(scoring: Scoring, letters: int | None = None) -> Work:
     return Work(queries, first.astype(kind), mutated(0, _LONGEST, *_GAPS), short)
 
 
+@lru_cache(maxsize=8)
+def scoring_of_trials(scoring: Scoring) -> Scoring:
+    """Return a scoring like one, by which the work for it can be computed: perhaps itself.
+
+    Where the positions of a query must follow each other, there are as many as queries are long.
+    """
+    if scoring.gaps is None or scoring.local:
+        return scoring
+    positions = np.arange(_LONGEST + 3) % len(scoring.matrix)
+    return replace(  # type: ignore[call-arg]
+        scoring, matrix=scoring.matrix[positions], gaps=scoring.gaps.at(positions)
+    )
+
+
 def _usual_letters(scoring: Scoring, count: int) -> npt.NDArray[np.intp]:
     """Return letters that score best with themselves: of some alphabets few do."""
     square = scoring.matrix[:count, :count]
@@ -259,11 +275,14 @@ def awkward(scoring: Scoring, size: Size = SMALLEST, *, backwards: bool = False)
         # Every other alignment ends where the longer sequence does, the rest where the shorter one.
         i, j = (max(0, columns - rows_), max(0, rows_ - columns)) if p % 2 else (p, 2 * p)
         pairs.append((work.queries[p // 2 % 2][i : i + rows_], work.long[j : j + columns]))
-    pairs += _repeated(work, m, n)
+    repeated, follow = list(_repeated(work, m, n)), scoring.gaps and not scoring.local
+    if follow:  # the positions of a query
+        repeated = [(work.queries[0][: len(query)], target) for query, target in repeated]
+    pairs += repeated
     if size == LARGEST:
         pairs.append((work.queries[0][:_SHORT], np.resize(work.long[::-1], _WIDE)[::-1]))
-    order = -1 if backwards else 1
-    both = (Sequences.of([pair[side][::order] for pair in pairs]) for side in (0, 1))
+    orders = (1 if follow else -1, -1) if backwards else (1, 1)
+    both = (Sequences.of([pair[side][:: orders[side]] for pair in pairs]) for side in (0, 1))
     return Batch.pairwise(*both)
 
 
@@ -386,7 +405,8 @@ class Proofs:
     ) -> None:
         """Have an engine in a variant prove the programs of a task with scorings like its own.
 
-        ``fresh`` makes another engine like it, so that its own buffers stay as they are.
+        ``fresh`` makes another engine like it, so that its own buffers stay as they are, for the
+        `scoring_of_trials`.
         """
         family = family_of_task(engine.scoring, task, size, variant)
         self.require(engine.name, family, lambda: self.holds(fresh(), task, size))

@@ -17,11 +17,12 @@ def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]
     ({'GLOBAL_MODE': 1}, 5, (0, 0))
     """
     defines: dict[str, int] = {"LINEAR": 1} if scoring.linear else {}
-    if gaps := scoring.gaps:
-        return defines | {"POSITIONAL_GAPS": 1}, {"border_gap": -gaps.most.open}
     uniforms: dict[str, Uniform] = {"gap_open": scoring.gap_open, "border_gap": -scoring.gap_open}
-    uniforms["gap_extend"] = scoring.gap_extend
-    uniforms["insertion_open"], uniforms["insertion_extend"] = scoring.insertion
+    if gaps := scoring.gaps:
+        defines["POSITIONAL_GAPS"], uniforms = 1, {"border_gap": -gaps.most.open}
+    else:
+        uniforms["gap_extend"] = scoring.gap_extend
+        uniforms["insertion_open"], uniforms["insertion_extend"] = scoring.insertion
     if scoring.separate:
         defines["SEPARATE"] = 1
     if scoring.end_gaps:

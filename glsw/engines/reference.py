@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -113,7 +114,7 @@ def rows(
     In row 0 and column 0, H is 0 and the others are minus infinity. So is H(i-1, j-1) + s(i, j)
     for a pair that the mask forbids. From end to end there is no 0 in the third equation, and H
     in row 0 and column 0 is what gaps at the left ends score; F has the costs of insertions.
-    Gap costs by position are those of position i in row i, of E and of F.
+    Gap costs by position are those of position i in row i, of E and of F; see `PositionalEndGaps`.
 
     E is computed as ``max over k < j of (max(0, H(i-1, k-1) + s(i, k), F(i, k)) - gap_open
     - (j-k-1) gap_extend)``, a running maximum. This is the same, as a gap after a gap never pays:
@@ -134,10 +135,11 @@ def rows(
     (*pairs, m), n = query.shape, target.shape[-1]
     nothing = np.full((*pairs, n + 1), MINUS_INFINITY, np.int64)
     floor, top, left = 0, np.zeros_like(nothing), np.zeros(m + 1, np.int64)
-    if scoring.end_gaps:
+    first = m * np.arange(math.prod(pairs)).reshape(*pairs, 1)
+    if ends := scoring.ends_of(query.ravel(), first, np.full_like(first, m)):
         floor = MINUS_INFINITY
-        top[...] = scoring.end_gaps.above(range(n + 1))
-        left = scoring.end_gaps.left(range(m + 1))
+        top[...] = ends.above(range(n + 1))
+        left = ends.left(range(m + 1))
     above = TableRow(nothing, top, nothing, nothing)
     yield above
     for i in range(m):
@@ -150,7 +152,7 @@ def rows(
             extend_e = extend_f = gaps.extends[query[..., i, None]].astype(np.int64)
         f[..., 1:] = np.maximum(above.h[..., 1:] - open_f, above.f[..., 1:] - extend_f)
         h = np.maximum(floor, np.maximum(aligned, f))
-        h[..., 0] = left[i + 1]
+        h[..., 0] = left[..., i + 1]
         extended = np.arange(n) * extend_e
         best = np.maximum.accumulate(h[..., :-1] + extended, axis=-1)
         e[..., 1:] = best - (open_e + extended)
@@ -208,7 +210,8 @@ def best_cells(
         Take the first of pairs of equal score, row by row; local alignments only.
     """
     lengths, columns = n[:, None], np.arange(targets.shape[-1] + 1)
-    inside, gaps = columns <= lengths, scoring.end_gaps
+    inside, begin = columns <= lengths, queries.shape[1] * np.arange(len(queries))
+    gaps = scoring.ends_of(queries.ravel(), begin[:, None], m[:, None])
     best_i, best_j = np.zeros((2, len(queries)), np.int64)
     score = np.full(len(queries), MINUS_INFINITY if gaps else 0, np.int64)
     for i, row in enumerate(rows(queries, targets, scoring, mask)):

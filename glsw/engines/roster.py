@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -23,6 +24,7 @@ from glsw.engines.proof import (
     UnprovedError,
     family_of_task,
     proofs_of,
+    scoring_of_trials,
     warn_of,
 )
 from glsw.engines.reference import Reference
@@ -80,7 +82,7 @@ class Roster:
 
     def another(self, kind: type[Engine]) -> Engine:
         """Return another instance of an engine."""
-        made = self._like(kind)
+        made = self._like(kind, self._scoring)
         made.rest = self._rest
         if self.proves and kind.capabilities.requires:
             made.proofs = proofs_of(self._device)
@@ -90,10 +92,10 @@ class Roster:
         """Return the options of an engine, those of a variant not counted."""
         return self.options.get(kind, self.memory if kind.capabilities.memory else {})
 
-    def _like(self, kind: type[Engine]) -> Engine:
+    def _like(self, kind: type[Engine], scoring: Scoring) -> Engine:
         """Return an engine in the variant that is right on this device, as far as that is known."""
         options = self.options_of(kind) | self._variant(kind).options
-        return kind(self._scoring, self._device, **options)
+        return kind(scoring, self._device, **options)
 
     def _variant(self, kind: type[Engine]) -> Variant:
         return kind.variants_on(self._device.info)[self._turns.get(kind, 0)]
@@ -119,8 +121,9 @@ class Roster:
             return
         for size in Size.each_of(pairs):
             if (kind, task, size) not in self._proved:
-                variant = self._variant(kind)
-                engine.proofs.require_task(engine, task, size, variant, lambda: self._like(kind))
+                variant, trials = self._variant(kind), scoring_of_trials(self._scoring)
+                fresh = partial(self._like, kind, trials)
+                engine.proofs.require_task(engine, task, size, variant, fresh)
                 self._proved.add((kind, task, size))
 
     def has_proved(self, engine: Engine, task: ProofTask, side: int) -> bool:

@@ -14,6 +14,7 @@ from glsw.engines import gl
 from glsw.engines.base import Progress
 from glsw.engines.gl import ROWS, Binding, Kernels
 from glsw.engines.regions import Grid, Kept, Region, enclosing
+from glsw.scoring.gaps import EndGaps, PositionalEndGaps
 from glsw.scoring.scoring import Scoring
 
 COLUMN_LEFT, KEPT = Binding("COLUMN_LEFT", 6), Binding("KEPT", 7)
@@ -79,7 +80,7 @@ class Tiled(Kernels):
         left[:, :, 1] = -(gaps.most.open if gaps else self.scoring.gap_open)
         for own, table in zip(left, tables, strict=True):
             own[:, 0] = table.corner
-            if ends := self.scoring.end_gaps:
+            if ends := self._ends_of(table):
                 own[: table.m, 0] += ends.left(np.arange(1, table.m + 1)).astype(np.int32)
         self.upload(gl.ROW_ABOVE, self._row_above(tables))
         self.upload(COLUMN_LEFT, left)
@@ -101,11 +102,18 @@ class Tiled(Kernels):
         gaps = self.scoring.gaps
         above[:, :, 0] = np.array([[table.corner] for table in tables])
         above[:, :, 1] = -(gaps.most.open if gaps else self.scoring.gap_open)
-        if ends := self.scoring.end_gaps:
-            above[:, :, 0] += ends.above(np.arange(1, above.shape[1] + 1)).astype(np.int32)
+        columns = np.arange(1, above.shape[1] + 1)
+        for own, table in zip(above, tables, strict=True):
+            if ends := self._ends_of(table):
+                own[:, 0] += ends.above(columns).astype(np.int32)
         if gap_next:
             above[:, :, 1] = np.maximum(above[:, :, 0] - self.scoring.insertion.open, 0)
         return above
+
+    def _ends_of(self, region: Region) -> EndGaps | PositionalEndGaps | None:
+        """Return the end gaps of a whole table."""
+        query = self._uploaded[gl.QUERIES].residues[region.query : region.query + region.m]
+        return self.scoring.ends_of(query)
 
     def _fill(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from glsw.words import ParameterError, one_of
 
 Mode = Literal["local", "global", "semiglobal"]
 MODES: tuple[Mode, ...] = get_args(Mode)
+_Numbers: TypeAlias = npt.NDArray[np.int64]
 FreeEnds = Literal["both", "query", "target"]
 """The sequences whose ends may stay opposite gaps at no cost."""
 
@@ -155,7 +156,8 @@ class PositionalGaps:
     McLachlan and Eisenberg 1987, "Profile analysis: detection of distantly related proteins", PNAS
     84:4355). A gap in the target that skips positions i ... k costs
     ``opens[i] + extends[i + 1] + ... + extends[k]``. A gap in the profile, k target letters after
-    position i, costs ``opens[i] + (k - 1) * extends[i]``.
+    position i, costs ``opens[i] + (k - 1) * extends[i]``; before the first position, where only
+    global and semi-global alignments have gaps, it costs what it would cost after that position.
 
     Parameters
     ----------
@@ -210,6 +212,11 @@ class PositionalGaps:
         return GapCost(int(self.opens.max(initial=0)), int(self.extends.max(initial=0)))
 
     @property
+    def sums(self) -> npt.NDArray[np.int32]:
+        """The sum of ``extends`` up to and including each position, modulo 2**32."""
+        return np.cumsum(self.extends, dtype=np.int64).astype(np.int32)
+
+    @property
     def constant(self) -> bool:
         """Whether all positions have the same costs."""
         return self.least == self.most
@@ -227,6 +234,78 @@ class PositionalGaps:
         """Return the costs of the positions of all parts; there is at least one."""
         costs = ([each.opens for each in parts], [each.extends for each in parts])
         return PositionalGaps(*map(np.concatenate, costs))
+
+
+class PositionalEndGaps:
+    """End gaps of queries with gap costs by position: free, or at the costs of their positions.
+
+    With the methods of `EndGaps`. Letters of a target before the first position of a query cost as
+    much as after it, and those opposite a query without positions what `of_empty` says.
+
+    Parameters
+    ----------
+    ends : EndGaps
+        Those that are not `FREE` cost as much as other gaps there.
+    gaps : PositionalGaps
+        The costs of all positions of the queries.
+    first, lengths : int or ndarray of int64
+        The number of the first position of each query in ``gaps``, and its positions.
+    of_empty : GapCost
+
+    Examples
+    --------
+    >>> costs = PositionalGaps(np.array([12, 5, 9]), np.array([1, 3, 2]))
+    >>> ends = EndGaps.for_mode("global", costs.most, costs.most)
+    >>> found = PositionalEndGaps(ends, costs, 0, 3, GapCost(12, 1))
+    >>> found.left(range(4)).tolist(), found.above(range(4)).tolist()
+    ([0, -12, -15, -17], [0, -12, -13, -14])
+    >>> found.behind(range(4), 0).tolist(), found.behind(0, range(4)).tolist()
+    ([0, -9, -7, -17], [0, -9, -11, -13])
+    """
+
+    def __init__(
+        self,
+        ends: EndGaps,
+        gaps: PositionalGaps,
+        first: int | npt.NDArray[np.integer],
+        lengths: int | npt.NDArray[np.integer],
+        of_empty: GapCost,
+    ) -> None:
+        self._ends, self._first, self._behind = ends, first, np.add(first, lengths)
+        self._opens = np.append(gaps.opens, of_empty.open).astype(np.int64)
+        self._extends = np.append(gaps.extends, of_empty.extend).astype(np.int64)
+        self._sums = np.cumsum(self._extends)
+        self._empty = np.equal(lengths, 0)
+
+    def _skipped(self, first: _Numbers, behind: _Numbers) -> _Numbers:
+        """Return the cost of a gap opposite the positions from one to before another."""
+        some = first < behind
+        first, last = np.where(some, first, 0), np.where(some, behind, 1) - 1
+        cost: _Numbers = some * (self._opens[first] - self._sums[first] + self._sums[last])
+        return cost
+
+    def _added(self, position: _Numbers, letters: npt.ArrayLike) -> _Numbers:
+        """Return the cost of so many letters of a target after a position."""
+        at = np.where(self._empty, -1, position)
+        k = np.asarray(letters, np.int64)
+        return np.where(k > 0, self._opens[at] + (k - 1) * self._extends[at], 0)
+
+    def left(self, rows: npt.ArrayLike) -> _Numbers:
+        """Return H in column 0, after these numbers of query letters."""
+        first = np.add(self._first, 0 * np.asarray(rows))
+        return -self._skipped(first, first + rows) * (self._ends.left_insertion != FREE)
+
+    def above(self, columns: npt.ArrayLike) -> _Numbers:
+        """Return H in row 0, after these numbers of target letters."""
+        first = np.asarray(self._first, np.int64)
+        return -self._added(first, columns) * (self._ends.left_deletion != FREE)
+
+    def behind(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> _Numbers:
+        """Return the (negative) score of the rest: this many rows or columns, one of both 0."""
+        end = np.add(self._behind, 0 * np.asarray(rows))
+        cost = self._skipped(end - rows, end) * (self._ends.right_insertion != FREE)
+        cost = cost + self._added(self._behind - 1, columns) * (self._ends.right_deletion != FREE)
+        return -cost
 
 
 def checked_cost(name: str, value: object) -> float:

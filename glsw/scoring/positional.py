@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring.gaps import PositionalGaps
+from glsw.scoring.gaps import FREE, EndGaps, GapCost, PositionalEndGaps, PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.encoded import Sequences as EncodedSequences
 from glsw.sequences.records import ProfileRecord
 from glsw.sequences.seg import Masked
 
@@ -38,15 +39,17 @@ class PositionalScoring(Scoring):
         letters that score above 0 in it are similar.
     gaps : PositionalGaps, optional
         Gap costs by position. ``gap_open`` and ``gap_extend`` are then the least of them, so that
-        bounds that follow from these hold for all positions.
+        bounds that follow from these hold for all positions. Of ``end_gaps`` each is then free, or
+        `largest_costs` and stands for the costs of positions, see `PositionalEndGaps`; `in_mode`
+        sets them. From end to end the positions of a query follow each other.
     others
         As of `Scoring`.
 
     Raises
     ------
     ValueError
-        For more than `MAX_POSITIONS` positions; for gap costs by position from end to end, or with
-        other costs of insertions; otherwise as `Scoring`.
+        For more than `MAX_POSITIONS` positions; for gap costs by position with other costs of
+        insertions or of end gaps; otherwise as `Scoring`.
 
     Examples
     --------
@@ -77,16 +80,78 @@ class PositionalScoring(Scoring):
             )
         if self.deletion != self.gaps.least:
             raise ValueError("gap_open and gap_extend are the least of the gap costs by position")
-        if not self.local:
-            raise ValueError("gap costs by position are for local alignments")
         if self.separate:
             raise ValueError("gap costs by position apply to insertions and deletions alike")
+        if not {*(self.end_gaps or ())} <= {FREE, *self.largest_costs}:
+            raise ValueError(
+                "with gap costs by position, end gaps are free or cost as much as other gaps"
+            )
 
     @property
     def letters(self) -> Scoring:
         """The scoring of letters on which the scores are based, in the mode of this one."""
-        same = self.end_gaps == self.underlying.end_gaps
-        return self.underlying if same else replace(self.underlying, end_gaps=self.end_gaps)
+        ends = self.end_gaps
+        if ends and self.gaps:
+            ends = _with_costs(ends, self.largest_costs, (self.underlying.deletion,) * 2)
+        same = ends == self.underlying.end_gaps
+        return self.underlying if same else replace(self.underlying, end_gaps=ends)
+
+    @property
+    def largest_costs(self) -> tuple[GapCost, GapCost]:
+        """What the costs of no position exceed, and those of a query without positions."""
+        if self.gaps is None:
+            return super().largest_costs
+        opening, extension = zip(self.gaps.most, self.underlying.deletion, strict=True)
+        return (GapCost(max(opening), max(extension)),) * 2
+
+    def ends_of(
+        self,
+        queries: npt.NDArray[np.integer],
+        first: int | npt.NDArray[np.integer] = 0,
+        lengths: int | npt.NDArray[np.integer] | None = None,
+    ) -> EndGaps | PositionalEndGaps | None:
+        """Return the end gaps of queries, see `Scoring.ends_of`."""
+        if self.end_gaps is None or self.gaps is None:
+            return self.end_gaps
+        costs = self.gaps.at(queries)
+        counts = len(queries) if lengths is None else lengths
+        return PositionalEndGaps(self.end_gaps, costs, first, counts, self.underlying.deletion)
+
+    def with_ends_of(self, scoring: Scoring) -> PositionalScoring:
+        """Return this scoring in the mode of another one, with its end gaps.
+
+        Where these cost as much as the other's gaps inside, they cost as much as its own.
+
+        Raises
+        ------
+        ValueError
+            For gap costs by position and end gaps that are neither free nor cost what others do.
+
+        Examples
+        --------
+        >>> blosum, row = Scoring.blast(), np.zeros((2, 24), np.int32)
+        >>> gaps = PositionalGaps(np.array([9, 5]), np.array([2, 2]))
+        >>> made = PositionalScoring.of(row, blosum, gaps)
+        >>> ends = made.with_ends_of(blosum.in_mode("semiglobal", free="target")).end_gaps
+        >>> ends.left_insertion == made.largest_costs[0], ends.left_deletion == FREE
+        (True, True)
+        """
+        ends = scoring.end_gaps
+        if ends:
+            ends = _with_costs(ends, scoring.largest_costs, self.largest_costs)
+        return replace(self, end_gaps=ends)
+
+    def check_positions(self, queries: EncodedSequences) -> None:
+        """Raise ValueError if positions of a query do not follow each other, but should."""
+        if self.gaps is None or self.local:
+            return
+        step = np.diff(queries.residues.astype(np.int32), prepend=0)
+        step[queries.offsets[:-1][queries.lengths > 0]] = 1
+        if (step != 1).any():
+            raise ValueError(
+                "a query with gap costs by position, from end to end, has positions that follow "
+                "each other"
+            )
 
     def gaps_at(self, positions: npt.NDArray[np.integer]) -> PositionalGaps | None:
         """Return the gap costs of some positions, None if they are those of the scoring under it.
@@ -105,10 +170,8 @@ extends=array([2], dtype=int32)))
 
     @property
     def linear(self) -> bool:
-        """Whether every position of a gap costs the same."""
-        if self.gaps is None:
-            return super().linear
-        return bool((self.gaps.opens == self.gaps.extends).all())
+        """Whether every position of a gap costs the same; gap costs by position do not."""
+        return self.gaps is None and super().linear
 
     @classmethod
     def of(
@@ -122,12 +185,23 @@ extends=array([2], dtype=int32)))
         Gap costs that are the same at all positions are those of the scoring then.
         """
         others = {each.name: getattr(underlying, each.name) for each in fields(Scoring)}
+        ends = underlying.end_gaps if gaps is not None else None
         if gaps is not None:
             if underlying.separate:
                 raise ValueError("gap costs by position apply to insertions and deletions alike")
             others["gap_open"], others["gap_extend"] = gaps.least
+            others["insertion_open"] = others["insertion_extend"] = others["end_gaps"] = None
             gaps = None if gaps.constant else gaps
-        return cls(**others | {"matrix": matrix, "underlying": underlying, "gaps": gaps})
+        made = cls(**others | {"matrix": matrix, "underlying": underlying, "gaps": gaps})
+        return made.with_ends_of(underlying) if ends else made
+
+
+def _with_costs(
+    ends: EndGaps, inside: tuple[GapCost, GapCost], instead: tuple[GapCost, GapCost]
+) -> EndGaps:
+    """Return end gaps of which those that cost as much as gaps inside, and something, cost this."""
+    sides = zip(ends, 2 * inside, 2 * instead, strict=True)
+    return EndGaps(*(new if side == old != FREE else side for side, old, new in sides))
 
 
 class PositionalQuery(ABC):

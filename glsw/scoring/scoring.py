@@ -18,6 +18,7 @@ from glsw.scoring.gaps import (
     FreeEnds,
     GapCost,
     Mode,
+    PositionalEndGaps,
     PositionalGaps,
     check_gap,
     checked_cost,
@@ -25,6 +26,7 @@ from glsw.scoring.gaps import (
 )
 from glsw.scoring.matrices import MAX_DECIMALS
 from glsw.sequences.alphabet import DNA, Alphabet
+from glsw.sequences.encoded import Sequences
 
 _INT32 = 2**31 - 1
 _in_modes: WeakKeyDictionary[Scoring, dict[EndGaps | None, Scoring]] = WeakKeyDictionary()
@@ -95,7 +97,7 @@ class Scoring:
         if self.end_gaps is not None:
             if not isinstance(self.end_gaps, EndGaps):
                 raise TypeError(f"end_gaps must be EndGaps, got {type(self.end_gaps).__name__}")
-            self.end_gaps.check(self.insertion, self.deletion, self.scale)
+            self.end_gaps.check(*self.largest_costs, self.scale)
 
     def __repr__(self) -> str:
         costs = dict.fromkeys((self.deletion, self.insertion))
@@ -363,7 +365,7 @@ class Scoring:
         GapCost(open=0, extend=0)
         """
         made = _in_modes.setdefault(self, {})
-        ends = EndGaps.for_mode(mode, self.insertion, self.deletion, free)
+        ends = EndGaps.for_mode(mode, *self.largest_costs, free)
         if ends not in made:
             made[ends] = replace(self, end_gaps=ends)
         return made[ends]
@@ -384,6 +386,33 @@ class Scoring:
         if self.insertion_open is None or self.insertion_extend is None:
             return self.deletion
         return GapCost(self.insertion_open, self.insertion_extend)
+
+    @property
+    def largest_costs(self) -> tuple[GapCost, GapCost]:
+        """The costs of insertions and of deletions, or what those of no position exceed."""
+        return self.insertion, self.deletion
+
+    def ends_of(
+        self,
+        queries: npt.NDArray[np.integer],
+        first: int | npt.NDArray[np.integer] = 0,
+        lengths: int | npt.NDArray[np.integer] | None = None,
+    ) -> EndGaps | PositionalEndGaps | None:
+        """Return the end gaps of queries, None for local alignment.
+
+        They differ between queries only with gap costs by position.
+
+        Parameters
+        ----------
+        queries : ndarray of uint8 or uint16, shape (total,)
+            The codes of a query, or of several, one after the other.
+        first, lengths : int or ndarray of int64
+            Where each of several begins, and how many codes it has.
+        """
+        return self.end_gaps
+
+    def check_positions(self, queries: Sequences) -> None:
+        """Raise ValueError if the codes of a query are positions that cannot be those of one."""
 
     @property
     def separate(self) -> bool:
@@ -407,7 +436,7 @@ class Scoring:
         """The terms of `score_offset`: a constant, one per row and one per column."""
         if self.end_gaps is None:
             return 0, 0, 0
-        return self.end_gaps.score_offset_terms(self.insertion, self.deletion)
+        return self.end_gaps.score_offset_terms(*self.largest_costs)
 
     def score_offset(self, m: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return the number that engines add to every cell of tables of m rows and n columns.

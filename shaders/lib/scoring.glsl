@@ -30,11 +30,14 @@ layout(binding = SUBSTITUTION_BINDING) uniform isampler2D substitution;
 void load_scores() {}
 
 #ifdef POSITIONAL_GAPS
-#define ROW_SIZE (LETTERS + 2)
+#define ROW_SIZE (LETTERS + 3)
 int score(int row, int target);
 
-// The last two numbers of a row: what it costs to open and to extend a gap there.
-ivec2 row_costs(int row) { return ivec2(score(row, LETTERS), score(row, LETTERS + 1)); }
+// The last three numbers of a row: what it costs to open and to extend a gap there, and the sum of
+// the latter up to there.
+ivec3 row_costs(int row) {
+    return ivec3(score(row, LETTERS), score(row, LETTERS + 1), score(row, LETTERS + 2));
+}
 #else
 #define ROW_SIZE LETTERS
 #endif

@@ -11,6 +11,10 @@
 #include "lib/best.glsl"
 #include "lib/span.glsl"
 
+#ifdef POSITIONAL_GAPS
+ivec3 costs_of_row(Pair pair, int i) { return row_costs(profiled(query_letter(pair, i))); }
+#endif
+
 ivec2 above_strip(int j);
 void below_strip(int j, int end, ivec2 hf[STEP]);
 uint direction_place(int j);
@@ -20,7 +24,7 @@ uint direction_place(int j);
 struct Lane {
     int row, rows, letters[ROWS];  // rows of the table from row on
 #ifdef POSITIONAL_GAPS
-    ivec2 costs[ROWS];
+    ivec3 costs[ROWS];
 #endif
     int h[ROWS], e[ROWS], corner;
     ivec2 below[STEP];  // H and F of the last row in the last step
@@ -37,7 +41,7 @@ Lane lane_at_border(Pair pair, int row) {
         lane.e[r] = border_cell().e;
         lane.letters[r] = profiled(query_letter(pair, row + r));
 #ifdef POSITIONAL_GAPS
-        lane.costs[r] = row_costs(lane.letters[r]);
+        lane.costs[r] = ivec3(row_costs(lane.letters[r]).xy, rest_of(pair, row + r));
 #endif
     }
     return lane;

@@ -13,9 +13,9 @@ void put(inout uvec4 texel, int k, int value) { texel[k] = uint(value); }
 #endif
 
 // Letters of a query in its profile: those of the alphabet and one of padding, behind them with
-// POSITIONAL_GAPS what it costs to open and to extend a gap.
+// POSITIONAL_GAPS what it costs to open and to extend a gap, and the sum of the latter up to there.
 #ifdef POSITIONAL_GAPS
-const int PROFILE_LETTERS = LETTERS + 3;
+const int PROFILE_LETTERS = LETTERS + 4;
 #else
 const int PROFILE_LETTERS = LETTERS + 1;
 #endif

@@ -37,7 +37,8 @@ from glsw.alignment.paths import Runs
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Fragment, Reference
 from glsw.engines.reference import fill
 from glsw.engines.tiles import ScanTile
-from glsw.scoring.gaps import FREE, EndGaps, GapCost
+from glsw.scoring.gaps import FREE, EndGaps, GapCost, PositionalGaps
+from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
 
@@ -57,7 +58,11 @@ KEPT = [
     ("diagonal", {"workgroup": 2, "memory": 2000}),
     ("blocked", {"workgroup": 2, "columns": 16, "memory": 1000}),
 ]
-SOME = ("insertions, ends of their own", "semi-global, linear")
+SOME = (
+    "insertions, ends of their own",
+    "semi-global, linear",
+    "profiles, gaps by position, global",
+)
 ABCD = custom("ABCD")
 GLOBAL = END_CASES["global"].scoring
 
@@ -90,14 +95,16 @@ def table(query, target, scoring):
     start = [[0] * (n + 1) for _ in range(m + 1)]
     h = start if scoring.local else [[-(10**9)] * (n + 1) for _ in range(m + 1)]
     if not scoring.local:
-        h[0] = [-int(scoring.end_gaps.left_deletion.of(j)) for j in range(n + 1)]
+        h[0] = [-naive.cost(query, scoring, "deletion", 0, j, "left") for j in range(n + 1)]
         for i in range(m + 1):
-            h[i][0] = -int(scoring.end_gaps.left_insertion.of(i))
+            h[i][0] = -naive.cost(query, scoring, "insertion", 0, i, "left")
     for i in range(1, m + 1):
         for j in range(1, n + 1):
             values = [h[i - 1][j - 1] + int(scoring.matrix[query[i - 1], target[j - 1]])]
-            values += [h[i - k][j] - int(scoring.insertion.of(k)) for k in range(1, i + 1)]
-            values += [h[i][j - k] - int(scoring.deletion.of(k)) for k in range(1, j + 1)]
+            for k in range(1, i + 1):
+                values.append(h[i - k][j] - naive.cost(query, scoring, "insertion", i - k, k, None))
+            for k in range(1, j + 1):
+                values.append(h[i][j - k] - naive.cost(query, scoring, "deletion", i, k, None))
             h[i][j] = max([0, *values] if scoring.local else values)
     return h
 
@@ -108,7 +115,12 @@ def best_end(query, target, scoring):
     last = [(i, n) for i in range(m)] + [(m, j) for j in range(n + 1)]
     if not m or not n:
         last = [(0, 0), (m, n)]  # one gap is not cut in two
-    scores = {(i, j): h[i][j] + int(scoring.end_gaps.behind(m - i, n - j)) for i, j in last}
+    scores = {
+        (i, j): h[i][j]
+        - naive.cost(query, scoring, "insertion", i, m - i, "right")
+        - naive.cost(query, scoring, "deletion", i, n - j, "right")
+        for i, j in last
+    }
     end = max(scores, key=lambda end: (scores[end], sum(end), -end[0]))
     return scores[end], *end
 
@@ -150,6 +162,24 @@ def scorings(draw, local=False):
     return dataclasses.replace(scoring, end_gaps=EndGaps(*left, *right))
 
 
+@st.composite
+def profiles(draw, longest=7):
+    """Draw a profile with gap costs by position, not only locally, and one of its queries."""
+    under = draw(scorings().filter(lambda each: not each.separate))
+    under = dataclasses.replace(under, end_gaps=None)
+    every = draw(
+        st.lists(costs(), min_size=2, max_size=longest + 3).filter(lambda each: len({*each}) > 1)
+    )
+    matrix = under.matrix[
+        draw(st.lists(st.integers(0, 3), min_size=len(every), max_size=len(every)))
+    ]
+    scoring = PositionalScoring.of(matrix, under, PositionalGaps(*np.array(every).T))
+    free = draw(st.sampled_from([None, "both", "query", "target"]))
+    scoring = scoring.in_mode(*("semiglobal",) if free else ("global",), free=free or "both")
+    first = draw(st.integers(0, len(every)))
+    return scoring, np.arange(first, draw(st.integers(first, len(every))), dtype=np.uint16)
+
+
 def letters(longest, shortest=0):
     return st.lists(st.integers(0, 3), min_size=shortest, max_size=longest).map(
         lambda x: np.array(x, np.uint8)
@@ -159,6 +189,16 @@ def letters(longest, shortest=0):
 @settings(max_examples=200)
 @given(letters(7), letters(7), scorings())
 def test_reference_is_the_definition(query, target, scoring):
+    assert fill(query, target, scoring)[0].tolist() == table(query, target, scoring)
+    ends = Reference(scoring).ends(Batch.pairwise([query], [target]))
+    found = int(ends.score[0]), int(ends.query_end[0]), int(ends.target_end[0])
+    assert found == best_end(query, target, scoring)
+
+
+@settings(max_examples=300)
+@given(profiles(), letters(7))
+def test_reference_is_the_definition_by_position(profile, target):
+    scoring, query = profile
     assert fill(query, target, scoring)[0].tolist() == table(query, target, scoring)
     ends = Reference(scoring).ends(Batch.pairwise([query], [target]))
     found = int(ends.score[0]), int(ends.query_end[0]), int(ends.target_end[0])
@@ -476,6 +516,23 @@ def test_drawn_cases(device, name, data):
     drawn = st.one_of(scorings(), scorings(local=True))
     scoring = data.draw(drawn.filter(ENGINES[name].capabilities.takes))
     pairs = data.draw(st.lists(st.tuples(letters(20), letters(20)), min_size=1, max_size=5))
+    _judge_drawn(device, name, data, scoring, pairs)
+
+
+@settings(max_examples=20)
+@given(data=st.data())
+@pytest.mark.parametrize("name", [each for each in ABLE if each not in ("reference", "lanes")])
+def test_drawn_profiles(device, name, data):
+    able(device, name)
+    scoring, query = data.draw(profiles(30))
+    pairs = [
+        (query[k:], target)
+        for k, target in enumerate(data.draw(st.lists(letters(20), min_size=1, max_size=5)))
+    ]
+    _judge_drawn(device, name, data, scoring, pairs)
+
+
+def _judge_drawn(device, name, data, scoring, pairs):
     case = Case("drawn", scoring, Batch.pairwise(*zip(*pairs, strict=True)))
     options = data.draw(st.sampled_from([each[1] for each in CONFIGURATIONS if each[0] == name]))
     judge(build((name, options), scoring, device), case)

@@ -55,8 +55,10 @@ class Profile(PositionalQuery):
         position of a gap; by default those of ``scoring``. A gap in the target that skips positions
         i ... k costs ``gap_open[i]`` plus ``gap_extend`` at positions i + 1 ... k. A gap in the
         profile, target letters after position i, costs ``gap_open[i]`` plus ``gap_extend[i]`` for
-        each further letter (Gribskov et al. 1987, PNAS 84:4355). Local alignments only. E-values
-        are computed with the costs of ``scoring``.
+        each further letter (Gribskov et al. 1987, PNAS 84:4355). In global and semi-global
+        alignments, letters before the first position cost what they would cost after it; end gaps
+        that are not free cost as much as others. E-values are computed with the costs of
+        ``scoring``.
 
     Raises
     ------

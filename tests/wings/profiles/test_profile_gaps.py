@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import json
 import pickle
@@ -9,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import cases
+import naive
 import numpy as np
 import pytest
 from test_profiles import HMM, PSSM, drawn, some
@@ -16,12 +18,13 @@ from test_profiles import HMM, PSSM, drawn, some
 import glsw
 import glsw.device.shader
 from glsw import Aligner, Profile, Scoring
+from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Runs
 from glsw.cli import main
 from glsw.engines import ENGINES
 from glsw.engines.reference import Reference
 from glsw.engines.windows import longest_spans
-from glsw.scoring.gaps import PositionalGaps
+from glsw.scoring.gaps import EndGaps, GapCost, PositionalGaps
 from glsw.scoring.positional import PositionalScoring
 from glsw.search.fingerprint import fingerprint
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -31,6 +34,8 @@ from glsw.wings.profiles.iteration import Found, Members
 
 BLOSUM62 = Scoring.blast()
 ABLE = [name for name, kind in ENGINES.items() if kind.capabilities.positional_gaps]
+LOCAL = [name for name in ABLE if name == "lanes" or len(ENGINES[name].capabilities.modes) == 1]
+"""Those that take them for local alignments only."""
 
 
 class FixedCosts(Reference):
@@ -94,6 +99,68 @@ def path_score(profile: Profile, coordinates: np.ndarray, target: np.ndarray) ->
     return total
 
 
+def best_of_all(profile: Profile, target: np.ndarray, free: tuple[str, ...] = ()) -> int:
+    """Return the best score from end to end: of every alignment, one by one, for tiny ones.
+
+    Ends of the ``free`` sequences, query or target, cost nothing.
+    """
+    opens, extends = costs_of(profile)
+    m, n = len(profile), len(target)
+
+    def gap(i: int, j: int, i_end: int, j_end: int) -> int:
+        if i_end > i:
+            at_end, side = j in (0, n), "query"
+            cost = opens[i] + sum(extends[i + 1 : i_end])
+        else:
+            at_end, side = i in (0, m), "target"
+            cost = opens[max(i - 1, 0)] + extends[max(i - 1, 0)] * (j_end - j - 1)
+        return 0 if at_end and side in free else cost
+
+    def best(i: int, j: int, last: str) -> int:
+        found = [0] if (i, j) == (m, n) else []
+        if i < m and j < n:
+            found.append(int(profile.scores[i, target[j]]) + best(i + 1, j + 1, ""))
+        if last != "up":
+            found += [best(k, j, "up") - gap(i, j, k, j) for k in range(i + 1, m + 1)]
+        if last != "left":
+            found += [best(i, k, "left") - gap(i, j, i, k) for k in range(j + 1, n + 1)]
+        return max(found, default=-(10**9))
+
+    return best(0, 0, "")
+
+
+@pytest.mark.parametrize("engine", [name for name in ABLE if name not in LOCAL])
+def test_from_end_to_end_by_the_definition(engine: str) -> None:
+    profiles = [gapped(seed, m) for seed, m in enumerate((1, 4, 5, 3))]
+    targets = [some(seed, n) for seed, n in enumerate((1, 4, 3, 6))]
+    codes = [PROTEIN.encode(each).astype(np.intp) for each in targets]
+    modes = {
+        (): BLOSUM62.in_mode("global"),
+        ("query", "target"): BLOSUM62.in_mode("semiglobal"),
+        ("target",): BLOSUM62.in_mode("semiglobal", free="target"),
+        ("query",): BLOSUM62.in_mode("semiglobal", free="query"),
+    }
+    for free, scoring in modes.items():
+        expected = [[best_of_all(each, target, free) for target in codes] for each in profiles]
+        with Aligner(scoring, engine=engine) as aligner:
+            assert aligner.score_matrix(profiles, targets).tolist() == expected
+            for profile, target, score in zip(profiles, targets, np.diag(expected), strict=True):
+                assert aligner.score(profile, target) == score
+                found = aligner.align(profile, target)
+                assert found.score == aligner.ends(profile, [target]).score[0] == score
+                by_position = Profile.by_position([profile])[0].with_ends_of(scoring)
+                pair = np.arange(len(profile)), PROTEIN.encode(target)
+                assert naive.path_score(*pair, by_position, found.coordinates) == score
+            results = aligner.search(profiles, targets, top=None, min_score=1)
+            assert [sorted(hit.score for hit in each) for each in results] == [
+                sorted(score for score in row if score > 0) for row in expected
+            ]
+    with Aligner(mode="global", engine=engine) as aligner:
+        assert aligner.score(profiles, targets).tolist() == [
+            best_of_all(each, target) for each, target in zip(profiles, codes, strict=True)
+        ]
+
+
 @pytest.fixture(scope="module")
 def by_definition() -> SimpleNamespace:
     """Profiles, targets, and their scores."""
@@ -124,9 +191,12 @@ def test_scores_and_paths_by_the_definition(engine: str, by_definition: SimpleNa
             assert path_score(profiles[2], each.coordinates, codes[3]) == each.score
 
 
+@pytest.mark.parametrize("name", ["profiles 12 1", "profiles, global"])
 @pytest.mark.parametrize("engine", [name for name in ABLE if name != "cpu"])
-def test_constant_costs_by_position_are_fixed_costs(engine: str, device) -> None:
-    case = cases.CASES["profiles 12 1"].part(slice(0, None, 3))
+def test_constant_costs_by_position_are_fixed_costs(engine: str, name: str, device) -> None:
+    case = (cases.CASES | cases.END_CASES)[name].part(slice(0, None, 3))
+    if engine in LOCAL and not case.scoring.local:
+        return
     count = len(case.scoring.matrix)
     gaps = PositionalGaps(*(np.full(count, cost) for cost in case.scoring.deletion))
     scoring = dataclasses.replace(case.scoring, gaps=gaps)
@@ -226,8 +296,15 @@ def test_the_command_line_and_iteration(tmp_path: Path, capsys) -> None:
     scoring = json.loads((tmp_path / "run.json").read_text())["scoring"]
     assert (scoring["gap_open"], scoring["gap_extend"]) == (12, 1)
     assert scoring["gaps_by_position"] is True
-    assert main([*words, "--mode", "global"]) == 2
-    assert "gap costs by position are for local alignments" in capsys.readouterr().err
+    targets = (tmp_path / "db").read_text().split()[1::2]
+    for mode in ("global", "semiglobal"):
+        assert main([*words, "--mode", mode]) == 0
+        rows = list(csv.DictReader(capsys.readouterr().out.splitlines(), delimiter="\t"))
+        scores = Aligner(mode=mode, engine="reference").score(Profile.read(tmp_path / "p"), targets)
+        assert {int(row["target"][1:]): float(row["score"]) for row in rows} == {
+            k + 1: score for k, score in enumerate(scores.tolist()) if score > 0
+        }
+        assert rows[0]["target"] == "t1"
     assert main([*words, "--composition", "1"]) == 0
     assert "\tt1\t" in capsys.readouterr().out
     first, *_ = glsw.iterate(Profile.read(tmp_path / "p"), [query, some(8, 90)])
@@ -275,9 +352,16 @@ def test_refusals_are_one_line() -> None:
     assert not FixedCosts.capabilities.takes(Profile.by_position([profile])[0])
     with pytest.raises(ValueError, match="bit_parallel"):
         glsw.score(profile, ["MKV"], engine="bit_parallel")
-    for mode in ("global", "semiglobal"):
-        with pytest.raises(ValueError, match="gap costs by position are for local alignments"):
-            glsw.score(profile, ["MKV"], mode=mode)  # type: ignore[call-overload]
+    ends = dataclasses.replace(BLOSUM62.in_mode("global"), end_gaps=EndGaps(*4 * [GapCost(3, 1)]))
+    with pytest.raises(ValueError, match="end gaps are free or cost as much as other gaps"):
+        glsw.score(profile, ["MKV"], scoring=ends)
+    with pytest.raises(ValueError, match="'lanes' does not support these end gap costs"):
+        glsw.score(profile, ["MKV"], mode="global", engine="lanes")
+    scoring, _ = Profile.by_position([profile])
+    wrong = Batch.pairwise([np.array([3, 4, 3], np.uint16)], [np.array([1, 2], np.uint8)])
+    with pytest.raises(ValueError, match="positions that follow each other"):
+        Reference(scoring.in_mode("global")).scores(wrong)
+    assert Reference(scoring).scores(wrong).shape == (1,)
     with pytest.raises(ValueError, match=r"gap_open has shape \(3,\), not \(12,\)"):
         dataclasses.replace(profile, gap_open=np.ones(3, int))
     with pytest.raises(ValueError, match=r"gap_open 0 of position \d+ must not be less than its"):

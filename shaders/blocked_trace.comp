@@ -9,7 +9,7 @@ layout(local_size_x = TRACERS) in;
 #include "lib/band.glsl"
 
 layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; };
-uniform int region_words;
+uniform int region_words, first_region;  // of several regions that are not of one table
 uniform int windows;  // of this dispatch, at most
 
 const int HIGH = 8, WIDE = 64;  // words and columns of a window
@@ -46,6 +46,7 @@ void main() {
         ivec2 cell = ivec2(trace.i, trace.j) - 1, place = cell / region_size;
         int region = region_at(place);
         if (region < 0) break;
+        region += first_region;
         ivec2 first = place * region_size, last = cell - first;
         uint words = uint(region) * uint(region_words);
         int columns = pair_at(uint(region)).target_length, lane = last.x / ROWS;

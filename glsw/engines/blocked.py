@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -44,6 +45,7 @@ _TRACERS = 64  # invocations of blocked_trace.comp
 _WINDOW = 8, 64  # words and columns of it
 _MAX_WINDOWS = 400  # of a dispatch: 137 rounds of loops each, see MAX_ROUNDS
 _MAX_TOGETHER, _BORDERS = 2**10, 32  # pairs computed at once; bytes of a residue for borders
+_CELLS_OF_MEMORY = 64  # of pairs whose alignments are computed at once, so that more is kept of each
 _SHARES = 2, 4, 16, 32  # parts of the memory for what is kept of the table, of regions in it ...
 _DIRECTIONS_SHARE = 8
 _WORTHWHILE = 6  # regions at once, for which more is computed again than for one at a time
@@ -146,31 +148,34 @@ class Blocked(Tiled, ComputeEngine):
         self.check(batch)
         cells = BestCells.zeros(len(batch))
         runs = [np.empty(0, np.uint32)] * len(batch)
-        for p, (region,) in self._tables(batch, most=1):
-            self._start([region])
-            grid = self._grid(region, level=0)
-            kept = None if grid.empty else self._keep_borders(region, grid, 1)
+        for pairs, tables in self._tables(batch, cells=_CELLS_OF_MEMORY * self._memory):
+            self._start(tables)
+            whole, count = enclosing(tables), len(tables)
+            grid = self._grid(whole, 0, count)
+            kept = None if grid.empty else self._keep_borders(whole, grid, count)
             self._fill(
-                [region],
+                tables,
                 kept,
                 ends=True,
-                prune=self._prunes(region) and kept is not None,
+                prune=self._prunes(whole) and kept is not None,
                 directions=kept is None,
                 progress=progress,
             )
-            best = self._best_cells(self._tiles(region)[0], 1)
-            check_scores(self, batch.select(p), best.score)
-            check_cells(self, batch.lengths[p], best)
-            cells.put(p, best)
-            if best.score[0]:
-                trace = Trace(int(best.i[0]), int(best.j[0]), _STOP)
-                found = [runs[int(p[0])]]
+            best = self._best_cells(self._tiles(whole)[0], count)
+            check_scores(self, batch.select(pairs), best.score)
+            check_cells(self, batch.lengths[pairs], best)
+            cells.put(pairs, best)
+            for k in np.flatnonzero(best.score).tolist():
+                table, p = tables[k], int(pairs[k])
+                trace = Trace(int(best.i[k]), int(best.j[k]), _STOP)
+                found = [runs[p]]
                 if kept is None:
-                    whole = Band(region, (region.m, region.n), region.m, region.n, 1)
-                    self._follow(whole, trace, found)
+                    band = Band(table, (table.m, table.n), table.m, table.n, 1)
+                    self._follow(band, trace, found, k, whole)
                 else:
-                    self._cross(kept, trace, int(best.score[0]), found)
-                runs[int(p[0])] = np.concatenate(found)
+                    own = kept._replace(region=table, start=k * kept.size)
+                    self._cross(own, trace, int(best.score[k]), found)
+                runs[p] = np.concatenate(found)
         ends = self.ends_of(batch, cells)
         for without in np.flatnonzero(np.minimum(ends.query_end, ends.target_end) == 0).tolist():
             runs[without] = runs[without][:0]  # gaps alone
@@ -190,11 +195,11 @@ class Blocked(Tiled, ComputeEngine):
         return max(8 * n, 2 * 8 * m)
 
     def _tables(
-        self, batch: Batch, most: int = _MAX_TOGETHER
+        self, batch: Batch, cells: float = math.inf
     ) -> Iterator[tuple[npt.NDArray[np.intp], list[Region]]]:
         """Upload the sequences; yield pairs that have cells, and their whole tables.
 
-        So many at most of them are computed together, and as many as the memory allows.
+        Computed together are as many as the memory allows, of so many cells or one alone.
         """
         self.upload_sequences(batch)
         pairs: list[int] = []
@@ -209,7 +214,11 @@ class Blocked(Tiled, ComputeEngine):
             table = Region(query, target, 0, 0, m, n, corner, batch.mask(p))
             longest = np.maximum(longest, batch.lengths[p])
             together = len(tables) + 1
-            if together > most or together * _BORDERS * longest.sum() > room:
+            if (
+                together > _MAX_TOGETHER
+                or together * _BORDERS * longest.sum() > room
+                or together * float(longest.prod()) > cells
+            ):
                 yield from self._shaped(pairs, tables)
                 pairs, tables, longest = [], [], batch.lengths[p]
             pairs.append(p)
@@ -302,12 +311,18 @@ class Blocked(Tiled, ComputeEngine):
         band = band._replace(size=1)
         return band, self._grid(band.regions()[0], grid.level)
 
-    def _follow(self, band: Band, trace: Trace, runs: _Runs) -> Trace:
-        """Walk along the directions of regions; see blocked_trace.comp."""
+    def _follow(
+        self, band: Band, trace: Trace, runs: _Runs, first: int = 0, widest: Region | None = None
+    ) -> Trace:
+        """Walk along the directions of regions; see blocked_trace.comp.
+
+        Those of the first one are where number ``first`` of regions like the widest has them.
+        """
         program = self.program("blocked_trace.comp", WORKGROUP=self._lanes, TRACERS=_TRACERS)
         around = band.around
         self._describe_band(program, band)
-        program["region_words"] = self._direction_bytes(enclosing(band.regions())) // 4
+        widest = widest or enclosing(band.regions())
+        program["region_words"], program["first_region"] = self._direction_bytes(widest) // 4, first
         program["windows"] = _MAX_WINDOWS
         start = np.array([trace.i - around.i, trace.j - around.j, trace.gap, 0], np.int32)
         self.upload(gl.TRACES, start)
@@ -333,16 +348,19 @@ class Blocked(Tiled, ComputeEngine):
 
     # Rows and columns that are kept.
 
-    def _grid(self, region: Region, level: int) -> Grid:
-        """Return how far apart rows and columns of tiles are to be kept; empty if none need be."""
+    def _grid(self, region: Region, level: int, count: int = 1) -> Grid:
+        """Return how far apart rows and columns of tiles are to be kept; empty if none need be.
+
+        There are ``count`` such regions.
+        """
         rows, columns = self._tiles(region)
-        wanted = min(self._ahead, _WORTHWHILE) if level else 1
+        wanted = min(self._ahead, _WORTHWHILE) if level else count
         room, needed = self._room_of_directions, self._direction_bytes(region)
-        if rows == columns == 1 or needed * wanted <= room:
+        if (rows == columns == 1 and count == 1) or needed * wanted <= room:
             return Grid()
         share = min(self._spare // _share(level), self.device.info.limits["max_storage_block"])
         side = self._side(region, share // wanted)
-        if side * side // 2 * wanted > room:
+        if level and side * side // 2 * wanted > room:
             side = self._side(region, share)
         spacing = -(-side // self._height), -(-side // self._columns)
         if spacing[0] >= rows and spacing[1] >= columns:

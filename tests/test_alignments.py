@@ -26,7 +26,7 @@ from glsw.verbs import alignments
 TOY = custom("ABC")
 # Work groups so small that short sequences take several strips, and checkpoints between them.
 # Tiles, too, of which several are kept and computed again.
-MASKED = (
+WITH_MASKS = (
     (Diagonal, {}),
     (Diagonal, {"workgroup": 1}),
     (Diagonal, {"workgroup": 2, "spacing": 1}),
@@ -34,7 +34,7 @@ MASKED = (
     (Blocked, {}),
     (Blocked, {"workgroup": 1, "columns": 4, "memory": 3000}),
     (Blocked, {"workgroup": 2, "columns": 6, "rows": 4, "memory": 1000, "prune": True}),
-    (Blocked, {"workgroup": 1, "columns": 8, "memory": 20_000, "ahead": 30}),
+    (Blocked, {"workgroup": 1, "columns": 8, "memory": 60_000, "ahead": 30}),
 )
 
 
@@ -145,14 +145,14 @@ def aligner(request, device):
 
 @pytest.fixture(scope="module")
 def with_masks(device):
-    """``with_masks(scoring)``: the engines `MASKED`."""
+    """``with_masks(scoring)``: the engines `WITH_MASKS`."""
     if not device.info.compute:
         pytest.skip(f"{device.info.name} has no compute shaders")
     made = {}
 
     def with_masks(scoring):
         if scoring not in made:
-            made[scoring] = [kind(scoring, device, **options) for kind, options in MASKED]
+            made[scoring] = [kind(scoring, device, **options) for kind, options in WITH_MASKS]
         return made[scoring]
 
     return with_masks

@@ -45,7 +45,7 @@ _TRACERS = 64  # invocations of blocked_trace.comp
 _WINDOW = 8, 64  # words and columns of it
 _MAX_WINDOWS = 400  # of a dispatch: 137 rounds of loops each, see MAX_ROUNDS
 _MAX_TOGETHER, _BORDERS = 2**10, 32  # pairs computed at once; bytes of a residue for borders
-_CELLS_OF_MEMORY = 64  # of pairs whose alignments are computed at once, so that more is kept of each
+_CELLS_OF_MEMORY = 64  # of pairs aligned at once, a byte: so that enough is kept of each
 _SHARES = 2, 4, 16, 32  # parts of the memory for what is kept of the table, of regions in it ...
 _DIRECTIONS_SHARE = 8
 _WORTHWHILE = 6  # regions at once, for which more is computed again than for one at a time
@@ -186,7 +186,7 @@ class Blocked(Tiled, ComputeEngine):
         for m in lengths.tolist() if (lengths >= _LONG).any() else ():
             self._shape(m)
             own: dict[str, int | None] = {"WORKGROUP": self._lanes}
-            options = {"PRUNE": None, "DIRECTIONS": 1, "PACKED": None}
+            options = {"PRUNE": None, "DIRECTIONS": 1, "MASKED": None, "PACKED": None}
             yield "blocked.comp", {**own, "COLUMNS": self._columns, "ENDS": 1, **options}
             yield "blocked_trace.comp", own | {"TRACERS": _TRACERS}
 

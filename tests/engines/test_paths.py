@@ -308,9 +308,9 @@ def test_blocked_divides_boxes_again_and_again(device, monkeypatch, memory, leve
     case = Case("relatives", scoring, relatives(9, (600,)))
     seen, grid_of = set(), Blocked._grid
 
-    def watched(self, box, level):
+    def watched(self, box, level, *count):
         seen.add(level)
-        return grid_of(self, box, level)
+        return grid_of(self, box, level, *count)
 
     monkeypatch.setattr(Blocked, "_grid", watched)
     judge_paths(Blocked(scoring, device, workgroup=1, columns=4, memory=memory), case)

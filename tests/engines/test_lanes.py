@@ -31,7 +31,7 @@ from glsw.engines.lanes.geometry import (
     Geometry,
     Limits,
 )
-from glsw.engines.lanes.pipeline import mirror
+from glsw.engines.lanes.pipeline import Pipeline, mirror
 from glsw.engines.lanes.rows import Placed, group_of, joined, query_profile, together
 from glsw.engines.lanes.slices import Queue
 from glsw.engines.lanes.targets import SortedTargets
@@ -229,8 +229,7 @@ def test_long_targets_get_chains_or_go_elsewhere(device, number, options):
 )
 def test_few_targets_are_long(lengths, queries, long):
     targets = Sequences(np.zeros(sum(lengths), np.uint8), np.cumsum([0, *lengths]))
-    which = np.arange(len(lengths), dtype=np.int32)
-    found = SortedTargets.of(targets, which, long_apart=True, queries=queries)
+    found = SortedTargets.of(targets, long_apart=True, queries=queries)
     assert [len(share.order) for share, is_long in found.shares if is_long] == [long][: long > 0]
 
 
@@ -392,13 +391,13 @@ def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
     queries, part = Sequences.of(database(61, 12, 60, empty=False)), Sequences.of(database(62, 50))
     groups = groups_in(together(engine.geometries, queries.lengths, len(part)))
     letters = [int(group["length"].sum()) for group in groups]
-    rounds, round_of = [], Lanes.round_of
+    rounds, begin = [], Pipeline._begin
 
-    def watched(self, some, rows, *rest):
-        rounds.append(int(rows["group"][-1]) + 1)
-        return round_of(self, some, rows, *rest)
+    def watched(self, work):
+        rounds.append(int(work.rows["group"][-1]) + 1)
+        return begin(self, work)
 
-    monkeypatch.setattr(Lanes, "round_of", watched)
+    monkeypatch.setattr(Pipeline, "_begin", watched)
     for cells, first in ((1, 1), (sum(letters[:2]) * len(part.residues) + 1, 3), (2**40, None)):
         limits = Limits(first_cells=cells)
         engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=limits)

@@ -10,6 +10,7 @@ from cases import groups_in, standing_in
 from glsw.alignment.batch import Batch
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometries, Geometry, Limits
+from glsw.engines.lanes.pipeline import Pipeline
 from glsw.engines.lanes.rows import Placed, group_of, joined, lane_infos, taken, together
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import BoundedTile, ScanTile
@@ -155,9 +156,11 @@ def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
         limits = Limits(work=1, first_cells=cells)
         engine = on_hardware(device, number, limits, rows=8, chain=2)
         ran = []
-        round_of = Lanes.round_of
+        begin = Pipeline._begin
         monkeypatch.setattr(
-            Lanes, "round_of", lambda *a, of=round_of, to=ran: to.append(a[2]) or of(*a)
+            Pipeline,
+            "_begin",
+            lambda self, work, of=begin, to=ran: to.append(work.rows) or of(self, work),
         )
         (found,) = engine.scan([ScanTile(own, own)])
         assert found.tolist() == want.tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import chain, groupby
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import moderngl
@@ -14,10 +14,8 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells
-from glsw.cores import in_threads
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE, DeviceInfo
-from glsw.engines.answers import check_found
 from glsw.engines.base import (
     ALL_MODES,
     USUAL,
@@ -31,14 +29,13 @@ from glsw.engines.base import (
 from glsw.engines.gl import SUBSTITUTION, ComputeEngine
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.geometry import (
-    INT32,
     TOO_HIGH,
     Geometries,
     Geometry,
     Limits,
     profile_letters,
 )
-from glsw.engines.lanes.jobs import Job, Round
+from glsw.engines.lanes.jobs import Job
 from glsw.engines.lanes.own_queries import (
     Share,
     computes_own_queries,
@@ -46,12 +43,10 @@ from glsw.engines.lanes.own_queries import (
     scores_of_pairs,
     shares_of,
 )
-from glsw.engines.lanes.pipeline import Matrices
+from glsw.engines.lanes.pipeline import Matrices, Scores
 from glsw.engines.lanes.rows import (
     Placed,
     Rows,
-    bounds_of,
-    group_of,
     joined,
     only,
     profile_buffer,
@@ -79,19 +74,13 @@ from glsw.engines.tiles import BoundedTile, Passing, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of
-from glsw.sequences.tiles import cut
 
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
 _USUAL_SHARE = 4  # usual chains may compute pairs of one in so many of the most cells
-_NOTHING = object()
-Scores: TypeAlias = npt.NDArray[np.int32]
 _SPARSE = 4  # pairs of all queries and targets, for each that is needed
-_MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
 _FROM_THE_FIRST = np.zeros(1, np.intp)
-_NO_SCORE = -(2**31) + 1  # of global alignments, which may be negative
 _PLAIN = {"subgroups": False, "number": "int32"}
-_LEAST_BLOCK, _BLOCKS = 2**20, 8  # bytes of scores that a thread puts in place, and such blocks
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
 
@@ -195,7 +184,6 @@ class Lanes(ComputeEngine):
             self.wrong_from = TOO_HIGH
             self._uniforms["ends_in_any_row"] = int(ends.right_insertion != scoring.insertion)
         self.large_profile = limits.profile
-        self.meanwhile: Iterator[None] = iter(())
         self.geometries = Geometries(
             scoring,
             self.device.info,
@@ -273,18 +261,13 @@ class Lanes(ComputeEngine):
                 found.score[~short] = self.rest(batch.select(np.flatnonzero(~short)), progress)
             return found
         in_order = np.argsort(batch.query_index, kind="stable")
-        until = np.cumsum(counts)
-        for q in used.tolist():
-            chosen = in_order[until[q] - counts[q] : until[q]]
-            query, of_query = batch.queries.part(slice(q, q + 1)), batch.target_index[chosen]
-            m = len(query.residues)
-            targets = self.targets_of(batch.targets, of_query, m)
-            done = self.round_of(query, group_of([[(m, 0)]]), targets, progress)
-            for _ in done.slices:
-                self.do_meanwhile()
-            scores = self.room_for(query.lengths, batch.targets.lengths[of_query])
-            self.finish(done, self.scores_of(done.jobs), scores)
-            found.score[chosen] = scores[0]
+        chosen = [
+            in_order[stop - counts[q] : stop]
+            for q, stop in zip(used.tolist(), np.cumsum(counts)[used].tolist(), strict=True)
+        ]
+        tiles = _tiles_of(batch, used.tolist(), chosen)
+        for pairs, scores in zip(chosen, self.scan(tiles, progress=progress), strict=True):
+            found.score[pairs] = scores[0]
         found.score[:] += self._offset(batch)
         found.score[(batch.lengths == 0).any(axis=1)] = 0  # see `finished`
         return found
@@ -293,22 +276,6 @@ class Lanes(ComputeEngine):
         """Return by how much `best` is higher than the scores of pairs."""
         lengths = batch.query_lengths, batch.target_lengths
         return self.scoring.score_offset(*lengths).astype(np.int32)
-
-    def room_for(
-        self, m: npt.NDArray[np.int64], n: npt.NDArray[np.int64], *, whole: bool = True
-    ) -> Scores:
-        """Return room for scores of these lengths, with those of sequences without letters.
-
-        The shape is (queries, targets). Unless the ``whole`` is computed, others are lower than
-        any score.
-        """
-        found = np.empty((len(m), len(n)), np.int32)
-        ends = self.scoring.end_gaps
-        if not whole:
-            found[:] = _NO_SCORE if ends else 0
-        found[m == 0] = ends.alone(0, n) if ends else 0
-        found[:, n == 0] = ends.alone(m, 0)[:, None] if ends else 0
-        return found
 
     def scores_each(
         self, batches: Iterable[Batch], *, progress: Progress | None = None
@@ -378,99 +345,19 @@ class Lanes(ComputeEngine):
             first = np.zeros(self.limits.first_use, np.uint8)
             self.device.write(self.reserve(BORDERS, size), first)
 
-    def do_meanwhile(self) -> bool:
-        """Do a step of what should be done while the device is busy; False if there is none."""
-        return next(self.meanwhile, _NOTHING) is None
-
-    def targets_of(
-        self, sequences: Sequences, which: npt.NDArray[np.int32], m: int, queries: int = 1
-    ) -> SortedTargets:
+    def targets_of(self, sequences: Sequences, m: int, queries: int = 1) -> SortedTargets:
         """Return targets for queries of up to m letters, see `TargetStore.sorted`."""
         apart = not self.on_software and not self.geometries.chain
         most = self.limits.cells // max(1, m)
         all_of_them = int(sequences.lengths.max(initial=0))
         longest = min(self.limits.longest, most if self.rest is not None else all_of_them)
         bounds = min(longest, all_of_them), min(most // _USUAL_SHARE, all_of_them)
-        return self.targets.sorted(
-            sequences, which, long_apart=apart, queries=queries, longest=bounds
-        )
+        return self.targets.sorted(sequences, long_apart=apart, queries=queries, longest=bounds)
 
     def pack(self, share: Targets, geometry: Geometry) -> PackedTargets:
         """Have targets in words of columns; all that the geometry needs is proved before."""
         self.prove([geometry])
         return self.targets.pack(share, geometry, self._workgroup or 0)
-
-    def round_of(
-        self,
-        queries: Sequences,
-        rows: Rows,
-        targets: SortedTargets,
-        progress: Progress,
-        needed: npt.NDArray[np.intp] | None = None,
-    ) -> Round:
-        """Make the jobs of groups of queries, whose work overlaps.
-
-        ``needed`` is what `SortedTargets.first_needed` returns; targets before score 0.
-        """
-        jobs: list[Job] = []
-        groups = len(bounds_of(rows)) - 1
-        first, before = np.zeros(groups, np.intp), 0
-        for share, long in targets.shares:
-            if needed is not None:
-                first = np.maximum(needed - before, 0)
-            before += len(share.order)
-            for some, geometry in stacks(self.geometries, rows, long):
-                numbers = [k for k in some if first[k] < len(share.order)]
-                if not numbers:
-                    continue
-                packed, own = self.pack(share, geometry), only(rows, numbers)
-                strips = int(Placed(own, geometry).strips.max())
-                profile = geometry.size(profile_letters(self.scoring)) * strips
-                columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
-                scores = 4 * packed.row_size * int(np.bincount(own["group"]).max())
-                size = max(profile, scores, columns * geometry.border)
-                most = max(1, min(_MAX_STACKED_BYTES // size, self.limits.groups))
-                for start in range(0, len(numbers), most):
-                    stack = numbers[start : start + most]
-                    jobs.append(self.job(queries, only(rows, stack), share, geometry, first[stack]))
-        for job in jobs:  # loading a program takes milliseconds: not between two slices
-            self.program("lanes.comp", **job.geometry.defines)
-        slices = self.queue.slices_of(jobs, progress)
-        return Round(queries, rows, targets, jobs, slices, progress, needed is None)
-
-    def finish(self, done: Round, stored: list[Scores], found: Scores) -> None:
-        """Put the scores of a round into rows of `room_for`, one for each of all queries.
-
-        ``stored`` is what `scores_of` returns for its jobs.
-        """
-        targets, rows = done.targets, done.rows[done.rows["length"] > 0]
-        numbers, which, beyond = rows["query"], targets.which, targets.beyond
-        longest = max((int(share.lengths[0]) for share, _ in targets.shares), default=0)
-        size = int(rows["length"].max(initial=0)), longest
-        can = np.zeros(len(found), np.bool_)  # whether a query has scores that floats do not hold
-        if self.geometries.number != INT32:
-            most = rows["length"].astype(np.int64) * self.scoring.maximum
-            can[numbers] = (most >= self.wrong_from) if self.scoring.local else True
-        total = sum(each.nbytes for each in stored)
-        block = min(self.limits.block, max(_LEAST_BLOCK, total // _BLOCKS))
-        blocks = [
-            (job.targets.positions, job.rows["query"][some], scores[some])
-            for job, scores in zip(done.jobs, stored, strict=True)
-            for some in cut([offsets_of(np.full(len(scores), scores[0].nbytes))], [block])
-        ]
-        put = partial(_put, found, can, self.wrong_from)
-        large = len(blocks) > len(stored)
-        parts = in_threads(put, blocks) if large else [*map(put, blocks)]
-        if parts:
-            extremes, *high = (np.concatenate(each) for each in zip(*parts, strict=True))
-            if len(high[0]):
-                query, target = high
-                exact = self.exact(done.queries, targets.sequences, query, which[target])
-                found[query, target] = exact
-            check_found(self, extremes, *size, all_there=done.whole)
-        query, target = np.repeat(numbers, len(beyond)), np.tile(beyond, len(numbers))
-        exact = self.exact(done.queries, targets.sequences, query, which[target], done.progress)
-        found[query, target] = exact
 
     def exact(
         self,
@@ -612,28 +499,13 @@ class Lanes(ComputeEngine):
         self.memory_used = max(self.memory_used, used)
 
 
-def _put(
-    found: Scores,
-    can: npt.NDArray[np.bool_],
-    wrong_from: int,
-    block: tuple[npt.NDArray[np.intp] | slice, npt.NDArray[np.int32], Scores],
-) -> tuple[Scores, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Put some scores in their place; ``block`` has where they belong in a row, queries, and them.
-
-    Return the least and the highest one, and the queries and targets of those that may be wrong,
-    of the queries that ``can`` have such: these do not count.
-    """
-    positions, query, scores = block
-    if isinstance(positions, slice):
-        found[query, positions] = scores
-    else:
-        found[query[:, None], positions] = scores
-    high, extremes = np.empty((2, 0), np.intp), [scores.min(), scores.max()]
-    if extremes[1] >= wrong_from and can[query].any():
-        wrong = (scores >= wrong_from) & can[query][:, None]
-        high = np.array(np.nonzero(wrong))
-        scores = scores[~wrong]
-        targets = np.arange(found.shape[1])[positions]
-        high[0], high[1] = query[high[0]], targets[high[1]]
-        extremes = [scores.min(), scores.max()] if scores.size else []
-    return np.array(extremes, np.int32), high[0], high[1]
+def _tiles_of(
+    batch: Batch, queries: Sequence[int], pairs: Sequence[npt.NDArray[np.intp]]
+) -> Iterator[ScanTile]:
+    """Yield each query with its targets; the same targets again if they are those before."""
+    targets, which = batch.targets, np.arange(len(batch.targets), dtype=np.int32)
+    for q, each in zip(queries, pairs, strict=True):
+        own = batch.target_index[each]
+        if not np.array_equal(own, which):
+            targets, which = batch.targets.select(own), own
+        yield ScanTile(batch.queries.part(slice(q, q + 1)), targets)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,10 +16,8 @@ from glsw.engines.lanes.targets import (
     QUERY_PROFILE,
     SCORES,
     PackedTargets,
-    SortedTargets,
     Targets,
 )
-from glsw.sequences.encoded import Sequences
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,30 +124,3 @@ class Job(WorkGroups):
     def scores_of(self, content: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
         """Return the scores in what was read, shape (queries, targets)."""
         return content.view(np.int32).reshape(len(self.rows), -1)[:, :-1]
-
-
-@dataclass(eq=False)
-class Round:
-    """Groups of queries whose work overlaps, and the jobs that compute their scores.
-
-    Parameters
-    ----------
-    queries : Sequences
-    rows : Rows
-        All queries that are computed.
-    targets : SortedTargets
-    jobs : list of Job
-    slices : iterator
-        Queues a slice of time at each step; the device has done all when it ends.
-    progress : callable
-    whole : bool
-        Whether each query meets each target.
-    """
-
-    queries: Sequences
-    rows: Rows
-    targets: SortedTargets
-    jobs: list[Job]
-    slices: Iterator[None]
-    progress: Callable[[int], None]
-    whole: bool = True

@@ -5,28 +5,36 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.cores import in_threads
-from glsw.engines.base import Proportion
-from glsw.engines.lanes.jobs import Round
-from glsw.engines.lanes.rows import Rows, bounds_of, joined, only, stacked, together
+from glsw.engines.answers import check_found
+from glsw.engines.base import Progress, Proportion
+from glsw.engines.lanes.geometry import INT32, profile_letters
+from glsw.engines.lanes.jobs import Job
+from glsw.engines.lanes.rows import Placed, Rows, bounds_of, joined, only, stacked, stacks, together
+from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.tiles import ScanTile
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.tiles import cut
 
 if TYPE_CHECKING:
-    from glsw.engines.base import Progress
     from glsw.engines.lanes.engine import Lanes
 
 _MAX_SCORE_BYTES = 2**28
+_MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
+_LEAST_BLOCK, _BLOCKS = 2**20, 8  # bytes of scores that a thread puts in place, and such blocks
+_NO_SCORE = -(2**31) + 1  # of global alignments, which may be negative
 _MAX_QUERIES = 2048
 _FIRST_QUERIES = 256  # so that the device has work soon
 _MIRRORED = 128  # rows and columns that lie in the cache of a processor
 _MANY = 8  # of these rows, from which on threads share them
+Scores: TypeAlias = npt.NDArray[np.int32]
 TileT = TypeVar("TileT", bound=ScanTile)
 FoundT = TypeVar("FoundT")
 StoredT = TypeVar("StoredT")
@@ -59,6 +67,27 @@ class Work(Generic[FoundT]):
     last: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Round(Generic[FoundT]):
+    """The jobs that compute the scores of some queries of a task.
+
+    Parameters
+    ----------
+    work : Work
+    targets : SortedTargets
+    jobs : list of Job
+    slices : iterator
+        Queues a slice of time at each step; the device has done all when it ends.
+    progress : callable
+    """
+
+    work: Work[FoundT]
+    targets: SortedTargets
+    jobs: list[Job]
+    slices: Iterator[None]
+    progress: Progress
+
+
 class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
     """Computes tiles one after the other, and prepares the next one meanwhile.
 
@@ -69,45 +98,44 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
     def __init__(self, engine: Lanes, tiles: Iterable[TileT], progress: Progress) -> None:
         self._engine, self._progress = engine, progress
         self._works = self._work_of(tiles)
-        self._next: tuple[Work[FoundT] | None, Round | None] = None, None
+        self._next: tuple[Work[FoundT] | None, Round[FoundT] | None] = None, None
         self._begun = engine.on_software
 
     @abstractmethod
     def room(self, tile: TileT) -> FoundT:
         """Return what is to be filled by a tile."""
 
-    def get_ready_to_read(self, work: Work[FoundT], current: Round) -> None:
+    def get_ready_to_read(self, current: Round[FoundT]) -> None:
         """Do what `reading` needs while the device is busy; called several times."""
 
     @abstractmethod
-    def reading(self, work: Work[FoundT], done: Round) -> Callable[[], StoredT]:
+    def reading(self, done: Round[FoundT]) -> Callable[[], StoredT]:
         """Begin to read what some queries of a task have found; return what returns it."""
 
     @abstractmethod
-    def keep(self, work: Work[FoundT], done: Round, stored: StoredT) -> None:
+    def keep(self, done: Round[FoundT], stored: StoredT) -> None:
         """Take what has been read."""
 
     def run(self) -> Iterator[FoundT]:
         """Yield what each task has found."""
-        engine = self._engine
-        work = next(self._works, None)
+        engine, work = self._engine, next(self._works, None)
         current = self._started(work) if work else None
-        while work and current:
-            part = work.part
-            engine.meanwhile = self._look_ahead(part)
+        while current:
+            work = current.work
+            ahead = self._look_ahead(work.part)
             while True:  # two slices are queued
                 if engine.hints.rate is not None:  # it decides how many queries follow
-                    engine.do_meanwhile()
-                    self.get_ready_to_read(work, current)
+                    next(ahead, None)
+                    self.get_ready_to_read(current)
                 if next(current.slices, self) is self:
                     break
-            while engine.do_meanwhile():
+            for _ in ahead:
                 pass
             following, prepared = self._next
-            read = self.reading(work, current)
+            read = self.reading(current)
             if prepared:
                 engine.queue.ahead(prepared.slices)
-            self.keep(work, current, read())
+            self.keep(current, read())
             engine.targets.forget_before()
             current = prepared
             if following and not current:
@@ -117,9 +145,8 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
                 yield work.found
             if following and packings != engine.targets.packings:  # the caller has used the engine
                 current = self._started(following)
-            work = following
 
-    def _started(self, work: Work[FoundT]) -> Round:
+    def _started(self, work: Work[FoundT]) -> Round[FoundT]:
         """Make the jobs of some queries, and queue the first slices of their work."""
         found = self._begin(work)
         self._engine.queue.ahead(found.slices)
@@ -139,25 +166,55 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
         if same or not large or len(part.residues) <= small:
             self._next = following, self._begin(following)
 
-    def _begin(self, work: Work[FoundT]) -> Round:
+    def _begin(self, work: Work[FoundT]) -> Round[FoundT]:
         """Make the jobs of some queries; nothing is queued yet but the packing of targets."""
-        engine = self._engine
+        engine, rows = self._engine, work.rows
         engine.device.activate()
-        which = np.arange(len(work.part), dtype=np.int32)
         longest = int(work.queries.lengths.max(initial=0))
-        targets = engine.targets_of(work.part, which, longest, work.stacked)
-        rows = work.rows
+        targets = engine.targets_of(work.part, longest, work.stacked)
         if not self.halved(work.queries, work.part):
-            return engine.round_of(work.queries, rows, targets, self._progress)
-        report, needed = Proportion(self._progress), targets.first_needed(rows)
-        found = engine.round_of(work.queries, rows, targets, report, needed)
-        letters = int(rows["length"].sum())
-        beyond = targets.beyond
-        long = letters * int(work.part.lengths[beyond].sum())
-        whole = letters * len(work.part.residues)
-        report.expect(sum(job.useful for job in found.jobs), whole - long)
-        report.expect(long, long)
-        return found
+            jobs = self._jobs_of(work, targets, np.zeros(len(bounds_of(rows)) - 1, np.intp))
+            report = self._progress
+        else:
+            jobs = self._jobs_of(work, targets, targets.first_needed(rows))
+            letters = int(rows["length"].sum())
+            long = letters * int(work.part.lengths[targets.beyond].sum())
+            whole = letters * len(work.part.residues)
+            report = expected = Proportion(self._progress)
+            expected.expect(sum(job.useful for job in jobs), whole - long)
+            expected.expect(long, long)
+        return Round(work, targets, jobs, engine.queue.slices_of(jobs, report), report)
+
+    def _jobs_of(
+        self, work: Work[FoundT], targets: SortedTargets, needed: npt.NDArray[np.intp]
+    ) -> list[Job]:
+        """Make the jobs of groups of queries, whose work overlaps.
+
+        ``needed`` has the first target that each group needs, see `SortedTargets.first_needed`;
+        targets before it score 0.
+        """
+        engine, rows, jobs, before = self._engine, work.rows, [], 0
+        for share, long in targets.shares:
+            first = np.maximum(needed - before, 0)
+            before += len(share.order)
+            for some, geometry in stacks(engine.geometries, rows, long):
+                numbers = [k for k in some if first[k] < len(share.order)]
+                if not numbers:
+                    continue
+                packed, own = engine.pack(share, geometry), only(rows, numbers)
+                strips = int(Placed(own, geometry).strips.max())
+                profile = geometry.size(profile_letters(engine.scoring)) * strips
+                columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
+                scores = 4 * packed.row_size * int(np.bincount(own["group"]).max())
+                size = max(profile, scores, columns * geometry.border)
+                most = max(1, min(_MAX_STACKED_BYTES // size, engine.limits.groups))
+                for start in range(0, len(numbers), most):
+                    stack = numbers[start : start + most]
+                    each = only(rows, stack)
+                    jobs.append(engine.job(work.queries, each, share, geometry, first[stack]))
+        for job in jobs:  # loading a program takes milliseconds: not between two slices
+            engine.program("lanes.comp", **job.geometry.defines)
+        return jobs
 
     def halved(self, queries: Sequences, part: Sequences) -> bool:
         """Tell whether each pair is computed in one order only."""
@@ -205,34 +262,60 @@ def _first_of(tables: Iterator[Rows], queries: int, letters: float) -> tuple[Row
     return joined(found), []
 
 
-class Matrices(Pipeline[ScanTile, npt.NDArray[np.int32], list[npt.NDArray[np.int32]]]):
+class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
     """Computes all scores of each task, shape (queries, targets)."""
 
-    def room(self, tile: ScanTile) -> npt.NDArray[np.int32]:
-        """Return room for all scores."""
-        whole = not self.halved(tile.queries, tile.targets)
-        return self._engine.room_for(tile.queries.lengths, tile.targets.lengths, whole=whole)
+    def room(self, tile: ScanTile) -> Scores:
+        """Return room for all scores, with those of sequences without letters.
 
-    def get_ready_to_read(self, work: Work[npt.NDArray[np.int32]], current: Round) -> None:
+        Where a pair is computed in one order only, the other one has less than any score.
+        """
+        m, n = tile.queries.lengths, tile.targets.lengths
+        found, ends = np.empty((len(m), len(n)), np.int32), self._engine.scoring.end_gaps
+        if self.halved(tile.queries, tile.targets):
+            found[:] = _NO_SCORE if ends else 0
+        found[m == 0] = ends.alone(0, n) if ends else 0
+        found[:, n == 0] = ends.alone(m, 0)[:, None] if ends else 0
+        return found
+
+    def get_ready_to_read(self, current: Round[Scores]) -> None:
         """Have memory for the scores."""
         self._engine.device.readback.reserve(sum(job.score_bytes for job in current.jobs))
 
-    def reading(
-        self, work: Work[npt.NDArray[np.int32]], done: Round
-    ) -> Callable[[], list[npt.NDArray[np.int32]]]:
+    def reading(self, done: Round[Scores]) -> Callable[[], list[Scores]]:
         """Begin to read the scores of the jobs of a round."""
         return self._engine.reading(done.jobs)
 
-    def keep(
-        self,
-        work: Work[npt.NDArray[np.int32]],
-        done: Round,
-        stored: list[npt.NDArray[np.int32]],
-    ) -> None:
+    def keep(self, done: Round[Scores], stored: list[Scores]) -> None:
         """Put the scores in place."""
-        self._engine.finish(done, stored, work.found)
-        if work.last and self.halved(work.queries, work.part):
-            mirror(work.found)
+        engine, work, beyond = self._engine, done.work, done.targets.beyond
+        rows, found = work.rows[work.rows["length"] > 0], work.found
+        numbers, halved = rows["query"], self.halved(work.queries, work.part)
+        can = np.zeros(len(found), np.bool_)  # whether a query has scores that floats do not hold
+        if engine.geometries.number != INT32:
+            most = rows["length"].astype(np.int64) * engine.scoring.maximum
+            can[numbers] = (most >= engine.wrong_from) if engine.scoring.local else True
+        total = sum(each.nbytes for each in stored)
+        block = min(engine.limits.block, max(_LEAST_BLOCK, total // _BLOCKS))
+        blocks = [
+            (job.targets.positions, job.rows["query"][some], scores[some])
+            for job, scores in zip(done.jobs, stored, strict=True)
+            for some in cut([offsets_of(np.full(len(scores), scores[0].nbytes))], [block])
+        ]
+        put = partial(_put, found, can, engine.wrong_from)
+        large = len(blocks) > len(stored)
+        parts = in_threads(put, blocks) if large else [*map(put, blocks)]
+        if parts:
+            extremes, query, target = (np.concatenate(each) for each in zip(*parts, strict=True))
+            found[query, target] = engine.exact(work.queries, work.part, query, target)
+            longest = max(int(share.lengths[0]) for share, _ in done.targets.shares)
+            size = int(rows["length"].max(initial=0)), longest
+            check_found(engine, extremes, *size, all_there=not halved)
+        query, target = np.repeat(numbers, len(beyond)), np.tile(beyond, len(numbers))
+        exact = engine.exact(work.queries, work.part, query, target, done.progress)
+        found[query, target] = exact
+        if work.last and halved:
+            mirror(found)
 
     def halved(self, queries: Sequences, part: Sequences) -> bool:
         """Tell whether the queries are the targets, and the order of a pair makes no difference.
@@ -260,3 +343,30 @@ def mirror(scores: npt.NDArray[np.int32]) -> None:
             scores[rows, columns], scores[columns, rows] = higher, higher.T
 
     in_threads(mirror_rows, range(0, len(scores), _MIRRORED)[::-1], _MANY)
+
+
+def _put(
+    found: Scores,
+    can: npt.NDArray[np.bool_],
+    wrong_from: int,
+    block: tuple[npt.NDArray[np.intp] | slice, npt.NDArray[np.int32], Scores],
+) -> tuple[Scores, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Put some scores in their place; ``block`` has where they belong in a row, queries, and them.
+
+    Return the least and the highest one, and the queries and targets of those that may be wrong,
+    of the queries that ``can`` have such: these do not count.
+    """
+    positions, query, scores = block
+    if isinstance(positions, slice):
+        found[query, positions] = scores
+    else:
+        found[query[:, None], positions] = scores
+    high, extremes = np.empty((2, 0), np.intp), [scores.min(), scores.max()]
+    if extremes[1] >= wrong_from and can[query].any():
+        wrong = (scores >= wrong_from) & can[query][:, None]
+        high = np.array(np.nonzero(wrong))
+        scores = scores[~wrong]
+        targets = np.arange(found.shape[1])[positions]
+        high[0], high[1] = query[high[0]], targets[high[1]]
+        extremes = [scores.min(), scores.max()] if scores.size else []
+    return np.array(extremes, np.int32), high[0], high[1]

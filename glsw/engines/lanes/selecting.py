@@ -14,7 +14,7 @@ import numpy.typing as npt
 from glsw.engines.answers import check_found, check_range, impossible
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32
-from glsw.engines.lanes.pipeline import Pipeline, Work
+from glsw.engines.lanes.pipeline import Pipeline, Round
 from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, Targets
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
 from glsw.scoring.gaps import EndGaps
@@ -23,7 +23,6 @@ from glsw.sequences.encoded import offsets_of
 if TYPE_CHECKING:
     from glsw.engines.base import Progress
     from glsw.engines.lanes.engine import Lanes
-    from glsw.engines.lanes.jobs import Round
 
 BINDINGS = QUERY_BOUNDS, TARGET_BOUNDS, PASSING = (
     Binding("QUERY_BOUNDS", COLUMNS.number),  # which `compact` does not read
@@ -44,25 +43,25 @@ class Selecting(Pipeline[BoundedTile, "Selected", Passing]):
         """Return what collects the pairs of a tile."""
         return Selected(tile)
 
-    def get_ready_to_read(self, work: Work[Selected], current: Round) -> None:
+    def get_ready_to_read(self, current: Round[Selected]) -> None:
         """Have the layout of the scores."""
         last = self._layout
         if current.jobs and (last is None or last.round is not current):
-            self._layout = _Layout(work.found.tile, current, last.columns if last else None)
+            self._layout = _Layout(current, last.columns if last else None)
 
-    def reading(self, work: Work[Selected], done: Round) -> Callable[[], Passing]:
+    def reading(self, done: Round[Selected]) -> Callable[[], Passing]:
         """Begin to read the pairs that pass; some scores may be too high for their numbers."""
         if not done.jobs:
             return lambda: Passing(*np.empty((3, 0), np.int32))
-        self.get_ready_to_read(work, done)
+        self.get_ready_to_read(done)
         assert self._layout
         layout, entries = self._layout, _compacting(self._engine, self._layout)
         return lambda: layout.pairs(entries())
 
-    def keep(self, work: Work[Selected], done: Round, stored: Passing) -> None:
+    def keep(self, done: Round[Selected], stored: Passing) -> None:
         """Collect them."""
-        work.found.parts.append(stored)
-        work.found.beyond = done.targets.beyond
+        done.work.found.parts.append(stored)
+        done.work.found.beyond = done.targets.beyond
 
 
 @dataclass(eq=False)
@@ -117,8 +116,8 @@ class _Layout:
     ``columns`` are perhaps those of the round before, mostly with the same targets.
     """
 
-    def __init__(self, tile: BoundedTile, done: Round, columns: _Columns | None) -> None:
-        self.round, jobs = done, done.jobs
+    def __init__(self, done: Round[Selected], columns: _Columns | None) -> None:
+        self.round, jobs, tile = done, done.jobs, done.work.found.tile
         self.targets = np.array([job.packed.row_size for job in jobs], np.int64)
         counts = np.array([len(job.rows) for job in jobs], np.int64)
         *first_score, self.scores = offsets_of(self.targets * counts).tolist()

@@ -45,7 +45,7 @@ class Targets:
     Parameters
     ----------
     order : ndarray of int, shape (N,)
-        Where each stands among those that were asked for. Their scores come in that order.
+        Their numbers. Scores come in the order of these.
     first, lengths : ndarray of int64, shape (N,)
         Where its letters begin, and how many they are.
     """
@@ -87,16 +87,13 @@ class SortedTargets:
     Parameters
     ----------
     sequences : Sequences
-    which : ndarray of int32, shape (count,)
-        All that were asked for.
     shares : list of (Targets, bool)
         Targets, and whether they are long: those need more lanes each.
     beyond : ndarray of int
-        Where in ``which`` those stand that are too long for lanes.
+        Those that are too long for lanes.
     """
 
     sequences: Sequences
-    which: npt.NDArray[np.int32]
     shares: list[tuple[Targets, bool]]
     beyond: npt.NDArray[np.intp]
 
@@ -104,7 +101,6 @@ class SortedTargets:
     def of(
         cls,
         sequences: Sequences,
-        which: npt.NDArray[np.int32],
         *,
         long_apart: bool,
         queries: int = 1,
@@ -117,8 +113,6 @@ class SortedTargets:
         most residues that lanes take at all, and without setting them apart.
         """
         lengths, first = sequences.lengths, sequences.offsets[:-1]
-        if len(which) != len(lengths) or not np.array_equal(which, np.arange(len(which))):
-            lengths, first = lengths[which], first[which]
         if (lengths[1:] <= lengths[:-1]).all():  # as a database has them
             ascending = lengths[::-1]
             long = len(lengths) - int(np.searchsorted(ascending, longest[0], "right"))
@@ -138,7 +132,7 @@ class SortedTargets:
             long = int(np.searchsorted(-targets.lengths, -usual))
         parts = (targets.only(slice(long)), True), (targets.only(slice(long, None)), False)
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
-        return cls(sequences, which, shares, np.flatnonzero(lengths > longest[0]))
+        return cls(sequences, shares, np.flatnonzero(lengths > longest[0]))
 
     def first_needed(self, rows: npt.NDArray[np.void]) -> npt.NDArray[np.intp]:
         """Return the place of the first target, of all shares, that each group of a table needs.
@@ -146,7 +140,7 @@ class SortedTargets:
         The queries are the targets. With a target before its own place a query need not be
         compared, because that one is compared with it.
         """
-        place = np.zeros(len(self.which), np.intp)  # 0 of those that are in no share
+        place = np.zeros(len(self.sequences), np.intp)  # 0 of those that are in no share
         order = np.concatenate([share.order for share, _ in self.shares] or [place[:0]])
         place[order] = np.arange(len(order))
         begins = np.flatnonzero(np.diff(rows["group"], prepend=-1))
@@ -225,7 +219,6 @@ class TargetStore:
     def sorted(
         self,
         sequences: Sequences,
-        which: npt.NDArray[np.int32],
         *,
         long_apart: bool,
         queries: int = 1,
@@ -237,12 +230,10 @@ class TargetStore:
         """
         self._upload(sequences)
         last, by = self._sorted, (queries, longest)
-        same = last is not None and last.sequences is sequences and self._sorted_by == by
-        if last is None or not same or not np.array_equal(last.which, which):
+        if last is None or last.sequences is not sequences or self._sorted_by != by:
             self._forget()
             last = SortedTargets.of(
                 sequences,
-                which,
                 long_apart=long_apart,
                 queries=queries,
                 longest=longest,

@@ -45,9 +45,7 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
     every = [each for stream in streams for each in stream]
     numbers = iter(range(len(every)))
     rows = group_of([[(m, next(numbers)) for m, _ in stream] for stream in streams])
-    targets = prover.targets_of(
-        Sequences.of(work.targets), np.arange(len(work.targets), dtype=np.int32), longest
-    )
+    targets = prover.targets_of(Sequences.of(work.targets), longest)
     (share, _), *_ = targets.shares
     for other in (1, 0):  # other queries come first: a device may go on with those
         order = [((q + other) % 2, m) for m, q in every]

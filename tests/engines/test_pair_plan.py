@@ -63,21 +63,22 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_every_pair_with_letters_has_one_place(device, name, number):
     batch, engine = CASES[name], planner(device, number)
-    shares = shares_of(engine, batch, engine.geometries.number)
+    shares = shares_of(engine, batch)
     placed = [share.order[share.order < len(batch)] for share in shares]
     wanted = np.flatnonzero(batch.lengths.all(axis=1))
     assert np.sort(np.concatenate([[], *placed])).tolist() == wanted.tolist()
     assert len(shares) <= 2
     for share in shares:
         _check_places(batch, share)
-        for k, part in enumerate(share.parts):
-            _check_part(batch, share, part)
+        for k, (part, first, places) in enumerate(parts_of(share)):
+            assert first % 64 == 0
+            _check_part(batch, part, places)
             assert section(share, 5 + k).tolist() == part.border_columns.tolist()
 
 
 def _check_places(batch, share):
     """Places and slots of queries and of targets."""
-    geometry = share.parts[0].kind.geometry
+    geometry = share.parts[0].geometry
     there = share.order < len(batch)
     for side in range(2):
         places = section(share, 3 + side).reshape(-1, 2)
@@ -96,18 +97,25 @@ def _check_places(batch, share):
         assert share.words[side] >= slots[-1, :2].sum() + 1
 
 
-def _check_part(batch, share, part):
-    geometry, strips, count = part.kind
-    places = share.order[part.first * geometry.targets :][: part.slots * geometry.targets]
+def parts_of(share):
+    """Yield the parts of a share, the first slot of each, and the pairs in its places."""
+    first = 0
+    for part in share.parts:
+        targets = part.geometry.targets
+        yield part, first, share.order[first * targets :][: part.slots * targets]
+        first += part.slots
+
+
+def _check_part(batch, part, places):
+    geometry, strips = part.geometry, part.strips
     own = places[places < len(batch)]
+    assert len(own) > 0
     m, n = batch.lengths[own].T
-    assert len(own) == count > 0
     assert m.max() <= strips * geometry.strip
     assert (np.diff(n) <= 0).all()
     assert part.useful == m @ n
-    assert part.first % 64 == 0
     assert part.slots % max(64, geometry.chains) == 0
-    groups = np.resize(np.append(n, np.zeros(len(places) - count, int)), len(places))
+    groups = np.resize(np.append(n, np.zeros(len(places) - len(own), int)), len(places))
     longest = groups.reshape(-1, geometry.group).max(axis=1)
     columns = -(-longest // geometry.step) * geometry.step * geometry.chains
     assert np.diff(part.border_columns).tolist() == columns.tolist()
@@ -119,17 +127,21 @@ def test_kinds_that_cost_little_more_are_joined(device):
 
     def kinds(**limits):
         engine = planner(device, "f32", Limits(**limits))
-        return [part.kind for share in shares_of(engine, batch, number) for part in share.parts]
+        return [
+            (part.geometry, part.strips, np.count_nonzero(places < len(batch)))
+            for share in shares_of(engine, batch)
+            for part, _, places in parts_of(share)
+        ]
 
     def cost(some):
-        return sum(rows_of_strips(kind.geometry, kind.strips) * kind.pairs for kind in some)
+        return sum(rows_of_strips(geometry, strips) * pairs for geometry, strips, pairs in some)
 
     joined = kinds()
     alone = kinds(waste=0)
     assert len(joined) < 0.7 * len(alone)
-    assert sum(kind.pairs for kind in joined) == sum(kind.pairs for kind in alone) == len(batch)
+    assert sum(pairs for *_, pairs in joined) == sum(pairs for *_, pairs in alone) == len(batch)
     assert cost(alone) < cost(joined) < 1.04 * cost(alone)
-    assert {kind.geometry.number for kind in joined} == {INT32, number}
+    assert {geometry.number for geometry, *_ in joined} == {INT32, number}
 
 
 def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):

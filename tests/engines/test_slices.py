@@ -11,9 +11,8 @@ from glsw import Scoring
 from glsw.device.transfer import Fence
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometry, Limits
-from glsw.engines.lanes.jobs import WorkGroups
+from glsw.engines.lanes.jobs import Queue, Slices, WorkGroups
 from glsw.engines.lanes.pipeline import Pipeline
-from glsw.engines.lanes.slices import Queue, Slices
 from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import ScanTile
 from glsw.sequences.encoded import Sequences, offsets_of

@@ -26,6 +26,12 @@ class Section(NamedTuple):
         """Bind these bytes."""
         self.buffer.bind_to_storage_buffer(number, self.start, self.size)
 
+    def bind(self, number: int, *, in_block: bool) -> None:
+        """Bind these bytes as a uniform block, or to a storage buffer."""
+        buffer = self.buffer
+        bind = buffer.bind_to_uniform_block if in_block else buffer.bind_to_storage_buffer
+        bind(number, self.start, self.size)
+
     def part(self, start: int, size: int) -> Section:
         """Return some bytes of these."""
         return Section(self.buffer, self.start + start, size)

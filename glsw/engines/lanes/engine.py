@@ -35,12 +35,11 @@ from glsw.engines.lanes.geometry import (
     Limits,
     profile_letters,
 )
-from glsw.engines.lanes.jobs import Job
+from glsw.engines.lanes.jobs import Job, Queue
 from glsw.engines.lanes.own_queries import (
     Share,
     computes_own_queries,
     scores_of_each,
-    scores_of_pairs,
     shares_of,
 )
 from glsw.engines.lanes.pipeline import Matrices, Scores
@@ -55,13 +54,16 @@ from glsw.engines.lanes.rows import (
     together,
 )
 from glsw.engines.lanes.selecting import BINDINGS as OF_SELECTING, Selecting
-from glsw.engines.lanes.slices import Queue
 from glsw.engines.lanes.targets import (
     BINDINGS,
     BORDERS,
+    COLUMNS,
+    GROUPS,
     OF_PAIRS,
     OF_PROFILES,
+    QUERY_PROFILE,
     SCORES,
+    SLOTS,
     PackedTargets,
     SortedTargets,
     Targets,
@@ -255,7 +257,7 @@ class Lanes(ComputeEngine):
             if self.rest is not None:
                 short = self.limits.fits(batch.query_lengths * _USUAL_SHARE, batch.target_lengths)
             some = batch if short.all() else batch.select(np.flatnonzero(short))
-            scores = scores_of_pairs(self, some, self.geometries.number, progress)
+            (scores,) = scores_of_each(self, [some], progress)
             found.score[short] = scores + self._offset(some)
             if len(some) < len(batch) and self.rest is not None:
                 found.score[~short] = self.rest(batch.select(np.flatnonzero(~short)), progress)
@@ -290,7 +292,7 @@ class Lanes(ComputeEngine):
     def prepare(self, batch: Batch) -> None:
         """Lay out pairs that are computed together, see `Engine.prepare`."""
         if self._are_together(batch):
-            self.prepared[batch] = shares_of(self, batch, self.geometries.number)
+            self.prepared[batch] = shares_of(self, batch)
 
     def _has_own_queries(self, batch: Batch) -> bool:
         """Check a batch, and tell whether all its pairs are computed together."""
@@ -378,7 +380,7 @@ class Lanes(ComputeEngine):
         batch = Batch.indexed(queries, targets, *index).compact()
         left = np.zeros(len(batch), np.bool_)
         if self.rest is not None:
-            few = self.limits.few_pairs * batch.distinct[0]
+            few = min(self.limits.few_pairs * batch.distinct[0], self.limits.in_flight)
             left = batch.query_lengths * batch.target_lengths >= self.limits.large_pair
             left &= np.count_nonzero(left) <= few
             left |= np.count_nonzero(~left) <= few
@@ -425,24 +427,33 @@ class Lanes(ComputeEngine):
         packed = self.pack(share, geometry)
         border_columns = packed.border_columns(geometry)
         first = first // geometry.group
-        profile = profile_buffer(self, queries, rows, geometry, first)
+        profile, strips, profiles = profile_buffer(self, queries, rows, geometry, first)
         letters = np.bincount(rows["group"], rows["length"]).astype(np.int64)
         columns = np.diff(border_columns)
         met = np.cumsum(np.bincount(first, letters, len(columns)).astype(np.int64))
+        borders = self.pool.filled(border_columns.astype(np.uint32))
+        scores = self.pool.take(4 * packed.row_size * len(rows))
+        bound = [
+            (SLOTS, packed.slots),
+            (COLUMNS, packed.words),
+            (GROUPS, borders),
+            (SCORES, scores),
+            (QUERY_PROFILE, profile),
+        ]
         return Job(
             rows=rows,
             groups=len(letters),
             targets=share,
             geometry=geometry,
-            packed=packed,
-            strips=profile.strips,
-            strip_size=profile.strip_size,
+            strips=strips,
             border_columns=border_columns,
             cells=offsets_of(columns * geometry.targets * met),
             useful=int(letters @ share.residues_from[first * geometry.group]),
-            profile=profile.buffer,
-            borders=self.pool.filled(border_columns.astype(np.uint32)),
-            scores=self.pool.take(4 * packed.row_size * len(rows)),
+            bound=bound[:-1] if profiles else bound,
+            strip_profiles=profiles,
+            row_size=packed.row_size,
+            scores=scores,
+            buffers=(profile, borders, scores),
         )
 
     def _family(self, geometry: Geometry) -> str:

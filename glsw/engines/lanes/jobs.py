@@ -1,26 +1,43 @@
-"""Jobs of engine ``lanes``: groups of queries against targets."""
+"""Jobs of engine ``lanes``: which of their work groups are queued together, and their borders.
+
+The work groups of all jobs stand in one row. A slice is a range of it that takes about
+`glsw.engines.throttle.SECONDS`. The device has two slices at once, each with a part of the buffer
+of borders, unless that has room for all.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry
-from glsw.engines.lanes.rows import ALIGNMENT, Rows
-from glsw.engines.lanes.targets import (
-    GROUPS,
-    QUERY_PROFILE,
-    SCORES,
-    PackedTargets,
-    Targets,
-)
+from glsw.engines.gl import Binding
+from glsw.engines.lanes.buffers import Bindable, Section
+from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry, Limits
+from glsw.engines.lanes.rows import Rows
+from glsw.engines.lanes.targets import BORDERS, QUERY_PROFILE, Targets
+from glsw.engines.throttle import SLICES_AT_ONCE, Throttle
+from glsw.sequences.encoded import offsets_of
+
+if TYPE_CHECKING:
+    from glsw.engines.base import Progress
+    from glsw.engines.gl import ComputeEngine
+
+_SOFTWARE_CELLS = 2**26  # of the first slice of time
+_SHORT_CELLS = 2**36  # of the shortest targets, which show how many a slice of time takes
+_SLICES_AHEAD = 2  # so many can be queued before one is waited for, see `Throttle.overlapping`
+_LEAST_BORDER_BYTES = 2**26
+_BORDER_BYTES_OF_A_SLICE = 2**24  # so many are cleared and freed while a slice runs out
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class WorkGroups:
     """Work groups of lanes that a dispatch can compute, with one geometry.
 
@@ -34,6 +51,12 @@ class WorkGroups:
         Places of borders, and cells with their padding, before each work group.
     useful : int
         Cells without padding.
+    bound : list of (Binding, Buffer or Section)
+        What it needs on the device.
+    strip_profiles : list of Section
+        The profile of each strip, if each has a dispatch of its own.
+    row_size : int
+        Scores of a query, unless each target has its own.
     """
 
     geometry: Geometry
@@ -42,18 +65,14 @@ class WorkGroups:
     border_columns: npt.NDArray[np.int64]
     cells: npt.NDArray[np.int64]
     useful: int
+    bound: Sequence[tuple[Binding, Bindable]] = ()
+    strip_profiles: Sequence[Section] = ()
+    row_size: int = 0
 
     @property
-    def uniforms(self) -> dict[str, int]:
-        """What it sets besides the usual."""
-        return {}
-
-    def bind(self) -> None:
-        """Bind its buffers, but for those of strips."""
-        raise NotImplementedError
-
-    def bind_strip(self, strip: int) -> None:
-        """Bind what a strip needs besides, or all strips if they are computed at once."""
+    def slots(self) -> int:
+        """Slots of all work groups: chains of lanes."""
+        return (len(self.cells) - 1) * self.geometry.chains
 
     @cached_property
     def border_bytes(self) -> npt.NDArray[np.int64]:
@@ -66,7 +85,7 @@ class WorkGroups:
         return self.useful * int(self.cells[group]) // int(self.cells[-1])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Job(WorkGroups):
     """Groups of queries against targets with chains of one length.
 
@@ -75,52 +94,182 @@ class Job(WorkGroups):
     rows : Rows
         The queries of all groups.
     targets : Targets
-    packed : PackedTargets
-    strip_size : int
-        Bytes of the profile of a strip.
-    profile, borders, scores : moderngl.Buffer
+    scores : moderngl.Buffer
+    buffers : tuple of moderngl.Buffer
+        What it alone takes on the device.
     """
 
     rows: Rows
     targets: Targets
-    packed: PackedTargets
-    strip_size: int
-    profile: moderngl.Buffer
-    borders: moderngl.Buffer
     scores: moderngl.Buffer
-
-    @property
-    def buffers(self) -> tuple[moderngl.Buffer, ...]:
-        """What it alone takes on the device."""
-        return self.profile, self.borders, self.scores
-
-    @property
-    def uniforms(self) -> dict[str, int]:
-        """How many scores a row has."""
-        return {"row_size": self.packed.row_size}
-
-    def bind(self) -> None:
-        """Bind its buffers, but for the profile."""
-        self.packed.bind()
-        self.borders.bind_to_storage_buffer(GROUPS.number)
-        self.scores.bind_to_storage_buffer(SCORES.number)
-
-    def bind_strip(self, strip: int) -> None:
-        """Bind the profile of a strip, or of all of them."""
-        if self.geometry.at_once:
-            self.profile.bind_to_storage_buffer(QUERY_PROFILE.number)
-            return
-        in_block = self.geometry.profile_memory in (COMPARE, BLOCK)
-        buffer = self.profile
-        bind = buffer.bind_to_uniform_block if in_block else buffer.bind_to_storage_buffer
-        step = -(-self.strip_size // (4 * ALIGNMENT)) * 4 * ALIGNMENT
-        bind(QUERY_PROFILE.number, strip * step, self.strip_size)
+    buffers: tuple[moderngl.Buffer, ...]
 
     @property
     def score_bytes(self) -> int:
         """Bytes of its scores, of padding too."""
-        return 4 * self.packed.row_size * len(self.rows)
+        return 4 * self.row_size * len(self.rows)
 
     def scores_of(self, content: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
         """Return the scores in what was read, shape (queries, targets)."""
         return content.view(np.int32).reshape(len(self.rows), -1)[:, :-1]
+
+
+class Dispatch(NamedTuple):
+    """Some work groups of a job, and the bytes of the buffer before their borders."""
+
+    job: WorkGroups
+    groups: range
+    start: int
+
+
+class Slices:
+    """The work groups of some jobs, one after the other, and so many of them in a dispatch.
+
+    Attributes
+    ----------
+    cells, borders : ndarray of int64, shape (work groups + 1,)
+        Cells and bytes of borders before each.
+    """
+
+    def __init__(self, jobs: Sequence[WorkGroups], groups: int = Limits.groups) -> None:
+        self._jobs, self._groups = jobs, groups
+        self._first = offsets_of([len(job.cells) - 1 for job in jobs])
+        self.cells = _joined([job.cells for job in jobs])
+        self.borders = _joined([job.border_bytes for job in jobs])
+
+    def run(
+        self,
+        some: range,
+        throttle: Throttle,
+        room: int,
+        reserve: Callable[[int], object],
+        wait: Callable[[], None],
+    ) -> Iterator[list[Dispatch]]:
+        """Yield the dispatches of each slice of some work groups.
+
+        ``room`` is the most bytes of borders, ``reserve`` makes room for so many, and ``wait``
+        waits until the device has done what was yielded.
+        """
+        cells = self.cells[some.start : some.stop + 1]
+        borders = self.borders[some.start : some.stop + 1] - self.borders[some.start]
+        fits = borders[-1] <= room
+        part = int(borders[-1]) if fits else room // SLICES_AT_ONCE // 16 * 16
+        reserve(part if fits else part * SLICES_AT_ONCE)
+        for number, each in enumerate(throttle.overlapping(cells, borders, part)):
+            size = int(borders[each.stop] - borders[each.start])
+            start = int(borders[each.start]) if fits else number % SLICES_AT_ONCE * part
+            if size > part:  # of one work group, which is alone on the device then
+                wait()
+                reserve(size)
+                start = 0
+            yield self._dispatches(some.start + each.start, some.start + each.stop, start)
+            if size > part:
+                wait()
+
+    def _dispatches(self, first: int, stop: int, start: int) -> list[Dispatch]:
+        found = []
+        for job, before in zip(self._jobs, self._first.tolist(), strict=False):
+            end = min(stop - before, len(job.cells) - 1)
+            for group in range(max(first - before, 0), end, self._groups):
+                groups = range(group, min(group + self._groups, end))
+                found.append(Dispatch(job, groups, start))
+                start += int(job.border_bytes[groups.stop] - job.border_bytes[group])
+        return found
+
+
+class Queue:
+    """Queues work groups slice by slice of time, and has the borders of their strips.
+
+    Parameters
+    ----------
+    engine : ComputeEngine
+        Has the programs, and the buffer of borders.
+    memory : int
+        Bytes of device memory that the engine may use.
+    limits : Limits
+    """
+
+    def __init__(self, engine: ComputeEngine, memory: int, limits: Limits) -> None:
+        self._engine, self._memory, self._device = engine, memory, engine.device
+        self._limits = limits
+        software = engine.device.info.software
+        first = _SOFTWARE_CELLS if software else limits.first_slice
+        self._short = 0 if software else _SHORT_CELLS
+        self._throttle = Throttle(engine.device, first)
+        self._ahead = False  # a slice is queued of a round whose turn is next
+        self._border_bytes = 0  # of all slices so far
+
+    @property
+    def rate(self) -> float | None:
+        """Cells per second, about; None if it is not known."""
+        return self._throttle.rate
+
+    def border_room(self, size: int, largest: int = 0) -> int:
+        """Return the most bytes of rows between strips, given those of the slices to come.
+
+        Many slices take time, and so does a large buffer, which is worth it for much work. Work
+        groups need ``largest`` bytes at most.
+        """
+        bound = self._device.info.limits["max_storage_block"]
+        enough = math.isqrt(_BORDER_BYTES_OF_A_SLICE * (self._border_bytes + size))
+        enough = max(_LEAST_BORDER_BYTES, 1 << enough.bit_length(), SLICES_AT_ONCE * largest)
+        return min(self._memory // 2, self._limits.borders, bound, enough)
+
+    def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
+        """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
+        return self._run(Slices(jobs, self._limits.groups), progress)
+
+    def ahead(self, slices: Iterator[None]) -> None:
+        """Queue the first slices of work whose turn is next, so that the device has work."""
+        for _ in islice(slices, _SLICES_AHEAD):
+            self._ahead = True
+
+    def _run(self, slices: Slices, progress: Progress) -> Iterator[None]:
+        if self._ahead:  # a slice of another round uses the same borders
+            self._device.finish()
+            self._ahead = False
+        self._device.ctx.memory_barrier()
+        # The first slices are small. They have short targets: a few long ones would take as long.
+        count, all_cells = len(slices.cells) - 1, int(slices.cells[-1])
+        short = min(all_cells // 2, self._short) if self._throttle.new else 0
+        rest = int(np.searchsorted(slices.cells, all_cells - short))
+        reserve, wait = partial(self._engine.reserve, BORDERS), self._device.finish
+        largest = int(np.diff(slices.borders).max(initial=0))
+        room = max(self._engine.room(BORDERS), self.border_room(int(slices.borders[-1]), largest))
+        self._border_bytes += int(slices.borders[-1])
+        for part in filter(None, (range(rest, count), range(rest))):
+            for some in slices.run(part, self._throttle, room, reserve, wait):
+                for each in some:
+                    self._dispatch(each)
+                    job, groups = each.job, each.groups
+                    progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
+                yield
+        self._ahead = False
+
+    def _dispatch(self, some: Dispatch) -> None:
+        """Queue a dispatch, or one for each strip."""
+        job, groups, first = some.job, some.groups, some.groups.start
+        at_once, border = job.geometry.at_once, some.start // job.geometry.border
+        program = self._engine.program("lanes.comp", **job.geometry.defines)
+        for binding, buffer in job.bound:
+            buffer.bind_to_storage_buffer(binding.number)
+        self._engine.reserve(BORDERS, 0)
+        if job.row_size:
+            program["row_size"] = job.row_size
+        program["strip_count"] = job.strips if at_once else 1
+        program["border_stride"] = int(job.border_columns[groups.stop] - job.border_columns[first])
+        program["first_group"] = first
+        program["first_border"] = (int(job.border_columns[first]) - border) % 2**32
+        for strip in range(1 if at_once else job.strips):
+            program["first_strip"] = strip
+            if job.strip_profiles:
+                in_block = job.geometry.profile_memory in (COMPARE, BLOCK)
+                job.strip_profiles[strip].bind(QUERY_PROFILE.number, in_block=in_block)
+            program.run(len(groups), job.groups)
+            if not at_once:
+                self._device.ctx.memory_barrier()
+
+
+def _joined(before: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Return what is before each work group of all jobs, given the same of each job."""
+    return offsets_of(np.concatenate([np.zeros(0, np.int64), *map(np.diff, before)]))

@@ -12,7 +12,7 @@ type share buffers. What a batch needs on the device is laid out by NumPy alone:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.engines.answers import check_found
-from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.buffers import Bindable, Section
 from glsw.engines.lanes.geometry import INT32, Geometries, Geometry, Limits, rows_of_strips
@@ -53,45 +52,18 @@ def computes_own_queries(limits: Limits, pairs: int, queries: int) -> bool:
     return queries > 1 and pairs < limits.pairs_per_query * queries
 
 
-def scores_of_pairs(
-    engine: Lanes, batch: Batch, number: int, progress: Progress
-) -> npt.NDArray[np.int32]:
-    """Return the best local score of each pair, shape (N,), see `OwnQueries`."""
-    return OwnQueries(engine, batch, shares_of(engine, batch, number), progress).begun().scores()
-
-
 def scores_of_each(
     engine: Lanes, batches: Iterable[Batch], progress: Progress
 ) -> Iterator[npt.NDArray[np.int32]]:
     """Yield the scores of batches; one is uploaded while the device computes the one before."""
     current: OwnQueries | None = None
     for batch in batches:
-        shares = engine.prepared.pop(batch, None)
-        if shares is None:
-            shares = shares_of(engine, batch, engine.geometries.number)
-        following = OwnQueries(engine, batch, shares, progress, current)
+        following = OwnQueries(engine, batch, progress, current)
         if current is not None:
             yield current.scores()
         current = following.begun()
     if current is not None:
         yield current.scores()
-
-
-@dataclass(frozen=True, eq=False)
-class PairJob(WorkGroups):
-    """Pairs of one kind, with what they need at its bindings; buffers are shared by many of them.
-
-    Parameters
-    ----------
-    bound : list of (Binding, Buffer or Section)
-    """
-
-    bound: list[tuple[Binding, Bindable]]
-
-    def bind(self) -> None:
-        """Bind all that it needs."""
-        for binding, buffer in self.bound:
-            buffer.bind_to_storage_buffer(binding.number)
 
 
 class OwnQueries:
@@ -102,9 +74,6 @@ class OwnQueries:
     engine : Lanes
     batch : Batch
         Of pairs whose targets lanes can take.
-    shares : list of Share
-        What `shares_of` returns for them. Pairs whose scores floats do not hold are computed again
-        in int32.
     progress : callable
         As in `Engine.best`.
     before : OwnQueries, optional
@@ -115,11 +84,11 @@ class OwnQueries:
         self,
         engine: Lanes,
         batch: Batch,
-        shares: list[Share],
         progress: Progress,
         before: OwnQueries | None = None,
     ) -> None:
-        self._engine, self._batch, self._shares = engine, batch, shares
+        self._engine, self._batch = engine, batch
+        self._shares = engine.prepared.pop(batch, []) or shares_of(engine, batch)
         self._progress = progress
         self._slices: Iterator[None] = iter(())
         self._letters: dict[Sequences, moderngl.Buffer] = {}
@@ -133,7 +102,7 @@ class OwnQueries:
             self._letters[sequences] = letters
         self._used: list[moderngl.Buffer] = []
         self._scores: list[tuple[moderngl.Buffer, int]] = []
-        self._jobs = [job for share in shares for job in self._jobs_of(share)]
+        self._jobs = [job for share in self._shares for job in self._jobs_of(share)]
 
     def begun(self) -> OwnQueries:
         """Queue the first slice of time, and return this."""
@@ -142,7 +111,7 @@ class OwnQueries:
         return self
 
     def scores(self) -> npt.NDArray[np.int32]:
-        """Return the best local score of each pair, shape (N,), when the device has done all."""
+        """Return the best score of each pair, shape (N,), when the device has done all."""
         engine = self._engine
         for _ in self._slices:
             pass
@@ -151,27 +120,26 @@ class OwnQueries:
         for share, content in zip(self._shares, contents, strict=True):
             places[share.order] = content.view(np.int32)
         found = places[:-1]  # behind it are scores of places without a pair
-        floats = any(share.parts[0].kind.geometry.number != INT32 for share in self._shares)
+        engine.pool.give(self._own_letters.values())
+        floats = any(share.parts[0].geometry.number != INT32 for share in self._shares)
         if floats and found.max(initial=0) >= engine.wrong_from:
             high = np.flatnonzero(found >= engine.wrong_from)
-            again = self._batch.select(high)
-            shares = shares_of(engine, again, INT32)
-            found[high] = OwnQueries(engine, again, shares, ignore, self).begun().scores()
-        engine.pool.give(self._own_letters.values())
+            queries, targets = self._batch.sequences
+            found[high] = engine.exact(queries, targets, *self._batch.index[high].T)
         if engine.scoring.end_gaps:
             empty = np.flatnonzero((self._batch.lengths == 0).any(axis=1))
             found[empty] = engine.scoring.end_gaps.alone(*self._batch.lengths[empty].T)
         check_found(engine, found, *self._batch.extent[1].tolist())
         return found
 
-    def _jobs_of(self, share: Share) -> Iterator[PairJob]:
+    def _jobs_of(self, share: Share) -> Iterator[WorkGroups]:
         """Upload a share, have its letters packed, and make room for scores."""
         engine = self._engine
-        engine.prove(part.kind.geometry for part in share.parts)
+        engine.prove(part.geometry for part in share.parts)
         content = engine.pool.filled(share.content)
         sections = [Section(content, *bounds) for bounds in share.bounds]
         table, query_slots, target_slots, query_places, target_places, *borders = sections
-        geometry = share.parts[0].kind.geometry
+        geometry, slots = share.parts[0].geometry, offsets_of([part.slots for part in share.parts])
         table.bind_to_storage_buffer(QUERY_PROFILE.number)
         sides = (query_slots, query_places), (target_slots, target_places)
         words = [engine.pool.take(4 * count) for count in share.words]
@@ -180,31 +148,23 @@ class OwnQueries:
             self._batch.sequences, sides, words, ends, strict=True
         ):
             given = *side, self._letters[sequences], packed
-            engine.targets.pack_letters(geometry, share.slots, *given, from_end=end)
+            engine.targets.pack_letters(geometry, int(slots[-1]), *given, from_end=end)
         size = 4 * geometry.results
-        scores = Section(engine.pool.take(size * share.slots), 0, size * share.slots)
+        scores = Section(engine.pool.take(size * int(slots[-1])), 0, size * int(slots[-1]))
         self._scores.append((scores.buffer, scores.size))
         self._used += [content, *words, scores.buffer]
-        for part, border in zip(share.parts, borders, strict=True):
-            (geometry, strips, _), columns = part.kind, part.border_columns
-            places = _SLOT_BYTES * part.first, _SLOT_BYTES * part.slots
-            yield PairJob(
-                geometry=geometry,
-                groups=1,
-                strips=strips,
-                border_columns=columns,
-                cells=columns * geometry.targets * strips * geometry.strip,
-                useful=part.useful,
-                bound=[
-                    (QUERY_PROFILE, table),
-                    (OWN_QUERIES, query_slots.part(*places)),
-                    (QUERY_WORDS, words[0]),
-                    (SLOTS, target_slots.part(*places)),
-                    (COLUMNS, words[1]),
-                    (GROUPS, border),
-                    (SCORES, scores.part(size * part.first, size * part.slots)),
-                ],
-            )
+        for part, border, first in zip(share.parts, borders, slots.tolist(), strict=False):
+            places = _SLOT_BYTES * first, _SLOT_BYTES * part.slots
+            bound: list[tuple[Binding, Bindable]] = [
+                (QUERY_PROFILE, table),
+                (OWN_QUERIES, query_slots.part(*places)),
+                (QUERY_WORDS, words[0]),
+                (SLOTS, target_slots.part(*places)),
+                (COLUMNS, words[1]),
+                (GROUPS, border),
+                (SCORES, scores.part(size * first, size * part.slots)),
+            ]
+            yield replace(part, bound=bound)
 
 
 _SLOTS = 64  # their number is a multiple of this
@@ -222,34 +182,13 @@ class Kind(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Pairs of one kind.
-
-    Parameters
-    ----------
-    kind : Kind
-    first, slots : int
-        Its first slot in the share, and how many it has.
-    border_columns : ndarray of int64, shape (groups + 1,)
-        Places of borders before each work group.
-    useful : int
-        Cells without padding.
-    """
-
-    kind: Kind
-    first: int
-    slots: int
-    border_columns: npt.NDArray[np.int64]
-    useful: int
-
-
-@dataclass(frozen=True, eq=False)
 class Share:
     """Pairs whose scores are of one type: what they need on the device, as one array.
 
     Parameters
     ----------
-    parts : list of Part
+    parts : list of WorkGroups
+        Pairs of one kind each.
     order : ndarray of int, shape (places,)
         The pair of each place, two of them in a slot if scores are floats; N if there is none.
     content : ndarray of uint32, shape (words,)
@@ -262,25 +201,20 @@ class Share:
         Words that the letters of the queries, and of the targets, will take.
     """
 
-    parts: list[Part]
+    parts: list[WorkGroups]
     order: npt.NDArray[np.intp]
     content: npt.NDArray[np.uint32]
     bounds: list[tuple[int, int]]
     words: tuple[int, int]
 
-    @property
-    def slots(self) -> int:
-        """Slots of all parts."""
-        return self.parts[-1].first + self.parts[-1].slots
 
-
-def shares_of(engine: Lanes, batch: Batch, number: int) -> list[Share]:
-    """Return the pairs with letters; ``number`` is the type of the scores where it pays off."""
+def shares_of(engine: Lanes, batch: Batch) -> list[Share]:
+    """Return the pairs with letters."""
     codes = _used_codes(batch)
     m, n = batch.query_lengths, batch.target_lengths
     counts = np.bincount(m if batch.extent[0, 1] else m[n > 0], minlength=1)
     counts[0] = 0
-    kinds, rank = _kinds(engine.geometries, counts, number, len(codes))
+    kinds, rank = _kinds(engine.geometries, counts, len(codes))
     order = _sorted(batch, rank, len(kinds))
     bounds = len(order) - np.sum(counts) + offsets_of([kind.pairs for kind in kinds])
     tables = [_places(*each) for each in zip(batch.sequences, batch.runs, strict=True)]
@@ -314,9 +248,19 @@ def _share(
     useful = np.add.reduceat(np.multiply(*lengths, dtype=np.int64), starts).tolist()
     parts = []
     for kind, start, count, cells in zip(kinds, first, slots, useful, strict=False):
-        chains = kind.geometry.chains
-        columns = sides[1][start : start + count : chains, 1].astype(np.int64) * step
-        parts.append(Part(kind, start, count, offsets_of(columns * chains), cells))
+        geometry, strips, _ = kind
+        columns = sides[1][start : start + count : geometry.chains, 1].astype(np.int64) * step
+        before = offsets_of(columns * geometry.chains)
+        parts.append(
+            WorkGroups(
+                geometry=geometry,
+                groups=1,
+                strips=strips,
+                border_columns=before,
+                cells=before * geometry.targets * strips * geometry.strip,
+                useful=cells,
+            )
+        )
     borders = [part.border_columns.astype(np.uint32) for part in parts]
     content, bounds = _joined([scores, *(each.ravel() for each in sides), *places, *borders])
     words = [int(each[-1, :2].sum(dtype=np.int64)) + 1 for each in sides]
@@ -345,7 +289,7 @@ def _places(sequences: Sequences, which: slice | npt.NDArray[np.int32]) -> npt.N
 
 
 def _kinds(
-    geometries: Geometries, counts: npt.NDArray[np.intp], number: int, letters: int
+    geometries: Geometries, counts: npt.NDArray[np.intp], letters: int
 ) -> tuple[list[Kind], npt.NDArray[np.int32]]:
     """Return the kinds of pairs, ascending, and which of them queries of a length are, or -1.
 
@@ -354,7 +298,7 @@ def _kinds(
     found: dict[tuple[Geometry, int], list[int]] = {}
     present = np.flatnonzero(counts)
     for length in present.tolist():
-        geometry = geometries.of_pairs(length, number, letters)
+        geometry = geometries.of_pairs(length, letters)
         found.setdefault((geometry, geometry.strips(length)), []).append(length)
     kinds = [Kind(*key, int(counts[lengths].sum())) for key, lengths in found.items()]
     owners = _joined_kinds(kinds, geometries.limits.waste)

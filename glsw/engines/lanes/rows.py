@@ -11,12 +11,13 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from glsw.engines.lanes.buffers import Section
 from glsw.engines.lanes.geometry import (
     COMPARE,
     COST_LETTERS,
@@ -29,10 +30,7 @@ from glsw.engines.lanes.geometry import (
     Limits,
     profile_letters,
 )
-from glsw.engines.lanes.targets import (
-    OF_PROFILES,
-    QUERY_PROFILE,
-)
+from glsw.engines.lanes.targets import OF_PROFILES, QUERY_PROFILE
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -454,35 +452,32 @@ _MAX_CODES = 256
 _WORKGROUP = 64
 
 
-class ProfileBuffer(NamedTuple):
-    """Query profiles, the strips of each group at most, and bytes of a strip."""
-
-    buffer: moderngl.Buffer
-    strips: int
-    strip_size: int
-
-
 def profile_buffer(
     engine: Lanes,
     queries: Sequences,
     rows: Rows,
     geometry: Geometry,
     first: npt.NDArray[np.intp],
-) -> ProfileBuffer:
-    """Return the profiles on the device; parameters as of `query_profile`."""
+) -> tuple[moderngl.Buffer, int, list[Section]]:
+    """Return the profiles on the device, the strips of each group at most, and where each is.
+
+    That is left out if they are read together. Parameters as of `query_profile`.
+    """
     placed = Placed(rows, geometry)
-    strips = placed.strips
-    size = geometry.size(profile_letters(engine.scoring))
-    large = len(strips) * int(strips.max()) * size >= engine.large_profile
+    strips, size = int(placed.strips.max()), geometry.size(profile_letters(engine.scoring))
+    large = len(placed.strips) * strips * size >= engine.large_profile
     if large and geometry.at_once and not engine.scoring.gaps:
         table = stored_scores(engine.scoring, geometry)
         if len(table) <= _MAX_CODES:
-            return ProfileBuffer(
-                _made(engine, queries, placed, first, table), int(strips.max()), size
-            )
+            return _made(engine, queries, placed, first, table), strips, []
     words = query_profile(queries, placed, engine.scoring, first)
-    buffer = engine.pool.filled(words if geometry.at_once else apart(words))
-    return ProfileBuffer(buffer, int(strips.max()), size)
+    if geometry.at_once:
+        return engine.pool.filled(words), strips, []
+    step = -(-words.shape[1] // ALIGNMENT) * ALIGNMENT
+    apart = np.zeros((len(words), step), np.uint32)
+    apart[:, : words.shape[1]] = words
+    buffer = engine.pool.filled(apart)
+    return buffer, strips, [Section(buffer, 4 * step * strip, size) for strip in range(strips)]
 
 
 def _made(
@@ -515,10 +510,3 @@ def _made(
 def profile_macros(number: int) -> dict[str, int | None]:
     """Return the macros of lanes_profile.comp for a type of scores."""
     return {"BITS": 32 if number == INT32 else 16, "WORKGROUP": _WORKGROUP}
-
-
-def apart(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Return the profiles of strips, shape (strips, words), so that each can be bound alone."""
-    strips = np.zeros((len(words), -(-words.shape[1] // ALIGNMENT) * ALIGNMENT), np.uint32)
-    strips[:, : words.shape[1]] = words
-    return strips

@@ -118,7 +118,7 @@ class _Layout:
 
     def __init__(self, done: Round[Selected], columns: _Columns | None) -> None:
         self.round, jobs, tile = done, done.jobs, done.work.found.tile
-        self.targets = np.array([job.packed.row_size for job in jobs], np.int64)
+        self.targets = np.array([job.row_size for job in jobs], np.int64)
         counts = np.array([len(job.rows) for job in jobs], np.int64)
         *first_score, self.scores = offsets_of(self.targets * counts).tolist()
         self.first_score = np.array(first_score, np.int64)

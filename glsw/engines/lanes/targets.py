@@ -175,11 +175,6 @@ class PackedTargets:
         """Return the places of borders before each work group, and behind the last one."""
         return offsets_of(self.columns[:: geometry.chains] * geometry.chains)
 
-    def bind(self) -> None:
-        """Bind its buffers."""
-        self.slots.bind_to_storage_buffer(SLOTS.number)
-        self.words.bind_to_storage_buffer(COLUMNS.number)
-
     def release(self) -> None:
         """Free its buffers."""
         self.slots.release()

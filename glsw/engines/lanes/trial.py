@@ -10,7 +10,7 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT, OF_PAIRS, TOO_HIGH, Geometry
-from glsw.engines.lanes.own_queries import OwnQueries, shares_of
+from glsw.engines.lanes.own_queries import scores_of_each
 from glsw.engines.lanes.rows import group_of
 from glsw.engines.proof import Proofs, best_of_prefixes, work_for
 from glsw.engines.tiles import BoundedTile, Passing
@@ -88,7 +88,7 @@ def passes(proofs: Proofs, engine: Lanes) -> bool:
 
 def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
     """Tell the same of pairs that each have their own query."""
-    scoring, real = prover.scoring, prover.geometries.of_pairs
+    scoring = prover.scoring
     work = work_for(scoring, geometry.letters)
     longest = min(max(geometry.strip + _MORE, _LEAST_ROWS), _ROWS)
     best = proofs.expected(
@@ -102,12 +102,8 @@ def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
     batch = Batch((Sequences.of(queries), Sequences.of(work.targets)), pairs)
     expected = best[:, lengths].reshape(-1)
 
-    def chosen(m: int, number: int, letters: int) -> Geometry:
-        return geometry if number == geometry.number else real(m, number, letters)
-
-    prover.geometries.of_pairs = chosen  # type: ignore[method-assign]
-    shares = shares_of(prover, batch, geometry.number)
-    found = OwnQueries(prover, batch, shares, ignore).begun().scores()
+    prover.geometries.of_pairs = lambda m, letters: geometry  # type: ignore[method-assign]
+    (found,) = scores_of_each(prover, [batch], ignore)
     return bool(np.array_equal(found, expected))
 
 

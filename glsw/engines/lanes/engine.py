@@ -185,7 +185,6 @@ class Lanes(ComputeEngine):
         if ends := scoring.end_gaps:
             self.wrong_from = TOO_HIGH
             self._uniforms["ends_in_any_row"] = int(ends.right_insertion != scoring.insertion)
-        self.large_profile = limits.profile
         self.geometries = Geometries(
             scoring,
             self.device.info,
@@ -470,12 +469,11 @@ class Lanes(ComputeEngine):
             self.proofs.require(self.name, self._family(geometry), trial)
             self._proved.add(geometry)
 
-    def scores_of(self, jobs: Sequence[Job]) -> list[Scores]:
-        """Return the scores of each job, shape (queries, targets); of floats, perhaps too high."""
-        return self.reading(jobs)()
-
     def reading(self, jobs: Sequence[Job]) -> Callable[[], list[Scores]]:
-        """Begin to read the scores of jobs; return what `scores_of` returns, when it is called."""
+        """Begin to read the scores of each job, shape (queries, targets); return what gives them.
+
+        Those of floats are perhaps too high.
+        """
         if not jobs:
             return list
         wanted = [(job.scores, job.score_bytes) for job in jobs]

@@ -389,7 +389,6 @@ class Geometries:
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
         self._chosen: dict[tuple[int, int, int, bool, bool], Geometry] = {}
-        self._pairing: dict[tuple[int, int], bool] = {}
         self._of_pairs: dict[tuple[int, int], Geometry] = {}
 
     def __str__(self) -> str:
@@ -477,10 +476,8 @@ class Geometries:
         """Tell whether queries of these lengths, the second perhaps shorter, share lanes."""
         if not self.pairs_queries:
             return False
-        if (m, less) not in self._pairing:
-            alone = (self._rows_of_strips(m, 1) + self._rows_of_strips(less, 1)) / 2
-            self._pairing[m, less] = self._rows_of_strips(m, 2) * _TWO_QUERY_COST < alone
-        return self._pairing[m, less]
+        alone = (self._rows_of_strips(m, 1) + self._rows_of_strips(less, 1)) / 2
+        return self._rows_of_strips(m, 2) * _TWO_QUERY_COST < alone
 
     def _rows_of_strips(self, m: int, queries: int) -> int:
         """Return the rows of all strips with the overhead of their columns."""

@@ -465,7 +465,7 @@ def profile_buffer(
     """
     placed = Placed(rows, geometry)
     strips, size = int(placed.strips.max()), geometry.size(profile_letters(engine.scoring))
-    large = len(placed.strips) * strips * size >= engine.large_profile
+    large = len(placed.strips) * strips * size >= engine.limits.profile
     if large and geometry.at_once and not engine.scoring.gaps:
         table = stored_scores(engine.scoring, geometry)
         if len(table) <= _MAX_CODES:

@@ -31,8 +31,6 @@ BINDINGS = QUERY_BOUNDS, TARGET_BOUNDS, PASSING = (
 )
 _NO_TARGET = -(2**31)  # as in compact.comp
 
-_Int64 = npt.NDArray[np.int64]
-
 
 class Selecting(Pipeline[BoundedTile, "Selected", Passing]):
     """Computes tiles one after the other, and keeps the pairs that pass."""
@@ -45,9 +43,8 @@ class Selecting(Pipeline[BoundedTile, "Selected", Passing]):
 
     def get_ready_to_read(self, current: Round[Selected]) -> None:
         """Have the layout of the scores."""
-        last = self._layout
-        if current.jobs and (last is None or last.round is not current):
-            self._layout = _Layout(current, last.columns if last else None)
+        if current.jobs and (self._layout is None or self._layout.round is not current):
+            self._layout = _Layout(current)
 
     def reading(self, done: Round[Selected]) -> Callable[[], Passing]:
         """Begin to read the pairs that pass; some scores may be too high for their numbers."""
@@ -96,27 +93,13 @@ class Selected:
         return Passing(query, target, score[order])
 
 
-class _Columns:
-    """Which target each score of a row has, and its bound: of all rows of some shares in turn."""
-
-    def __init__(self, shares: list[Targets], bounds: npt.NDArray[np.int32]) -> None:
-        self.shares, self.bounds = shares, bounds
-        parts = [_targets_of(each) for each in shares]
-        first = offsets_of([len(each) for each in parts]).tolist()
-        self.first = {id(share): at for share, at in zip(shares, first, strict=False)}
-        self.target = np.concatenate(parts)
-        self.target_bounds = np.full(len(self.target), _NO_TARGET, np.int32)
-        some = self.target >= 0
-        self.target_bounds[some] = bounds[self.target[some]]
-
-
 class _Layout:
-    """Which query and target each score of a round has, in the order of the jobs.
+    """Which query and target each score of a round has, and their bounds, in the order of the jobs.
 
-    ``columns`` are perhaps those of the round before, mostly with the same targets.
+    Jobs with the same targets share these.
     """
 
-    def __init__(self, done: Round[Selected], columns: _Columns | None) -> None:
+    def __init__(self, done: Round[Selected]) -> None:
         self.round, jobs, tile = done, done.jobs, done.work.found.tile
         self.targets = np.array([job.row_size for job in jobs], np.int64)
         counts = np.array([len(job.rows) for job in jobs], np.int64)
@@ -125,12 +108,13 @@ class _Layout:
         self.first_query = offsets_of(counts)[:-1]
         self._query = np.concatenate([job.rows["query"] for job in jobs])
         self.query_bounds = tile.query_bounds[self._query]
-        shares = list({id(job.targets): job.targets for job in jobs}.values())
-        same = columns is not None and columns.bounds is tile.target_bounds
-        if columns is None or not same or [*map(id, shares)] != [*columns.first]:
-            columns = _Columns(shares, tile.target_bounds)
-        self.columns = columns
-        self.first_target = np.array([columns.first[id(job.targets)] for job in jobs], np.int64)
+        shares = {id(job.targets): _targets_of(job.targets) for job in jobs}
+        before = offsets_of([*map(len, shares.values())]).tolist()
+        first = dict(zip(shares, before, strict=False))
+        self.first_target = np.array([first[id(job.targets)] for job in jobs], np.int64)
+        self._target = np.concatenate([*shares.values()])
+        bounds = np.append(tile.target_bounds, np.int32(_NO_TARGET))
+        self.target_bounds = bounds[self._target]
 
     def pairs(self, entries: npt.NDArray[np.uint32]) -> Passing:
         """Return the pairs of the entries of compact.comp, shape (N, 2)."""
@@ -138,7 +122,7 @@ class _Layout:
         job = np.searchsorted(self.first_score, numbers, "right") - 1
         row, stored = np.divmod(numbers - self.first_score[job], self.targets[job])
         query = self._query[self.first_query[job] + row]
-        target = self.columns.target[self.first_target[job] + stored]
+        target = self._target[self.first_target[job] + stored]
         return Passing(query, target, entries[:, 1].astype(np.int32))
 
 
@@ -157,7 +141,7 @@ def _compacting(engine: Lanes, layout: _Layout) -> Callable[[], npt.NDArray[np.u
     device.check("computing lanes")
     engine.count_memory(each for job in jobs for each in job.buffers)
     engine.upload(QUERY_BOUNDS, layout.query_bounds)
-    engine.upload(TARGET_BOUNDS, layout.columns.target_bounds)
+    engine.upload(TARGET_BOUNDS, layout.target_bounds)
     room = max(usual, engine.reserve(PASSING, 0).size // 8 - 1)
     listed = _listing(engine, layout, room)
     used = [*engine.pool.behind(), *chain(*(job.buffers for job in jobs))]

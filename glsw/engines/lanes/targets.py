@@ -200,7 +200,7 @@ class TargetStore:
         self._spare: tuple[Sequences, moderngl.Buffer] | None = None
         self._sorted: SortedTargets | None = None
         self._sorted_by: tuple[int, tuple[int, int]] | None = None
-        self.packed: dict[tuple[Targets, int, int, int, int], PackedTargets] = {}
+        self.packed: dict[tuple[Targets, int, int, int], PackedTargets] = {}
         self._before: list[PackedTargets] = []  # of the targets before
         self.packings = 0  # how often targets were packed anew
 
@@ -277,17 +277,13 @@ class TargetStore:
 
         ``workgroup`` is that of the largest geometry that reads them too.
         """
-        # llvmpipe gives each thread half of the work groups: the longest next to the shortest.
-        alternating = 0 if geometry.at_once else geometry.group
         chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains, workgroup)
-        key = targets, geometry.targets, geometry.step, alternating, chains
+        key = targets, geometry.targets, geometry.step, chains
         if key not in self.packed:
-            self.packed[key] = self._packed(targets, geometry, alternating, chains)
+            self.packed[key] = self._packed(targets, geometry, chains)
         return self.packed[key]
 
-    def _packed(
-        self, targets: Targets, geometry: Geometry, alternating: int, chains: int
-    ) -> PackedTargets:
+    def _packed(self, targets: Targets, geometry: Geometry, chains: int) -> PackedTargets:
         assert self._letters
         count = len(targets.order)
         lanes = -(-count // (geometry.targets * chains)) * chains
@@ -295,9 +291,6 @@ class TargetStore:
         places[:count, 0], places[:count, 1] = targets.first, targets.lengths
         scores = np.full(len(places), count, np.uint32)
         scores[:count] = targets.places
-        if alternating:  # the longest next to the shortest
-            order = zigzag(np.arange(len(places)), alternating)
-            places, scores = places[order], scores[order]
         slots = slots_of(places[:, 1], geometry.targets, geometry.step, 6)
         slots[:, 4:] = scores.reshape(-1, geometry.targets)
         made = PackedTargets(
@@ -357,16 +350,3 @@ def slots_of(
     slots[0, 0] = 0
     np.cumsum(words[:-1] + np.uint32(1), out=slots[1:, 0])
     return slots
-
-
-def zigzag(order: npt.NDArray[np.int64], group: int) -> npt.NDArray[np.int64]:
-    """Return the same in groups: the first, the last, the second, the last but one, and so on.
-
-    >>> zigzag(np.arange(10), 2).tolist()
-    [0, 1, 8, 9, 2, 3, 6, 7, 4, 5]
-    """
-    groups = order.reshape(-1, group)
-    mixed = np.empty_like(groups)
-    half = -(-len(groups) // 2)
-    mixed[::2], mixed[1::2] = groups[:half], groups[half:][::-1]
-    return mixed.ravel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,13 +52,12 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
         order = [((q + other) % 2, m) for m, q in every]
         queries = Sequences.of([work.queries[q][:m] for q, m in order])
         expected = np.array([best[q, m] for q, m in order])
-        prover.large_profile = (
-            0 if other else engine.limits.profile
-        )  # one is made on the device, one uploaded
+        large = 0 if other else engine.limits.profile  # one is made on the device, one uploaded
+        prover.limits = replace(prover.limits, profile=large)
         job = prover.job(queries, rows, share, geometry)
         for _ in prover.queue.slices_of([job], ignore):
             pass
-        (found,) = prover.scores_of([job])
+        (found,) = prover.reading([job])()
         if not _same(found, expected[:, share.positions], geometry):
             return False
     return True

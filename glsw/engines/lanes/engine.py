@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from itertools import chain, groupby
+from itertools import chain, groupby, tee
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -30,6 +30,7 @@ from glsw.engines.gl import SUBSTITUTION, ComputeEngine
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.geometry import (
     TOO_HIGH,
+    USUAL_SHARE,
     Geometries,
     Geometry,
     Limits,
@@ -79,7 +80,6 @@ from glsw.sequences.encoded import Sequences, offsets_of
 
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
-_USUAL_SHARE = 4  # usual chains may compute pairs of one in so many of the most cells
 _SPARSE = 4  # pairs of all queries and targets, for each that is needed
 _FROM_THE_FIRST = np.zeros(1, np.intp)
 _PLAIN = {"subgroups": False, "number": "int32"}
@@ -249,34 +249,24 @@ class Lanes(ComputeEngine):
     ) -> BestCells:
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
-        counts = np.bincount(batch.query_index, minlength=1)
-        used = np.flatnonzero(counts)
-        if self._own_queries and computes_own_queries(self.limits, len(batch), len(used)):
-            short = batch.target_lengths <= self.limits.longest
+        own = computes_own_queries(self.limits, len(batch), batch.distinct[0])
+        if self._own_queries and own:
+            short = np.ones(len(batch), np.bool_)
             if self.rest is not None:
-                short = self.limits.fits(batch.query_lengths * _USUAL_SHARE, batch.target_lengths)
+                short = self.limits.fits(batch.query_lengths, batch.target_lengths)
             some = batch if short.all() else batch.select(np.flatnonzero(short))
-            (scores,) = scores_of_each(self, [some], progress)
-            found.score[short] = scores + self._offset(some)
-            if len(some) < len(batch) and self.rest is not None:
-                found.score[~short] = self.rest(batch.select(np.flatnonzero(~short)), progress)
-            return found
-        in_order = np.argsort(batch.query_index, kind="stable")
-        chosen = [
-            in_order[stop - counts[q] : stop]
-            for q, stop in zip(used.tolist(), np.cumsum(counts)[used].tolist(), strict=True)
-        ]
-        tiles = _tiles_of(batch, used.tolist(), chosen)
-        for pairs, scores in zip(chosen, self.scan(tiles, progress=progress), strict=True):
-            found.score[pairs] = scores[0]
-        found.score[:] += self._offset(batch)
+            (found.score[short],) = scores_of_each(self, [some], progress)
+            query, target = batch.index[~short].T
+            found.score[~short] = self.exact(batch.queries, batch.targets, query, target, progress)
+        else:
+            ahead, tiles = tee(_tiles_of(batch))
+            scanned = self.scan((tile for _, tile in ahead), progress=progress)
+            for (pairs, _), scores in zip(tiles, scanned, strict=True):
+                found.score[pairs] = scores
+        lengths = batch.query_lengths, batch.target_lengths
+        found.score[:] += self.scoring.score_offset(*lengths).astype(np.int32)
         found.score[(batch.lengths == 0).any(axis=1)] = 0  # see `finished`
         return found
-
-    def _offset(self, batch: Batch) -> npt.NDArray[np.int32]:
-        """Return by how much `best` is higher than the scores of pairs."""
-        lengths = batch.query_lengths, batch.target_lengths
-        return self.scoring.score_offset(*lengths).astype(np.int32)
 
     def scores_each(
         self, batches: Iterable[Batch], *, progress: Progress | None = None
@@ -300,9 +290,7 @@ class Lanes(ComputeEngine):
 
     def _are_together(self, batch: Batch) -> bool:
         own = self._own_queries and computes_own_queries(self.limits, len(batch), batch.distinct[0])
-        return own and bool(
-            self.limits.fits(batch.extent[1, :1] * _USUAL_SHARE, batch.extent[1, 1:])[0]
-        )
+        return own and bool(self.limits.fits(*batch.extent[1]))
 
     def scan(
         self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
@@ -335,10 +323,10 @@ class Lanes(ComputeEngine):
         self.device.activate()
         size, targets = 0, residues // _USUAL_LENGTH
         rows = joined(list(together(self.geometries, queries.lengths, targets)))
-        for _, geometry in stacks(self.geometries, rows[rows["group"] == 0]):
-            self.prove([geometry])
-            self.program("lanes.comp", **geometry.defines)
         for numbers, geometry in stacks(self.geometries, rows):
+            if 0 in numbers:
+                self.prove([geometry])
+                self.program("lanes.comp", **geometry.defines)
             several = int((Placed(only(rows, numbers), geometry).strips > 1).sum())
             size += residues * geometry.border * several
         size = min(size, self.queue.border_room(size))
@@ -352,7 +340,7 @@ class Lanes(ComputeEngine):
         most = self.limits.cells // max(1, m)
         all_of_them = int(sequences.lengths.max(initial=0))
         longest = min(self.limits.longest, most if self.rest is not None else all_of_them)
-        bounds = min(longest, all_of_them), min(most // _USUAL_SHARE, all_of_them)
+        bounds = min(longest, all_of_them), min(most // USUAL_SHARE, all_of_them)
         return self.targets.sorted(sequences, long_apart=apart, queries=queries, longest=bounds)
 
     def pack(self, share: Targets, geometry: Geometry) -> PackedTargets:
@@ -380,16 +368,16 @@ class Lanes(ComputeEngine):
         left = np.zeros(len(batch), np.bool_)
         if self.rest is not None:
             few = min(self.limits.few_pairs * batch.distinct[0], self.limits.in_flight)
-            left = batch.query_lengths * batch.target_lengths >= self.limits.large_pair
-            left &= np.count_nonzero(left) <= few
-            left |= np.count_nonzero(~left) <= few
-            left |= ~self.limits.fits(batch.query_lengths, batch.target_lengths)
+            large = batch.query_lengths * batch.target_lengths >= self.limits.large_pair
+            left = ~self.limits.fits(batch.query_lengths, batch.target_lengths)
+            for some in (large, ~large):
+                left |= some & (np.count_nonzero(some) <= few)
         found = np.empty(len(batch), np.int32)
         if self.rest is not None and left.any():
-            some = batch.select(np.flatnonzero(left))
-            best = BestCells.zeros(len(some))
-            best.score[:] = self.rest(some, progress)
-            found[left] = self.finished(some, best).score
+            long = batch.select(np.flatnonzero(left))
+            best = BestCells.zeros(len(long))
+            best.score[:] = self.rest(long, progress)
+            found[left] = self.finished(long, best).score
         if not left.all():
             found[~left] = self._as_integers(batch.select(np.flatnonzero(~left)))
         return found
@@ -508,13 +496,17 @@ class Lanes(ComputeEngine):
         self.memory_used = max(self.memory_used, used)
 
 
-def _tiles_of(
-    batch: Batch, queries: Sequence[int], pairs: Sequence[npt.NDArray[np.intp]]
-) -> Iterator[ScanTile]:
-    """Yield each query with its targets; the same targets again if they are those before."""
-    targets, which = batch.targets, np.arange(len(batch.targets), dtype=np.int32)
-    for q, each in zip(queries, pairs, strict=True):
-        own = batch.target_index[each]
-        if not np.array_equal(own, which):
-            targets, which = batch.targets.select(own), own
-        yield ScanTile(batch.queries.part(slice(q, q + 1)), targets)
+def _tiles_of(batch: Batch) -> Iterator[tuple[npt.NDArray[np.intp], ScanTile]]:
+    """Yield tiles of queries with the same targets, and the pair of each of their scores."""
+    of_query = np.split(
+        np.argsort(batch.query_index, kind="stable"),
+        np.cumsum(np.bincount(batch.query_index, minlength=1))[:-1],
+    )
+    every = np.arange(len(batch.targets), dtype=np.int32)
+    some = filter(len, of_query)
+    for _, alike in groupby(some, key=lambda pairs: batch.target_index[pairs].tobytes()):
+        pairs = np.stack([*alike])
+        queries, which = batch.query_index[pairs[:, 0]], batch.target_index[pairs[0]]
+        whole = np.array_equal(which, every)
+        targets = batch.targets if whole else batch.targets.select(which)
+        yield pairs, ScanTile(batch.queries.select(queries), targets)

@@ -30,6 +30,8 @@ COST_LETTERS = 4
 
 
 _ENDLESS = 2**62
+USUAL_SHARE = 4
+"""Usual chains may compute pairs of one in so many of the most cells."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,8 @@ class Limits:
         return replace(self, longest=longest, cells=_ENDLESS if info.software else cells)
 
     def fits(self, m: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Tell which pairs of these lengths a chain can compute alone."""
-        return (n <= self.longest) & (m * n <= self.cells)
+        """Tell which pairs of these lengths a usual chain can compute alone."""
+        return (n <= self.longest) & (m * n <= self.cells // USUAL_SHARE)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ type share buffers. What a batch needs on the device is laid out by NumPy alone:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,11 +57,16 @@ def scores_of_each(
 ) -> Iterator[npt.NDArray[np.int32]]:
     """Yield the scores of batches; one is uploaded while the device computes the one before."""
     current: OwnQueries | None = None
+    letters: dict[Sequences, moderngl.Buffer] = {}  # of the sequences of a batch
     for batch in batches:
-        following = OwnQueries(engine, batch, progress, current)
+        engine.pool.give_when_read(letters.pop(each) for each in {*letters} - {*batch.sequences})
+        for each in {*batch.sequences} - {*letters}:
+            letters[each] = engine.pool.filled(each.residues)
+        following = OwnQueries(engine, batch, letters, progress)
         if current is not None:
             yield current.scores()
         current = following.begun()
+    engine.pool.give_when_read(letters.values())
     if current is not None:
         yield current.scores()
 
@@ -74,35 +79,27 @@ class OwnQueries:
     engine : Lanes
     batch : Batch
         Of pairs whose targets lanes can take.
+    letters : dict
+        The residues of its sequences on the device, which are read before anything else is queued.
     progress : callable
         As in `Engine.best`.
-    before : OwnQueries, optional
-        Pairs that are being computed: letters of the same sequences are not uploaded again.
     """
 
     def __init__(
         self,
         engine: Lanes,
         batch: Batch,
+        letters: Mapping[Sequences, moderngl.Buffer],
         progress: Progress,
-        before: OwnQueries | None = None,
     ) -> None:
         self._engine, self._batch = engine, batch
         self._shares = engine.prepared.pop(batch, []) or shares_of(engine, batch)
         self._progress = progress
         self._slices: Iterator[None] = iter(())
-        self._letters: dict[Sequences, moderngl.Buffer] = {}
-        self._own_letters: dict[Sequences, moderngl.Buffer] = {}
-        for sequences in dict.fromkeys(batch.sequences):
-            letters = before._letters.get(sequences) if before else None
-            if before is None or letters is None:
-                letters = self._own_letters[sequences] = engine.pool.filled(sequences.residues)
-            elif sequences in before._own_letters:
-                self._own_letters[sequences] = before._own_letters.pop(sequences)
-            self._letters[sequences] = letters
         self._used: list[moderngl.Buffer] = []
         self._scores: list[tuple[moderngl.Buffer, int]] = []
-        self._jobs = [job for share in self._shares for job in self._jobs_of(share)]
+        sides = [letters[each] for each in batch.sequences]
+        self._jobs = [job for share in self._shares for job in self._jobs_of(share, sides)]
 
     def begun(self) -> OwnQueries:
         """Queue the first slice of time, and return this."""
@@ -120,7 +117,6 @@ class OwnQueries:
         for share, content in zip(self._shares, contents, strict=True):
             places[share.order] = content.view(np.int32)
         found = places[:-1]  # behind it are scores of places without a pair
-        engine.pool.give(self._own_letters.values())
         floats = any(share.parts[0].geometry.number != INT32 for share in self._shares)
         if floats and found.max(initial=0) >= engine.wrong_from:
             high = np.flatnonzero(found >= engine.wrong_from)
@@ -132,7 +128,7 @@ class OwnQueries:
         check_found(engine, found, *self._batch.extent[1].tolist())
         return found
 
-    def _jobs_of(self, share: Share) -> Iterator[WorkGroups]:
+    def _jobs_of(self, share: Share, letters: Sequence[moderngl.Buffer]) -> Iterator[WorkGroups]:
         """Upload a share, have its letters packed, and make room for scores."""
         engine = self._engine
         engine.prove(part.geometry for part in share.parts)
@@ -144,10 +140,8 @@ class OwnQueries:
         sides = (query_slots, query_places), (target_slots, target_places)
         words = [engine.pool.take(4 * count) for count in share.words]
         ends = not engine.scoring.local, False
-        for sequences, side, packed, end in zip(
-            self._batch.sequences, sides, words, ends, strict=True
-        ):
-            given = *side, self._letters[sequences], packed
+        for of_side, side, packed, end in zip(letters, sides, words, ends, strict=True):
+            given = *side, of_side, packed
             engine.targets.pack_letters(geometry, int(slots[-1]), *given, from_end=end)
         size = 4 * geometry.results
         scores = Section(engine.pool.take(size * int(slots[-1])), 0, size * int(slots[-1]))

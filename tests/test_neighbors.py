@@ -3,6 +3,7 @@
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -34,22 +35,30 @@ WORDS = words(LENGTHS)
 OTHERS = [*WORDS[::4], *words(LENGTHS[::2], seed=4)]
 
 
-def brute_force(rows, columns, distance, cutoff, least=None, engine="reference", **options):
+@cache
+def own_score(word, **options):
+    return glsw.score(word, word, **{"engine": "cpu"} | options)
+
+
+@cache
+def identity(query, target, **options):
+    return glsw.align(query, target, **{"engine": "cpu"} | options).identity
+
+
+def brute_force(rows, columns, distance, cutoff, least=None, **options):
     """The values of all pairs as a dense array, NaN where a pair does not pass."""
-    scores = glsw.score_matrix(rows, columns, engine=engine, **options)
+    scores = glsw.score_matrix(rows, columns, **{"engine": "cpu"} | options)
     values = scores.astype(float)
     enough = np.full(scores.shape, True)
     if distance == "self":
-        own = [
-            [glsw.score(w, w, engine="reference", **options) for w in s] for s in (rows, columns)
-        ]
+        own = [[own_score(word, **options) for word in side] for side in (rows, columns)]
         values = np.minimum(np.array(own[0])[:, None], np.array(own[1])) - scores
     elif distance == "identity":
         local = options.get("mode", "local") == "local"
         enough = scores >= (1 if local else -(2**40))
         for i, j in np.argwhere(enough):
             pair = (rows[i], columns[j]) if rows is not columns or i <= j else (rows[j], columns[i])
-            values[i, j] = glsw.align(*pair, engine="reference", **options).identity
+            values[i, j] = identity(*pair, **options)
     elif distance == "evalue":
         m, n = (np.array(list(map(len, side))) for side in (rows, columns))
         statistics = for_search(Scoring.blast(), int(m.max()), len(n), int(n.sum()))

@@ -19,7 +19,7 @@ from hypothesis import given, strategies as st
 import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.device.device import Device, DeviceError
-from glsw.engines import ENGINES, Reference
+from glsw.engines import ENGINES, Cpu, Reference
 from glsw.engines.auto import Auto
 from glsw.engines.base import ScanHints
 from glsw.engines.gl import Programs
@@ -59,10 +59,10 @@ def shown(results: Iterator[SearchResult]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def expected() -> list[str]:
-    return shown(Aligner(engine="reference").search(QUERIES, TARGETS))
+    return shown(Aligner(engine="cpu").search(QUERIES, TARGETS))
 
 
-class Small(Reference):
+class Small(Cpu):
     """Has room for parts of a hundred residues, and looks at about two queries at once."""
 
     name = "small"
@@ -157,7 +157,7 @@ def test_large_scores_and_many_sequences(top: int | None) -> None:
 
 @pytest.mark.parametrize("top", [1, 4, None])
 def test_parts_give_the_same_hits(small: Aligner, top: int | None) -> None:
-    whole = Aligner(engine="reference").search(QUERIES, TARGETS, top=top, evalue=None)
+    whole = Aligner(engine="cpu").search(QUERIES, TARGETS, top=top, evalue=None)
     assert shown(small.search(QUERIES, TARGETS, top=top, evalue=None)) == shown(whole)
 
 

@@ -122,7 +122,7 @@ def test_further_alignments_of_all_frames(translated: bool) -> None:
     if translated:
         queries = [Record(f"g{k}", "", each.letters[:70]) for k, each in enumerate(TARGETS[:3])]
         code = 1
-    options = {"engine": "reference", "max_hsps": None, "min_score": 22, "top": None}
+    options = {"engine": "cpu", "max_hsps": None, "min_score": 22, "top": None}
     options |= {"genetic_code": code, "statistics": "none", "evalue": None}
     searched = list(glsw.search(queries, TARGETS, target_genetic_code=1, **options))
     for query, result in zip(queries, searched, strict=True):
@@ -136,7 +136,7 @@ def test_further_alignments_of_all_frames(translated: bool) -> None:
 
 def test_places_lead_back_to_the_letters_of_the_target() -> None:
     letters = {each.id: each.letters for each in TARGETS}
-    options = {"engine": "reference", "max_hsps": 3, "min_score": 15}
+    options = {"engine": "cpu", "max_hsps": 3, "min_score": 15}
     seen = set()
     for result in glsw.search(PROTEINS, TARGETS, target_genetic_code=1, **options):
         for hit in result:
@@ -175,7 +175,7 @@ def test_strands_codes_and_databases_of_files(tmp_path: Path) -> None:
     fasta = tmp_path / "dna.fasta"
     fasta.write_text("".join(f">{each.id}\n{each.letters}\n" for each in TARGETS))
     database = glsw.makedb(fasta, tmp_path / "dna.glsw", alphabet=DNA)
-    options = {"engine": "reference", "target_strand": "minus", "target_genetic_code": 2}
+    options = {"engine": "cpu", "target_strand": "minus", "target_genetic_code": 2}
     one, other, read = (
         [found(each) for each in glsw.search(PROTEINS, targets, **options)]
         for targets in (fasta, database, Path(tmp_path / "dna.glsw"))
@@ -192,7 +192,7 @@ def test_an_executor_finds_the_same() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     options = {"top": 4, "max_hsps": 2, "target_genetic_code": 1}
-    with Aligner(engine="reference") as aligner:
+    with Aligner(engine="cpu") as aligner:
         expected = [found(each) for each in aligner.search(PROTEINS, TARGETS, **options)]
         with ThreadPoolExecutor(2) as executor:
             searched = aligner.search(PROTEINS, TARGETS, executor=executor, **options)
@@ -204,7 +204,7 @@ def test_masks() -> None:
     gene = "ATGGCTAGCAAAGGAGAAGAACTTTTCACTGGAGTTGTCCCAATTCTTGTTGAATTAGAT"
     protein = translate(gene)
     lower = gene[:30] + gene[30:34].lower() + gene[34:]
-    options = {"engine": "reference", "target_genetic_code": 1}
+    options = {"engine": "cpu", "target_genetic_code": 1}
     (hit,) = glsw.search(protein, [lower], lower_case_mask=True, **options)
     alone = glsw.search(protein, [lower], **options)[0]
     masked = protein[:10] + "XX" + protein[12:]
@@ -248,7 +248,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
 def test_hits_that_are_not_listed() -> None:
     """A target counts once, whatever its frames."""
-    options: dict = {"engine": "reference", "target_genetic_code": 1}
+    options: dict = {"engine": "cpu", "target_genetic_code": 1}
     every = glsw.search(PROTEINS[0], TARGETS[:9], **options)
     assert (every.evalue, every.more) == (10, 0)
     assert len(every) > 2
@@ -281,7 +281,7 @@ def test_formats(capsys: pytest.CaptureFixture[str]) -> None:
         assert main([*words.split(), form]) == 0
         return capsys.readouterr().out
 
-    options = {"engine": "reference", "top": 5, "target_genetic_code": 1}
+    options = {"engine": "cpu", "top": 5, "target_genetic_code": 1}
     hsps = [
         (each.query, hit, hit.hsps[0])
         for each in glsw.search(PROTEINS[:2], TARGETS[:9], **options)

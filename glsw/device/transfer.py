@@ -78,16 +78,20 @@ class Staging:
     ctx : moderngl.Context
     check : callable
         Raises an error of the context, of an action that it is given.
-    block : int
-        Bytes of a block.
+    block, least : int
+        Bytes of a block, and of an array that is worth it.
     """
 
     def __init__(
-        self, ctx: moderngl.Context, check: Callable[[str], None], block: int = _BLOCK
+        self,
+        ctx: moderngl.Context,
+        check: Callable[[str], None],
+        block: int = _BLOCK,
+        least: int = _LEAST_BYTES,
     ) -> None:
         from concurrent.futures import ThreadPoolExecutor  # only for large work
 
-        self._ctx, self._check, self._block = ctx, check, block
+        self._ctx, self._check, self._block, self._least = ctx, check, block, least
         self._blocks: deque[_Block] = deque([_Block(*_mapped(ctx, block, _WRITING))])
         threads = max(1, min(_MOST_THREADS, cores() // 2))
         self._threads = ThreadPoolExecutor(threads, "glsw-upload")
@@ -103,7 +107,7 @@ class Staging:
 
         The array may be changed afterwards.
         """
-        if array.nbytes < _LEAST_BYTES or not self.works:
+        if array.nbytes < self._least or not self.works:
             buffer.write(array)
             return
         content = array.reshape(-1).view(np.uint8)
@@ -152,10 +156,20 @@ class Readback:
         Called before something waits for the device without a bound.
     software : bool
         Whether it is a software renderer, which has nothing to gain.
+    least, most : int
+        Bytes read together that are worth it, and that get memory.
     """
 
-    def __init__(self, ctx: moderngl.Context, wait: Callable[[], None], software: bool) -> None:
+    def __init__(
+        self,
+        ctx: moderngl.Context,
+        wait: Callable[[], None],
+        software: bool,
+        least: int = _LEAST_BYTES,
+        most: int = _MOST_BYTES,
+    ) -> None:
         self._ctx, self._wait, self._software = ctx, wait, software
+        self._least, self._most = least, most
         self._name, self._size = 0, 0
         self._memory: npt.NDArray[np.uint8] | None = None
 
@@ -193,7 +207,7 @@ class Readback:
 
         Drivers take time for it: better while the device is busy.
         """
-        if self._software or not _LEAST_BYTES <= total <= _MOST_BYTES:
+        if self._software or not self._least <= total <= self._most:
             return False
         if self._size < total:
             self._release()

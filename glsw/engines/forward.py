@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -29,17 +30,35 @@ _GAP_OPEN_PROBABILITY, _GAP_EXTEND_PROBABILITY = 0.04, 0.6
 """Chosen on a third of the queries of docs/SENSITIVITY.md; forward.comp has them too."""
 _MAX_ODDS = 1e250  # keeps sums and their logarithms finite
 _MAX_CELLS_PER_DIAGONAL = 2**14  # of a batch: they fit a processor's cache
-_MAX_POSITIONS_PER_BATCH = 2**20  # limits the memory
+_MAX_POSITIONS_PER_BATCH = 2**20
 _MAX_LENGTH_RATIO = 1.6  # of the targets of a batch
 
 _STEP = 4  # columns, whose letters are a word
 _MAX_DEVICE_ODDS = 2.0**16  # with which numbers stay in range for a step
 _LEAST_DEVICE_SUM = -64 * math.log(2)  # floats of less may have been 0
-_MAX_LETTERS = 2**26  # of targets in a buffer
-_MAX_WORDS_OF_BORDERS, _MAX_PAIRS = 2**20, 2**20  # of a dispatch
 _FEW_REGISTERS = 100
 _TOLERANCE = 1e-3  # nats, of a proof
 _LAMBDA, _PROVED = 0.3, 330  # of a proof: scale of scores; positions, whose sum is near 2^500
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes by which a device's work is cut.
+
+    Parameters
+    ----------
+    letters : int
+        Of targets in a buffer.
+    borders, pairs : int
+        Words of the rows between strips that are kept, and pairs, at once.
+    groups : int
+        Work groups of a dispatch, which OpenGL promises.
+    """
+
+    letters: int = 2**26
+    borders: int = 2**20
+    pairs: int = 2**20
+    groups: int = gl.MAX_PAIRS_PER_DISPATCH
 
 
 def log_sums(
@@ -94,8 +113,13 @@ def _by_threads(work: Sequence[tuple[_Float, list[_Codes]]]) -> list[_Float]:
         return list(threads.map(log_sums_on_host, *zip(*work, strict=True)))
 
 
-def log_sums_on_host(odds: _Float, targets: Sequence[_Codes]) -> _Float:
-    """Return the same of one profile and each of some targets, in 64-bit floats."""
+def log_sums_on_host(
+    odds: _Float, targets: Sequence[_Codes], positions: int = _MAX_POSITIONS_PER_BATCH
+) -> _Float:
+    """Return the same of one profile and each of some targets, in 64-bit floats.
+
+    ``positions`` of the profile, times targets, are computed together, which limits the memory.
+    """
     found = np.full(len(targets), -np.inf)
     lengths = np.array([len(each) for each in targets], np.int64)
     order = np.argsort(lengths, kind="stable")
@@ -104,7 +128,7 @@ def log_sums_on_host(odds: _Float, targets: Sequence[_Codes]) -> _Float:
     table = np.column_stack([odds, np.zeros(size)])  # of past a target's end
     while start < len(order):
         shortest = int(lengths[order[start]])
-        most = min(_MAX_CELLS_PER_DIAGONAL // min(shortest, size), _MAX_POSITIONS_PER_BATCH // size)
+        most = min(_MAX_CELLS_PER_DIAGONAL // min(shortest, size), positions // size)
         some = order[start : start + max(1, most)]
         some = some[lengths[some] <= _MAX_LENGTH_RATIO * shortest]
         start += len(some)
@@ -167,6 +191,7 @@ class ForwardSums(Programs):
     chain, rows, workgroup : int, optional
         Lanes of a chain, positions of a lane, a multiple of 4, and lanes of a work group; by
         default what suits the device.
+    limits : Limits
     """
 
     name = "forward"
@@ -179,8 +204,10 @@ class ForwardSums(Programs):
         chain: int | None = None,
         rows: int | None = None,
         workgroup: int | None = None,
+        limits: Limits = Limits(),
     ) -> None:
         super().__init__(device)
+        self._limits = limits
         self._defines, self._uniforms, self._substitution = {"STEP": _STEP}, {}, None
         self._device, self._throttle = device, Throttle(device, first=64)
         self.chain = chain or (1 if device.info.software else 16)
@@ -190,7 +217,7 @@ class ForwardSums(Programs):
     def log_sums(self, odds: Sequence[_Float], targets: Sequences, pairs: _Int64) -> _Float:
         """Return what `glsw.engines.forward.log_sums` does, NaN for pairs that are out of range."""
         found = np.full(len(pairs), np.nan)
-        for part in targets.parts(_MAX_LETTERS):
+        for part in targets.parts(self._limits.letters):
             chosen = np.flatnonzero((pairs[:, 1] >= part.start) & (pairs[:, 1] < part.stop))
             some = pairs[chosen] - [0, part.start]
             found[chosen] = self._of_part(odds, targets.part(part), some)
@@ -226,8 +253,8 @@ class ForwardSums(Programs):
             LETTERS=odds[0].shape[1],
         )
         sums = np.zeros((len(some), 2))
-        limits = [_MAX_WORDS_OF_BORDERS, _MAX_PAIRS]
-        for part in cut([offsets_of(room[order]), np.arange(len(some) + 1)], limits):
+        most = [self._limits.borders, self._limits.pairs]
+        for part in cut([offsets_of(room[order]), np.arange(len(some) + 1)], most):
             chosen = order[part]
             borders = offsets_of(room[chosen])
             records[chosen, 4] = borders[:-1]
@@ -272,9 +299,9 @@ class ForwardSums(Programs):
 
     def _queue(self, program: moderngl.ComputeShader, part: range) -> None:
         """Have some work groups compute."""
-        for start in range(part.start, part.stop, gl.MAX_PAIRS_PER_DISPATCH):
+        for start in range(part.start, part.stop, self._limits.groups):
             program["first_group"] = start
-            program.run(min(gl.MAX_PAIRS_PER_DISPATCH, part.stop - start))
+            program.run(min(self._limits.groups, part.stop - start))
         self._device.ctx.memory_barrier()
 
     def prove(self, letters: int) -> None:

@@ -28,7 +28,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _DATABASE = b"\x89GLSW"
 _FASTQ_RECORDS = 1 << 12  # cut at once
-_FASTQ_LINES = 1 << 14  # read at once
+_FASTQ_LINES = 1 << 14
 _LINE_FEED = 10
 
 
@@ -296,7 +296,9 @@ def _without_foreign_space(parts: list[bytes], titles: Titles) -> str:
     return ""
 
 
-def fastq_records(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+def fastq_records(
+    lines: Iterable[str], together: int = _FASTQ_LINES
+) -> Iterator[tuple[str, str, str]]:
     r"""Yield titles, letters and qualities of records, as Biopython's `FastqGeneralIterator`.
 
     From the first record that has not four lines, Biopython reads: its readers take 0.1 s to
@@ -306,6 +308,8 @@ def fastq_records(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     ----------
     lines : iterable of str
         With line feeds at their ends.
+    together : int
+        Lines that are read at once.
 
     Raises
     ------
@@ -320,7 +324,7 @@ def fastq_records(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """
     rest = iter(lines)
     before: list[str] = []  # a record that ends if the next line is a title
-    while some := list(islice(rest, _FASTQ_LINES)):
+    while some := list(islice(rest, together)):
         at = 0
         while at + 4 <= len(some) and _has_four_lines(*(record := some[at : at + 4])):
             if before:

@@ -1,22 +1,20 @@
 """Uploads and downloads through mapped memory."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from cases import standing_in
 
 from glsw.device import transfer
 from glsw.device.transfer import Readback, Staging
 
 
 @pytest.fixture
-def made(device, monkeypatch):
+def made(device):
     """Return a function that makes blocks of 100 bytes, for arrays of 10 bytes and more."""
-    monkeypatch.setattr(transfer, "_LEAST_BYTES", 10)
     every = []
 
     def make():
-        every.append(Staging(device.ctx, device.check, block=100))
+        every.append(Staging(device.ctx, device.check, block=100, least=10))
         return every[-1]
 
     yield make
@@ -51,12 +49,11 @@ def test_without_mapped_memory_the_driver_copies(device, made, monkeypatch):
 
 
 def test_hardware_takes_them(device, made, monkeypatch):
-    monkeypatch.setattr(device, "info", replace(device.info, software=False))
     monkeypatch.setattr(device, "_staging", uploads := made())
     written = []
     monkeypatch.setattr(uploads, "write", lambda buffer, array: written.append(array.nbytes))
     buffer = device.ctx.buffer(reserve=400)
-    device.write(buffer, np.zeros(100, np.uint32))
+    standing_in(device).write(buffer, np.zeros(100, np.uint32))
     assert written == [400]
 
 
@@ -110,9 +107,8 @@ def test_new_blocks_are_for_a_busy_device(device, made, monkeypatch, at_once, th
 def test_what_is_read_is_what_was_there_then(device, monkeypatch, memory):
     if memory == "not mapped":
         monkeypatch.setattr(transfer, "_STORAGE", 1000)
-    monkeypatch.setattr(transfer, "_LEAST_BYTES", 16)
-    monkeypatch.setattr(transfer, "_MOST_BYTES", 4000)
-    back, rng = Readback(device.ctx, device.wait, software=False), np.random.default_rng(1)
+    back = Readback(device.ctx, device.wait, software=False, least=16, most=4000)
+    rng = np.random.default_rng(1)
     for sizes in ([16], [8, 4], [400, 0, 40], [4], [4000, 4], [1000, 2000]):
         arrays = [rng.integers(0, 256, size, np.uint8) for size in sizes]
         buffers = [device.ctx.buffer(array.tobytes() + bytes(8)) for array in arrays]
@@ -124,9 +120,9 @@ def test_what_is_read_is_what_was_there_then(device, monkeypatch, memory):
     device.check("tests")
 
 
-def test_software_renderers_are_read_at_once(device, monkeypatch):
-    monkeypatch.setattr(transfer, "_LEAST_BYTES", 1)
-    monkeypatch.setattr(transfer, "_mapped", None)
+def test_software_renderers_are_read_at_once(device):
     buffer = device.ctx.buffer(b"12345678")
-    (found,) = Readback(device.ctx, device.wait, software=True).begin([(buffer, 4)])()
+    back = Readback(device.ctx, device.wait, software=True, least=1)
+    assert not back.reserve(4)
+    (found,) = back.begin([(buffer, 4)])()
     assert found.tobytes() == b"1234"

@@ -122,7 +122,7 @@ def test_what_the_device_cannot_hold_is_computed_by_the_host(device, monkeypatch
     assert found[2:].tolist() == expected[2:].tolist()
 
 
-def test_pairs_in_any_order_and_in_little_memory_have_the_same_sums(device, monkeypatch):
+def test_pairs_in_any_order_and_in_little_memory_have_the_same_sums(device):
     rng = np.random.default_rng(9)
     odds = [SCORES[codes(rng, n)] for n in (200, 20, 90, 20)]
     targets = Sequences.of([codes(rng, n) for n in rng.integers(1, 300, 30)])
@@ -134,23 +134,19 @@ def test_pairs_in_any_order_and_in_little_memory_have_the_same_sums(device, monk
         for one in (0, 69):
             (alone,) = made.log_sums(odds, targets, pairs[one : one + 1])
             assert alone == expected[one]
-        monkeypatch.setattr(forward, "_MAX_LETTERS", 1000)
-        monkeypatch.setattr(forward, "_MAX_WORDS_OF_BORDERS", 150)
-        monkeypatch.setattr(forward, "_MAX_PAIRS", 11)
-        monkeypatch.setattr(forward.gl, "MAX_PAIRS_PER_DISPATCH", 2)
-        with_less = ForwardSums(device, chain=2, rows=4, workgroup=4)
+        limits = forward.Limits(letters=1000, borders=150, pairs=11, groups=2)
+        with_less = ForwardSums(device, chain=2, rows=4, workgroup=4, limits=limits)
         assert with_less.log_sums(odds, targets, pairs).tolist() == expected.tolist()
         assert made.log_sums(odds, targets, pairs[:0]).shape == (0,)
 
 
-def test_many_short_targets_of_a_long_profile_take_little_memory(monkeypatch):
+def test_many_short_targets_of_a_long_profile_take_little_memory():
     rng = np.random.default_rng(10)
     odds, targets = SCORES[codes(rng, 2000)], [codes(rng, 3) for _ in range(100)]
     expected = forward.log_sums_on_host(odds, targets).tolist()
-    monkeypatch.setattr(forward, "_MAX_POSITIONS_PER_BATCH", 2**14)
     tracemalloc.start()
     try:
-        assert forward.log_sums_on_host(odds, targets).tolist() == expected
+        assert forward.log_sums_on_host(odds, targets, 2**14).tolist() == expected
         assert tracemalloc.get_traced_memory()[1] < 2**22
     finally:
         tracemalloc.stop()

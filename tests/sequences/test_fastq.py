@@ -48,15 +48,12 @@ def outcome(found: Iterable[tuple[Any, ...]]) -> list[Any]:
 
 @pytest.mark.parametrize("size", [1, 4, 5, 1 << 14])
 @pytest.mark.parametrize("text_of", [any_lines, mostly_right])
-def test_records_and_errors_are_biopythons(
-    size: int, text_of: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fasta, "_FASTQ_LINES", size)
+def test_records_and_errors_are_biopythons(size: int, text_of: Any) -> None:
     rng, kinds = random.Random(size), set()
     for _ in range(2000):
         text = text_of(rng)
         expected = outcome(FastqGeneralIterator(io.StringIO(text)))
-        assert outcome(fasta.fastq_records(io.StringIO(text))) == expected, text
+        assert outcome(fasta.fastq_records(io.StringIO(text), size)) == expected, text
         kinds |= {type(each) for each in expected}
     assert kinds == {tuple, str}
 

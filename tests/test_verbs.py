@@ -285,7 +285,6 @@ def test_rare_letters_stay_in_alignments():
     assert (pairs.identities.tolist(), pairs.positives.tolist()) == ([7, 3], [7, 3])
 
 
-
 def test_help_lists_all_parameters():
     methods = "score ends score_pairs score_matrix align align_pairs alignments search prepare"
     calls = {name: getattr(glsw, name) for name in glsw.__all__}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
@@ -26,8 +26,9 @@ class Column(NamedTuple):
         What it says.
     values : callable
         `Values`, None where nothing is known.
-    text : callable
-        How a value is written.
+    text : callable or str
+        How a value is written: by a function that is called once for equal ones, nothing for None;
+        or a format as of the operator ``%``, if no value is None.
 
     Examples
     --------
@@ -39,11 +40,27 @@ class Column(NamedTuple):
 
     about: str
     values: Values
-    text: Callable[[Any], str] = str
+    text: Callable[[Any], str] | str = "%s"
 
     def texts(self, table: HitTable) -> list[str]:
-        """Return the values as they are written, nothing for None; equal ones are made once."""
-        return list(map(_Texts(self.text).__getitem__, self.values(table)))
+        """Return the values as they are written."""
+        values = self.values(table)
+        text = self.text.__mod__ if isinstance(self.text, str) else _Texts(self.text).__getitem__
+        return list(map(text, values))
+
+    @staticmethod
+    def lines(columns: Iterable[Column], table: HitTable) -> list[str]:
+        """Return a line for each row of a table, with columns apart by tabs."""
+        formats, values = [], []
+        for column in columns:
+            if isinstance(column.text, str):
+                formats.append(column.text)
+                values.append(column.values(table))
+            else:
+                formats.append("%s")
+                values.append(column.texts(table))
+        line = "\t".join(formats) + "\n"
+        return list(map(line.__mod__, zip(*values, strict=True)))
 
 
 class _Texts(dict[Any, str]):
@@ -113,7 +130,7 @@ TABLE: Mapping[str, Column] = {
     "identity": Column(
         "fraction of columns with equal letters, from 0 to 1",
         lambda table: (table.identities / np.maximum(1, table.columns)).tolist(),
-        "{:.4f}".format,
+        "%.4f",
     ),
     "identities": Column("columns with equal letters", array("identities")),
     "positives": Column("columns with two letters whose score is above 0", array("positives")),

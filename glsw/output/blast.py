@@ -100,14 +100,10 @@ def evalue_text(evalue: float, *, digits: int = 0) -> str:
     >>> evalue_text(2.34e-20, digits=2)
     '2.34e-20'
     """
-    if evalue < 1e-180:
-        return "0.0"
     if evalue < 0.0009:
-        return f"{evalue:.{digits}e}"
-    for limit, decimals in ((0.1, 3), (1, 2), (10, 1)):
-        if evalue < limit:
-            return f"{evalue:.{decimals}f}"
-    return f"{evalue:.0f}"
+        return "0.0" if evalue < 1e-180 else f"{evalue:.{digits}e}"
+    decimals = 3 if evalue < 0.1 else 2 if evalue < 1 else 1 if evalue < 10 else 0
+    return f"{evalue:.{decimals}f}"
 
 
 def bits_text(bits: float) -> str:

@@ -16,7 +16,6 @@ from glsw.alignment.hits import SearchResult, table_hsp
 from glsw.alignment.table import HitTable
 from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import Format, of_rows, program
-from glsw.output.tsv import lines_of
 from glsw.words import in_a_line
 
 STANDARD = (
@@ -68,7 +67,7 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
         raise ValueError("blast-tab: no columns")
 
     def lines(table: HitTable) -> list[str]:
-        rows = lines_of(map(COLUMNS.__getitem__, names), table)
+        rows = Column.lines(map(COLUMNS.__getitem__, names), table)
         return [f"\\x23{row[1:]}" if row.startswith("#") else row for row in rows]
 
     def write(result: SearchResult, stream: TextIO) -> None:
@@ -181,7 +180,7 @@ COLUMNS: Mapping[str, Column] = {
     "bitscore": Column("bit score", array("bits"), bits_text),
     "score": TABLE["score"]._replace(about="score"),
     "length": Column("alignment length", array("columns")),
-    "pident": Column("% identity", _percentages("identities"), "{:.3f}".format),
+    "pident": Column("% identity", _percentages("identities"), "%.3f"),
     "nident": Column("identical", array("identities")),
     "mismatch": Column(
         "mismatches", lambda table: (table.columns - table.gaps - table.identities).tolist()
@@ -189,7 +188,7 @@ COLUMNS: Mapping[str, Column] = {
     "positive": Column("positives", array("positives")),
     "gapopen": Column("gap opens", array("gap_opens")),
     "gaps": Column("gaps", array("gaps")),
-    "ppos": Column("% positives", _percentages("positives"), "{:.2f}".format),
+    "ppos": Column("% positives", _percentages("positives"), "%.2f"),
     "frames": Column(
         "query/sbjct frames", lambda table: [f"{q}/{s}" for q, s in _frames(table).T.tolist()]
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TextIO
 
 from glsw.alignment.columns import COLUMNS, TABLE, Column
@@ -29,11 +28,5 @@ def write(result: SearchResult, stream: TextIO) -> None:
     stream.write("".join(of_rows(result, _lines)))
 
 
-def lines_of(columns: Iterable[Column], table: HitTable) -> list[str]:
-    """Return a line of some columns for each row of a table."""
-    texts = (column.texts(table) for column in columns)
-    return ["\t".join(cells) + "\n" for cells in zip(*texts, strict=True)]
-
-
 def _lines(table: HitTable) -> list[str]:
-    return lines_of(TABLE.values(), table)
+    return Column.lines(TABLE.values(), table)

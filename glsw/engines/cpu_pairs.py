@@ -155,13 +155,15 @@ class SinglePairs:
         """Begin with jobs for some pairs each, in order."""
         if not len(pairs):
             return []
+        _ = self._local if self._scoring.local else self._matrices  # before there are threads
+        if len(pairs) == 1:
+            return [pool.submit(do, pairs)]
         cells = np.cumsum((batch.query_lengths * batch.target_lengths)[pairs])
         jobs = 8 * threads if threads > 1 else 1
         size = min(
             max(int(cells[-1]) // jobs, self._limits.job_of_singles), self._limits.largest_job
         )
         bounds = distinct(np.searchsorted(cells, np.arange(size, cells[-1], size)))
-        _ = self._local if self._scoring.local else self._matrices  # before there are threads
         return [pool.submit(do, some) for some in np.split(pairs, bounds)]
 
     def _path(self, batch: Batch, p: int) -> Walked:

@@ -23,6 +23,7 @@ from glsw.sequences.lines import located
 from glsw.sequences.named import (
     Many,
     NamedSequences,
+    NotTextError,
     One,
     as_records,
     codes_of,
@@ -158,7 +159,15 @@ class InputEncoder:
 
     def _collection(self, source: Many, what: str, found: Counter[str]) -> NamedSequences:
         """Return sequences of one side, masked as the settings say, unless they are `Sequences`."""
-        given = records_or_codes(source, self._alphabet, what=what)
+        try:
+            given = records_or_codes(source, self._alphabet, what=what)
+            return self._encoded(given, source, what, found)
+        except NotTextError:
+            return self._encoded(self._records(source, what), source, what, found)
+
+    def _encoded(
+        self, given: Records | Sequences, source: Many, what: str, found: Counter[str]
+    ) -> NamedSequences:
         if isinstance(given, Sequences):
             named = collect(given, self._alphabet, what=what)
             if given is source or not self._masks_any[what]:

@@ -173,7 +173,7 @@ def test_threads_encode_pieces_of_texts(kind, monkeypatch):
     "words", [["mk", "", "mkv" * 9] * 9, ["W", "ACD"] * 9 + [""], [""], ["", ""]]
 )
 def test_room_for_letters_is_made_as_they_come_and_a_list_may_change_afterwards(words, monkeypatch):
-    for name, value in (("PIECE", 16), ("_MANY", 2), ("_JOINED", 1), ("_SAMPLE", 1)):
+    for name, value in (("PIECE", 16), ("_MANY", 2), ("_SAMPLE", 1)):
         monkeypatch.setattr(f"glsw.sequences.named.{name}", value)
     given = list(words)
     with limited(3):
@@ -183,6 +183,36 @@ def test_room_for_letters_is_made_as_they_come_and_a_list_may_change_afterwards(
     assert found.sequences.lengths.tolist() == [*map(len, words)]
     assert [found.record(k).letters for k in range(len(words))] == words
     assert len(found.records) == len(words)
+
+
+_OTHERS = [glsw.Record("r", "", "MK"), Seq("MK"), b"MK", "MKé", "MK?", "a.fa", 5, None]
+
+
+@pytest.mark.parametrize("unknown", [None, "X"])
+@pytest.mark.parametrize("at", [2, 30])
+@pytest.mark.parametrize("other", _OTHERS, ids=repr)
+def test_an_item_of_a_long_list_is_of_another_kind(other, at, unknown, monkeypatch):
+    def found(words):
+        options = {"what": "query", "unknown": unknown}
+        inputs = glsw.Aligner(engine="reference", unknown=unknown)._inputs
+        for collected in (
+            lambda: collect(words, PROTEIN, **options),
+            lambda: inputs.collections(words, ["MK"])[0],
+            lambda: inputs.collections(["MK"], words)[1],
+        ):
+            try:
+                made = collected()
+            except (ValueError, TypeError) as error:
+                yield repr(error)
+            else:
+                yield made.sequences.residues.tolist(), [*map(made.name, range(len(made)))]
+                yield [made.record(k).letters for k in range(len(made))]
+
+    words = ["MKV", ""] * 20
+    words[at] = other
+    expected = [*found(words)]
+    monkeypatch.setattr("glsw.sequences.named._SAMPLE", 3)
+    assert [*found(words)] == [*found(tuple(words))] == expected
 
 
 @pytest.mark.parametrize("kind", ["str", "string[pyarrow]", pd.ArrowDtype(pa.large_string())])

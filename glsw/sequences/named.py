@@ -50,7 +50,6 @@ _LIKE_A_FILE = re.compile(
 _LONGEST = 4096  # characters of a path
 _ASCII = 128  # characters
 _MANY = 8  # pieces, which threads encode while this one joins others
-_JOINED = 4  # pieces of texts that are joined: threads wait less often for Python's lock
 _SAMPLE, _ABOUT = 2**12, 1.05  # texts that tell the letters of all, and by how much they may err
 
 
@@ -139,7 +138,12 @@ def collect(
     given = records_or_codes(source, alphabet, what=what)
     if isinstance(given, Sequences):
         return NamedSequences(given.checked(alphabet, what), alphabet, what=what)
-    return NamedSequences(codes_of(given, alphabet, unknown, substituted), alphabet, given, what)
+    try:
+        codes = codes_of(given, alphabet, unknown, substituted)
+    except NotTextError:
+        given = as_records(source, what=what, alphabet=alphabet)
+        codes = codes_of(given, alphabet, unknown, substituted)
+    return NamedSequences(codes, alphabet, given, what)
 
 
 def records_or_codes(source: Many, alphabet: Alphabet, *, what: str) -> Records | Sequences:
@@ -231,51 +235,53 @@ class _Nameless(Records):
         return f"{self._what} {k + 1}", ""
 
 
+class NotTextError(TypeError):
+    """Some items of a long list are not text as the first one is."""
+
+
 class _Texts(_Nameless):
     """A list of text, whose letters are joined when they are asked for.
 
     To read a million objects from memory once takes as long as to join them, so `pieces` copies the
-    list and takes the lengths on its way.
+    list, takes the lengths and looks whether all are text on its way.
     """
 
     def __init__(self, texts: Sequence[Any], what: str, alphabet: Alphabet) -> None:
         super().__init__(b"", np.zeros(1, np.int64), what)
         self._parts, self._count, self._alphabet = [texts], len(texts), alphabet
 
-    @cached_property
-    def texts(self) -> tuple[Any, ...]:
-        """The text of each sequence."""
-        return tuple(chain.from_iterable(self._parts))
+    @property
+    def _texts(self) -> Sequence[Any]:
+        if len(self._parts) > 1:
+            self._parts = [tuple(chain.from_iterable(self._parts))]
+        return self._parts[0]
 
     @cached_property
     def offsets(self) -> Int64:
         """Where the letters of each text begin, and the end of the last."""
-        return offsets_of([*map(len, self.texts)])
+        return offsets_of([*map(len, _alike(self._texts))])
 
     @property
     def letters(self) -> UInt8:
         """The letters of all, made anew."""
-        return np.frombuffer(b"".join(map(single_bytes, self.texts)), np.uint8)
+        return np.frombuffer(b"".join(map(single_bytes, _alike(self._texts))), np.uint8)
 
     @cached_property
     def size(self) -> int:
         """About how many letters there are, rather too many."""
-        some = self._given[:: 1 + len(self) // _SAMPLE]
+        some = _alike(self._texts[:: 1 + len(self) // _SAMPLE])
         return math.ceil(_ABOUT * sum(map(len, some)) / len(some) * len(self))
-
-    @property
-    def _given(self) -> Sequence[Any]:
-        return self._parts[0] if len(self._parts) == 1 else self.texts
 
     def __len__(self) -> int:
         return self._count
 
     def pieces(self) -> Iterator[bytes | memoryview]:
         """Yield pieces of the letters, see `Records.pieces`; ValueError if some are not ASCII."""
-        texts, parts, lengths = self._given, [], []
-        some = max(1, _JOINED * PIECE * len(self) // max(1, self.size))
+        texts, parts, lengths = self._texts, [], []
+        some = max(1, PIECE * len(self) // max(1, self.size))
         for at in range(0, len(self), some):
             part = texts[at : at + some]
+            _alike([texts[0], *part])
             parts.append(part)
             lengths.append(np.fromiter(map(len, part), np.int64, len(part)))
             yield b"".join(part) if isinstance(part[0], bytes) else letters_of("".join(part))
@@ -283,17 +289,25 @@ class _Texts(_Nameless):
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some may name files, and have no letters that are an error anyway."""
-        if _are_errors(alphabet, unknown) or isinstance(self.texts[0], bytes):
+        if _are_errors(alphabet, unknown) or isinstance(self._texts[0], bytes):
             return False
-        return any(like_a_file(each) for each in self.texts if "." in each or "/" in each)
+        return any(like_a_file(each) for each in _alike(self._texts) if "." in each or "/" in each)
 
     def __iter__(self) -> Iterator[Record]:
+        _alike(self._texts)
         return (self[k] for k in range(len(self)))
 
     def __getitem__(self, k: Any) -> Any:
         if isinstance(k, slice):
             return Records.of([self[number] for number in range(len(self))[k]])
-        return _record(self.texts[k], self._title(range(len(self))[k])[0], self._alphabet)
+        return _record(self._texts[k], self._title(range(len(self))[k])[0], self._alphabet)
+
+
+def _alike(texts: Sequence[Any]) -> Sequence[Any]:
+    """Return items that are all of one type; NotTextError if they are not."""
+    if len({*map(type, texts)}) > 1:
+        raise NotTextError
+    return texts
 
 
 def _are_errors(alphabet: Alphabet, unknown: str | None) -> bool:
@@ -327,6 +341,8 @@ class _Column(_Nameless):
 def _of_texts(source: Any, what: str, alphabet: Alphabet) -> _Texts | _Column | None:
     """Return a list or column of text, all as str or all as bytes; None if it is of other objects.
 
+    In a long list only the first one is looked at: `NotTextError` may follow when it is encoded.
+
     That is also sequences of Biopython without names.
     """
     if getattr(source, "ndim", None) == 1:  # of NumPy or pandas
@@ -340,6 +356,8 @@ def _of_texts(source: Any, what: str, alphabet: Alphabet) -> _Texts | _Column | 
         source = source.tolist()
     if not isinstance(source, list | tuple) or not source:
         return None
+    if type(source[0]) in (str, bytes) and len(source) > _SAMPLE:
+        return _Texts(source, what, alphabet)
     kinds = set(map(type, source))
     if kinds in ({str}, {bytes}):
         return _Texts(source, what, alphabet)

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -161,22 +161,29 @@ class Ssearch36(Competitor):
         return np.sort(scores)[::-1][: self.best]
 
 
-def columns(line: str) -> list[str]:
-    """Return the columns of a line of a table with tabs; those of HMMER as in BLAST's tables."""
-    cells, words = line.rstrip("\n").split("\t"), line.split()
-    if len(cells) == 1 and len(words) > 17 and line[0] != "#":
-        return [words[2], words[0], *[""] * 8, words[4], words[5]]
-    return cells
+class Hit(NamedTuple):
+    """A line of a program's output; the score is None and texts are empty where it has none."""
+
+    query: str
+    target: str
+    score: int | None = None
+    evalue: str = ""
+    bits: str = ""
 
 
-def ssearch36_table(
-    folder: Path, queries: Iterable[Record], evalue: float, cores: int = 1
-) -> Iterator[list[str]]:
-    """Yield the cells of the table of ssearch36, BLAST's m8, of queries with proteins in ``db``."""
-    words = f"ssearch36 -q -T {cores} -s BP62 -f -11 -g -1 -E {evalue:g} -d 0 -m 8 one db".split()
-    for query in queries:
-        write_records(folder / "one", [query])
-        yield from (line.split("\t") for line in run(words, folder).splitlines())
+def hits(lines: Iterable[str], *, scores: bool = False) -> Iterator[Hit]:
+    """Yield the hits of SAM, HMMER's table, or BLAST's, whose last column may be the score."""
+    for line in lines:
+        cells, words = line.rstrip("\n").split("\t"), line.split()
+        if len(cells) == 1 and len(words) > 17:
+            cells = [words[2], words[0], *[""] * 8, *words[4:6]]
+        if line.startswith(("@", "#")) or len(cells) < 11 or cells[2] == "*":
+            continue
+        if tags := [cell for cell in cells[11:] if cell.startswith("AS:")]:
+            yield Hit(cells[0], cells[2], int(tags[0].rpartition(":")[2]))
+        else:
+            evalue, bits = (each.strip() for each in cells[10:12])
+            yield Hit(cells[0], cells[1], int(cells[-1]) if scores else None, evalue, bits)
 
 
 class Cudasw4:

@@ -11,7 +11,7 @@ from itertools import product, zip_longest
 from multiprocessing import get_context
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from bench import generated
 from bench.machine import run
 from bench.measure import Check, Measurement, compare
 from bench.programs import judge
-from bench.rivals import columns, ssearch36_table, version_of, write_records
+from bench.rivals import hits, version_of, write_records
 from bench.work.base import Case, Workload, named, portion, spread
 from bench.work.search import ENTRIES
 from glsw import Aligner, Batch, Record, Scoring, Sequences, read
@@ -39,16 +39,6 @@ FIRST = [(task, "first error") for task in ("family", "superfamily")]
 CURVE = [("pairs", f"{errors:g} errors per query") for errors in ERRORS]
 """Errors per query; tasks and options of rows of ``sensitivity``."""
 _ROUNDS, _EVALUE = 3, 100
-
-
-class Line(NamedTuple):
-    """A hit as a program prints it; the score is 0 where its table has none."""
-
-    query: str
-    target: str
-    score: int
-    bits: str
-    evalue: str
 
 
 class Significance(Workload, called="significance"):
@@ -82,11 +72,8 @@ class Significance(Workload, called="significance"):
         folder, queries, database = files("nucl" if tool == "blastn" else "prot")
         fit = tool == "ssearch36"
         method: Method = "fit" if fit else "auto"
-        if fit:  # with its default statistics
-            rows = ssearch36_table(folder, queries, 10)
-            lines = [Line(row[0], row[1], 0, row[11].strip(), row[10]) for row in rows]
-        else:
-            lines = _blast(tool, folder, scoring, words)
+        told = _ssearch36(folder, queries) if fit else _blast(tool, folder, scoring, words)
+        lines = list(hits(told, scores=not fit))
         aligner = Aligner(scoring, engine="cpu", unknown=scoring.alphabet.wildcard)
         exact = aligner.score_matrix(queries, database).astype(np.int32)
         lengths = np.array([len(record) for record in database])
@@ -101,8 +88,7 @@ class Significance(Workload, called="significance"):
             mine = [line for line in lines if line.query == query.id]
             at = np.array([place[line.target] for line in mine], np.intp)
             known, n = scores[at], lengths[at]
-            printed = np.array([line.score for line in mine])
-            printed = np.where(printed > 0, printed, known)
+            printed = known if fit else np.array([line.score for line in mine])
             same += int((printed == known).sum())
             turned += int((np.diff(known) > 0).sum())
             neighbours += max(0, len(mine) - 1)
@@ -144,14 +130,20 @@ def _cut(letters: str, starts: range, length: int) -> list[Record]:
     return [Record(f"from{k}", "", letters[k : k + length]) for k in starts]
 
 
-def _blast(tool: str, folder: Path, scoring: Scoring, words: str) -> list[Line]:
-    """Return the best alignment of each hit up to an E-value of 1000."""
+def _ssearch36(folder: Path, queries: list[Record]) -> Iterator[str]:
+    """Yield the lines of hits up to an E-value of 10, with its default statistics."""
+    command = "ssearch36 -q -T 1 -s BP62 -f -11 -g -1 -E 10 -d 0 -m 8 one db"
+    for query in queries:
+        write_records(folder / "one", [query])
+        yield from run(command.split(), folder).splitlines()
+
+
+def _blast(tool: str, folder: Path, scoring: Scoring, words: str) -> list[str]:
+    """Return the lines of the best alignment of each hit up to an E-value of 1000."""
     extend = scoring.gap_extend
     words += f" -gapopen {scoring.gap_open - extend} -gapextend {extend} -evalue 1000"
     command = f"{tool} -query q -db db -max_hsps 1 -max_target_seqs 5000 {words}".split()
-    text = run([*command, "-outfmt", "6 qseqid sseqid score bitscore evalue"], folder)
-    lines = (line.split("\t") for line in text.splitlines())
-    return [Line(q, s, int(score), bits.strip(), evalue) for q, s, score, bits, evalue in lines]
+    return run([*command, "-outfmt", "6 std score"], folder).splitlines()
 
 
 class Calibration(Workload, called="calibration"):
@@ -331,8 +323,8 @@ class Sensitivity(Workload, called="sensitivity"):
             write_records(folder / "q", [query])
             parts = run(shlex.split(command.format(**words)), folder).split("# Iteration: ")
             parts = parts[1:] or parts
-            for number, hits in enumerate(found):
-                hits.update(_best(parts[min(number, len(parts) - 1)]))
+            for number, kept in enumerate(found):
+                kept.update(_best(parts[min(number, len(parts) - 1)]))
         return found
 
 
@@ -357,12 +349,9 @@ def _rounds(
 
 
 def _best(text: str) -> Hits:
-    """Return the hits of a table, of HMMER or with tabs and three or twelve columns, each once."""
+    """Return the hits of a table, each target once."""
     found: dict[str, dict[str, float]] = {}
-    for line in text.splitlines():
-        cells = columns(line)
-        if len(cells) in (3, 12):
-            query, target, evalue = cells[0], cells[1], float(cells[2 if len(cells) == 3 else 10])
-            known = found.setdefault(query, {})
-            known[target] = min(evalue, known.get(target, evalue))
+    for hit in hits(text.splitlines()):
+        known, evalue = found.setdefault(hit.query, {}), float(hit.evalue)
+        known[hit.target] = min(evalue, known.get(hit.target, evalue))
     return {query: sorted(each.items(), key=itemgetter(1)) for query, each in found.items()}

@@ -21,7 +21,7 @@ from bench import generated, rivals
 from bench.machine import environment
 from bench.measure import Check, Measurement, Spread, commands
 from bench.programs import Parasail, judge
-from bench.rivals import columns, version_of, write_records
+from bench.rivals import Hit, hits, version_of, write_records
 from bench.row import digest, impersonal
 from bench.work.base import Case, Part, Workload, rival_cases, spread
 from glsw import Aligner, Batch, Profile, Record, Scoring, read
@@ -111,29 +111,6 @@ def command_line(journey: Journey, program: str, **values: object) -> tuple[str,
     prepare, command = PROGRAMS[program].prepare, PROGRAMS[program].command
     prepare = prepare if program != "glsw" or journey.indexed else ""
     return prepare.format(**values), command.format(**values)
-
-
-class Hit(NamedTuple):
-    """A line of a program's output; score and E-value are None where it has none."""
-
-    query: str
-    target: str
-    score: int | None
-    evalue: float | None
-
-
-def hits(path: Path, *, scores: bool = False) -> Iterator[Hit]:
-    """Yield the hits of a file, SAM or a table whose last column may be the score."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            cells = columns(line)
-            if line.startswith(("@", "#")) or len(cells) < 11 or cells[2] == "*":
-                continue
-            tags = dict(cell.split(":", 1) for cell in cells[11:] if cell.startswith("AS:"))
-            if tags:
-                yield Hit(cells[0], cells[2], int(tags["AS"][2:]), None)
-            else:
-                yield Hit(cells[0], cells[1], int(cells[-1]) if scores else None, float(cells[10]))
 
 
 class Inputs:
@@ -360,7 +337,10 @@ class Journeys(Workload, called="journeys"):
                 known, check = first[0]
                 again = Check("the first run", 1, 1, f"{lines} lines, not {known}")
                 return check if lines == known else again
-            found = list(hits(output, scores=ours)) if journey.query else []
+            found: list[Hit] = []
+            if journey.query:
+                with output.open(encoding="utf-8", errors="replace") as file:
+                    found += hits(file, scores=ours)
             if not ours:
                 share = _recall(self._ours.get(name, []), found)
                 facts["note"] += "" if share is None else f"; recall {share:.3f}"
@@ -412,7 +392,7 @@ class Journeys(Workload, called="journeys"):
 
 def _recall(ours: list[Hit], found: list[Hit]) -> float | None:
     """Return the part of our significant hits that are found too, None if there is none."""
-    mine = [hit for hit in ours if hit.evalue is None or hit.evalue <= SIGNIFICANT]
+    mine = [hit for hit in ours if float(hit.evalue or 0) <= SIGNIFICANT]
     wanted, there = ({(_key(h.query), _key(h.target)) for h in side} for side in (mine, found))
     return len(wanted & there) / len(wanted) if wanted else None
 

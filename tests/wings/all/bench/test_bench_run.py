@@ -15,10 +15,11 @@ import pytest
 from bench import __main__, row, run as bench_run, runner, table
 from bench.compare import Claim, decide, matches, papers
 from bench.measure import Check, Measurement, commands, compare, measure
+from bench.rivals import Hit, hits
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
 from bench.work.base import Case, Run, Workload
-from bench.work.journeys import JOURNEYS, PROGRAMS, Hit, Inputs, Journeys, hits
+from bench.work.journeys import JOURNEYS, PROGRAMS, Inputs, Journeys
 from bench.work.pairs import PAPERS, made
 from glsw.engines import Diagonal, Reference
 
@@ -452,15 +453,16 @@ def running(pid):
         return False
 
 
-def test_hits_of_every_kind_of_output(tmp_path):
-    path = tmp_path / "out"
-    blast = "q\tt\t50.0\t8\t4\t0\t1\t8\t1\t8\t1e-5\t30.1\t70"
+def test_hits_of_every_kind_of_output():
+    blast = "q\tt\t50.0\t8\t4\t0\t1\t8\t1\t8\t1e-5\t30.1"
     sam = "q\t0\tt\t1\t255\t8M\t*\t0\t0\tACGT\t*\tAS:i:70"
     hmmer = "t - q - 1e-5 30.1 0.0 2e-5 29.0 0.0 1.1 1 0 0 1 1 1 1 a long name"
-    path.write_text("\n".join(["# q", blast, sam, hmmer, "", "Search has CONVERGED!"]))
-    told = Hit("q", "t", None, 1e-5)
-    assert [*hits(path)] == [told, Hit("q", "t", 70, None), told]
-    assert next(hits(path, scores=True)) == told._replace(score=70)
+    lines, told = (
+        ["# q", blast, sam, hmmer, "", "Has CONVERGED!"],
+        Hit("q", "t", None, "1e-5", "30.1"),
+    )
+    assert [*hits(lines)] == [told, Hit("q", "t", 70), told]
+    assert [*hits([blast + "\t70\n"], scores=True)] == [told._replace(score=70)]
 
 
 def test_every_journey_has_a_rival():

@@ -112,7 +112,9 @@ def test_generated_domains_are_counted_as_pair_by_pair(seed: int) -> None:
 
 
 def test_each_target_counts_once() -> None:
-    lines = ["a\tb\t0.5", "a\tc\t0.1", "a\tb\t0.01", "Search has converged!", ""]
+    table = ("a\tb", 0.5), ("a\tc", 0.1), ("a\tb", 0.01)
+    lines = ["\t".join([pair, *"00000000", str(evalue), "9.9"]) for pair, evalue in table]
+    lines += ["Search has converged!", ""]
     assert _best("\n".join(lines)) == {"a": [("b", 0.01), ("c", 0.1)]}
 
 

@@ -1,12 +1,22 @@
 """Benchmarks, run from the checkout, see README.md; here what the command lines have in common."""
 
 import argparse
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
 
+def data(name: str) -> Any:
+    """Return what is in a JSON file of this folder."""
+    return json.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """The parser of a command, whose errors are one line."""
+
+    def __init__(self, command: str, description: str | None) -> None:
+        super().__init__(prog=f"python -m bench{command}", description=description)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see --help)\n")

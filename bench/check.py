@@ -100,9 +100,7 @@ def notes(file: File) -> Iterator[str]:
 
 def main(argv: Sequence[str]) -> int:
     """Check files; return 0, 1 if something is wrong with one."""
-    parser = Parser(
-        prog="python -m bench check", description="Check files before they are published."
-    )
+    parser = Parser(" check", "Check files before they are published.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     status = 0
     for path in parser.parse_args(argv).files:

@@ -260,7 +260,7 @@ def between(deltas: Sequence[Delta]) -> float:
 def main(argv: Sequence[str]) -> int:
     """Compare two files; return 0, 1 if something is slower or wrong."""
     about = "Show what became slower or faster, beyond what is explained otherwise."
-    parser = Parser(prog="python -m bench compare", description=about)
+    parser = Parser(" compare", about)
     parser.add_argument("old", type=Path, metavar="OLD")
     parser.add_argument("new", type=Path, metavar="NEW")
     parser.add_argument("--all", action="store_true", help="print what is not marked as well")

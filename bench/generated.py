@@ -1,6 +1,5 @@
 """Sequences from seeds, the same on every machine: proteins like Swiss-Prot, DNA, relatives."""
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bench import data
 from glsw import PROTEIN, Alphabet, read
 from glsw.sequences.encoded import Sequences, offsets_of
 
-_DATA = json.loads(Path(__file__).with_name("swissprot.json").read_text(encoding="utf-8"))
+_DATA = data("swissprot.json")
 COMPOSITION: Mapping[str, float] = _DATA["composition"]
 STANDARD: Sequence[int] = _DATA["standard"]
 

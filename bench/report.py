@@ -1,6 +1,5 @@
 """``bench report``: a page of the rows of any number of devices, and of five papers."""
 
-import json
 import math
 import re
 import shutil
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from bench import Parser, check, compare, roofline, table
+from bench import Parser, check, compare, data, roofline, table
 from bench.compilers import rows as compiled, table as compilers
 from bench.row import File, Row, name_of, rate_of, seconds_of, state
 from bench.work import WORKLOADS
@@ -154,12 +153,11 @@ def rooflines(columns: Sequence[Column]) -> Table:
         for row in (each for each in column.rows if state(each) == "timed"):
             limit = roofline.bound(row, rates, device)
             if limit is not None and limit.share is not None:
-                lowest, name = limit.lowest, _own_name(row, column)
+                lowest, share = limit.lowest, limit.share
                 numbers = [(x, table.gcups(x)) for x in (limit.reached, lowest.cells_per_second)]
-                numbers.append((limit.share, table.percent(limit.share)))
-                cells = _linked(row, column, numbers)
-                lines.append((limit.share, (name, *cells, f"{lowest.resource}: {lowest.reason}")))
-        found += [line for _, line in sorted(lines, key=lambda each: -each[0])]
+                numbers.append((share, table.percent(share)))
+                lines.append(_line(row, column, numbers, f"{lowest.resource}: {lowest.reason}"))
+        found += sorted(lines, key=lambda line: -line[3].value)
     head = ["engine, workload", "GCUPS", "of at most", "share", "what limits"]
     return Table("share of the device's own limits", head, found)
 
@@ -169,23 +167,19 @@ def energy(columns: Sequence[Column]) -> Table:
     lines = []
     for column, row in ((each, row) for each in columns for row in each.rows):
         if row.get("joules") and row.get("cells"):
-            each = row["joules"] / row["cells"]
-            numbers = (each * 1e12, row["watts"], row.get("idle_watts"))
-            cells = _linked(row, column, [(x, table.number(x)) for x in numbers])
-            lines.append((each, (_own_name(row, column), *cells, row["meter"])))
-    lines.sort(key=lambda each: each[0])
+            numbers = row["joules"] / row["cells"] * 1e12, row["watts"], row.get("idle_watts")
+            cells = [(x, table.number(x)) for x in numbers]
+            lines.append(_line(row, column, cells, row["meter"]))
+    lines.sort(key=lambda line: line[1].value)
     head = ["engine, workload", "pJ per cell", "watts", "idle", "told by"]
-    return Table("energy", head, [line for _, line in lines])
+    return Table("energy", head, lines)
 
 
-def _own_name(row: Row, column: Column) -> str:
-    return f"{column.name}: {table.label(row)}, {row['workload']}"
-
-
-def _linked(row: Row, column: Column, numbers: Iterable[tuple[float | None, str]]) -> list[Cell]:
-    """Return numbers and their texts, linked to their row."""
+def _line(row: Row, column: Column, numbers: Iterable[tuple[float | None, str]], last: str) -> Any:
+    """Return a row's line: its name, numbers and their texts, linked to it, and a last text."""
     link = {"href": f"#{column.place(row)}"}
-    return [Cell(text, value, link) for value, text in numbers]
+    name = f"{column.name}: {table.label(row)}, {row['workload']}"
+    return name, *(Cell(text, value, link) for value, text in numbers), last
 
 
 def of_markdown(name: str, lines: Iterable[str]) -> Table:
@@ -345,7 +339,7 @@ def _decision(found: compare.Decision, column: Column) -> Cell:
 
 def main(argv: Sequence[str]) -> int:
     """Write the page, and the files beside it; return 0."""
-    parser = Parser(prog="python -m bench report", description="Write a page of files.")
+    parser = Parser(" report", "Write a page of files.")
     add = parser.add_argument
     add("files", nargs="*", type=Path, metavar="FILE", help="default: bench/results")
     add("--output", type=Path, default=Path("bench-report"), metavar="FOLDER")
@@ -355,10 +349,10 @@ def main(argv: Sequence[str]) -> int:
     paths, more = arguments.files or check.results(), dict[str, Table]()
     files = [File.read(path) for path in paths]
     if arguments.site:
-        told = json.loads(Path(__file__).with_name("readme.json").read_text(encoding="utf-8"))
         rows, paths = compiled.Rows.read(), [*paths, compiled.RESULTS]
+        bounds = compilers.bounds(rows, data("readme.json")["bounds"])
         more["compiled"] = of_markdown("compilers", compilers.by_device(rows))
-        more["bounds"] = of_markdown("bounds", compilers.bounds(rows, told["bounds"]))
+        more["bounds"] = of_markdown("bounds", bounds)
     arguments.output.mkdir(parents=True, exist_ok=True)
     made = arguments.output / "index.html"
     made.write_text(page(files, **more), encoding="utf-8")

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from jsonschema import Draft202012Validator
 
+from bench import data
 from glsw.device import shader
 
 SCHEMA = 4
@@ -166,8 +167,7 @@ def _curves(rows: Iterable[Row]) -> Iterator[Row]:
 
 @cache
 def _validator(kind: str) -> Any:
-    schema = json.loads(Path(__file__).with_name("schema.json").read_text(encoding="utf-8"))
-    return Draft202012Validator(schema["$defs"][kind])
+    return Draft202012Validator(data("schema.json")["$defs"][kind])
 
 
 def check(value: Any, kind: str) -> None:

@@ -112,7 +112,7 @@ def _indices(text: str) -> list[int]:
 
 def _parser() -> argparse.ArgumentParser:
     about = "Measure a device, row by row; the same command goes on after an interruption."
-    parser = Parser(prog="python -m bench run", description=about)
+    parser = Parser(" run", about)
     add = parser.add_argument
     known = partial(_known, WORKLOADS)
     add("names", nargs="*", type=known, metavar="WORKLOAD", help="default: a suite")

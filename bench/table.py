@@ -128,6 +128,16 @@ def line(row: Row, width: int) -> str:
     return name + "".join(f" {text(row):>{each - 1}}" for each, text in COLUMNS.values())
 
 
+def markdown(*cells: str) -> str:
+    """Return a line of a table of Markdown."""
+    return f"| {' | '.join(cells)} |"
+
+
+def head(first: str, *names: str) -> str:
+    """Return the head of a table of which all columns but the first are numbers."""
+    return f"{markdown(first, *names)}\n|---|{'---:|' * len(names)}"
+
+
 def lines(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the lines of rows, workload by workload, scoring by scoring."""
     groups: dict[tuple[str, str], list[Row]] = {}
@@ -142,7 +152,7 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
 
 def main(argv: Sequence[str]) -> int:
     """Show files; return 0, 1 if a row is wrong."""
-    parser = Parser(prog="python -m bench show", description="Show the rows of files.")
+    parser = Parser(" show", "Show the rows of files.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--workload", action="append", metavar="NAME", help="these only")
     arguments, status = parser.parse_args(argv), 0

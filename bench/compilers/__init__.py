@@ -14,7 +14,7 @@ from bench.compilers.rows import RESULTS, devices
 
 def main(argv: Sequence[str]) -> int:
     """Show the rows of a file, or measure devices; return 1 where some device has failed."""
-    parser = Parser(prog="python -m bench compilers", description=__doc__)
+    parser = Parser(" compilers", __doc__)
     add = parser.add_argument
     add("file", nargs="?", type=Path, default=RESULTS, metavar="FILE", help="default: our results")
     add("--measure", action="store_true", help="measure devices: see --device")

@@ -4,11 +4,10 @@ import ctypes
 import hashlib
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from bench.compilers import statistics
 from glsw.device import shader
 from glsw.device.context import gl_function
 from glsw.device.device import Device, open_device
@@ -19,6 +18,20 @@ _GL_DEBUG_OUTPUT, _GL_DEBUG_OUTPUT_SYNCHRONOUS, _GL_DONT_CARE = 0x92E0, 0x8242, 
 _SAID = ctypes.CFUNCTYPE(None, *[ctypes.c_uint] * 4, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
 _WHERE = re.compile(r" \((compiling|linking) .*")
 _FIRST = "#version 430\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
+_NUMBERS = {
+    # radeonsi
+    "registers": (r"VGPRS: (\d+)", r"(\d+) gprs", r"gpr: (\d+)", r" (\d+) full"),
+    "waves": (r"Max Waves: (\d+)", r"(\d+) waves"),
+    "threads": (r"(\d+) threads",),  # of Apple's group of cores
+    "bytes": (r"Code Size: (\d+)", r"to (\d+) bytes", r"(\d+) code size", r"bytes: (\d+)"),
+    "instructions": (r"shader: (\d+) inst", r"inst: (\d+)"),
+    "shared": (r"LDS: (\d+)", r"shared: (\d+)"),
+    "spills": (r"(\d+):\d+ spills:fills", r"Spilled VGPRs: (\d+)", r"(\d+) stp"),
+    "fills": (r"\d+:(\d+) spills:fills", r"(\d+) ldp"),
+    "scratch": (r"Scratch: (\d+)", r"(\d+) scratch", r"local: (\d+)"),
+    "width": (r"SIMD(\d+) shader", r"S, W(\d+)\)"),
+}
+"""Fields of a row, and where their numbers are in the message of some driver."""
 
 
 class Driver:
@@ -62,7 +75,25 @@ class Driver:
             made = error
             row["error"] = _WHERE.sub("", str(made).partition("\n")[0])
         row["ms"] = round(1000 * (time.process_time() - start), 1)
-        return made, row | statistics.read(self.messages)
+        return made, row | statistics(self.messages)
+
+
+def statistics(messages: Iterable[str]) -> dict[str, int]:
+    """Return what is told of a program; of several parts, the last compiled is the one that counts.
+
+    Registers are those of a lane: 32-bit ones of AMD, NVIDIA, 16-bit ones of Apple, vectors of four
+    of Adreno. ``waves`` are those that a SIMD, or a core, holds at once; ``scratch`` are bytes of
+    memory that a lane has for what finds no register.
+    """
+    found: dict[str, int] = {}
+    for message in messages:
+        told = {name: _first(forms, message) for name, forms in _NUMBERS.items()}
+        found |= {name: value for name, value in told.items() if value is not None}
+    return found
+
+
+def _first(forms: Iterable[str], message: str) -> int | None:
+    return next((int(found[1]) for form in forms if (found := re.search(form, message))), None)
 
 
 def shown(macros: Macros) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from glsw.device.device import open_device
 
 def main(argv: Sequence[str]) -> int:
     """Compile the sets of macros; return 1 if one has failed."""
-    parser = Parser(prog="python -m bench.compilers.one", description=__doc__)
+    parser = Parser(".compilers.one", __doc__)
     parser.add_argument("program", metavar="PROGRAM", help="such as lanes.comp")
     parser.add_argument("macros", nargs="*", metavar="MACRO=VALUE")
     parser.add_argument("--asked", action="store_true", help="also macros of the results")

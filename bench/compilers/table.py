@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.compilers.rows import ASKED, SAMPLE, Row, Rows, devices, per_cell, spills
+from bench.table import head, markdown
 from glsw import ShaderError
 
 HEAD = (
@@ -13,7 +14,6 @@ HEAD = (
     "| instructions per cell |\n"
     "|---|---:|---:|---:|---|---:|---|---:|"
 )
-BOUNDS = "| GPU | lanes x clock | instructions per cell | GCUPS at most |\n|---|---:|---:|---:|"
 SLOW = 1000.0
 """Milliseconds from which a program is listed as slow."""
 
@@ -50,7 +50,7 @@ def by_device(rows: Rows) -> Iterator[str]:
         slowest = max(right, key=lambda row: float(row["ms"]))
         told = any(row.keys() & {"spills", "scratch"} for row in right)
         least = min(per_cell(right), default=None)
-        yield _line(
+        yield markdown(
             what,
             f"{len(asked)}",
             f"{len(asked) - len(right)}",
@@ -64,16 +64,12 @@ def by_device(rows: Rows) -> Iterator[str]:
 
 def bounds(rows: Rows, gpus: Iterable[tuple[str, str, int, float]]) -> Iterator[str]:
     """Yield the lines of the table of what GPUs can reach at most, by their lanes and GHz."""
-    yield BOUNDS
+    yield head("GPU", "lanes x clock", "instructions per cell", "GCUPS at most")
     for what, device, lanes, clock in gpus:
         least = min(per_cell(rows.of(device, ASKED)), default=None)
         if least:
             rate = lanes * clock / least
-            yield _line(what, f"{lanes} x {clock:g} GHz", f"{least:.1f}", f"{rate:,.0f}")
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+            yield markdown(what, f"{lanes} x {clock:g} GHz", f"{least:.1f}", f"{rate:,.0f}")
 
 
 def _widths(rows: Iterable[Row]) -> str:

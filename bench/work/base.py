@@ -6,7 +6,6 @@ programs.
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -17,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
+from bench import data
 from bench.measure import Check, Measurement, compare, measure, second_run
 from bench.programs import Competitor, Scores, mode_of
 from glsw import Batch, Device, DeviceError, Scoring3, ShaderError
@@ -124,10 +124,7 @@ def require(device: Device, needs: Sequence[int] | None) -> None:
         raise ValueError("needs OpenGL {}.{}, the device has {}.{}".format(*needs, *there))
 
 
-TABLE: Mapping[str, Mapping[str, Any]] = json.loads(
-    Path(__file__).with_name("workloads.json").read_text(encoding="utf-8")
-)
-
+TABLE: Mapping[str, Mapping[str, Any]] = data("work/workloads.json")
 CLASSES: dict[str, type[Workload]] = {}
 
 

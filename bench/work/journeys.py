@@ -1,6 +1,5 @@
 """Whole command lines as users run them, beside other programs (see bench/README.md)."""
 
-import json
 import os
 import shlex
 import signal
@@ -17,7 +16,7 @@ import numpy as np
 from Bio.Seq import Seq
 
 import glsw
-from bench import generated, rivals
+from bench import data, generated, rivals
 from bench.machine import environment
 from bench.measure import Check, Measurement, Spread, commands
 from bench.programs import Parasail, judge
@@ -90,7 +89,7 @@ class Program(NamedTuple):
     kind: str = "proteins"
 
 
-_DATA = json.loads(Path(__file__).with_name("journeys.json").read_text(encoding="utf-8"))
+_DATA = data("work/journeys.json")
 JOURNEYS: Mapping[str, Journey] = {k: Journey(**each) for k, each in _DATA["journeys"].items()}
 SOURCES: Mapping[str, Source] = {k: Source(**each) for k, each in _DATA["sequences"].items()}
 PROGRAMS: Mapping[str, Program] = {k: Program(**each) for k, each in _DATA["programs"].items()}

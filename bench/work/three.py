@@ -19,7 +19,7 @@ from bench.machine import cores
 from bench.measure import WARM_UP, Check, Measurement, Spread, both, compare, second_run
 from bench.work.alignments import Right, Work, cells_of
 from bench.work.base import Case, Entry, Run, Setup, Workload, estimated
-from glsw import PROTEIN, Aligner3, Batch, Ends, Scoring, Scoring3, Sequences
+from glsw import PROTEIN, Batch, Ends, Scoring, Scoring3, Sequences
 from glsw.device.device import Device, open_device
 from glsw.engines.three import ENGINES3, Reference3, Subtable
 from glsw.engines.three.tiles import TileShape
@@ -240,7 +240,7 @@ class Sudo2012(Three, called="sudo2012"):
                 yield from self._on_devices(some, f"devices {','.join(map(str, some))}")
 
     def _on_devices(self, some: Sequence[int], words: str) -> Iterator[Case]:
-        """Yield the same triple on each of some devices, and a batch that they share."""
+        """Yield the same triple on each of some devices."""
         for length in (128, 512):
             work = TripleWork(self.setup, "identity", [length] * 3)
             fields = {**work.fields, "count": len(some), "options": f"the same triple on {words}"}
@@ -248,9 +248,6 @@ class Sudo2012(Three, called="sudo2012"):
                 for name in ENGINES:
                     start = partial(self._same, some, name, task, work)
                     yield Case(name, start, f"{task}, devices", **fields)
-        work = TripleWork(self.setup, "identity", [128] * 3, every=True)
-        fields = {**work.fields, "options": f"all triples, {words}"}
-        yield Case("subtable", partial(self._shared, some, work), "scores, devices", **fields)
 
     def _same(
         self, devices: Sequence[int], name: str, task: str, work: TripleWork, seconds: float
@@ -265,21 +262,6 @@ class Sudo2012(Three, called="sudo2012"):
         check = reduce(both, (work.check(name, "conventional", outcome) for outcome in found))
         wall = Spread.of((ends.max(axis=0) - begins.min(axis=0)).tolist())
         return Measurement(check, sum(runs) * work.batch.cells, wall)
-
-    def _shared(self, devices: Sequence[int], work: TripleWork, seconds: float) -> Run:
-        """Return the scores of a batch, several times over, shared out among devices."""
-        triples, copies = work.batch, 50
-        many = Batch(triples.sequences, np.tile(triples.index, (copies, 1)))
-        aligner = Aligner3(work.scoring, engine="subtable", device=list(devices))
-
-        def check(found: Any) -> Check:
-            parts = np.split(found, copies)
-            return reduce(both, (work.check("subtable", "conventional", part) for part in parts))
-
-        begin = time.perf_counter()
-        while time.perf_counter() - begin < WARM_UP:
-            aligner.scores(many)
-        return Run(partial(aligner.scores, many), check, many.cells, close=aligner.close)
 
 
 def _race(

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from bench.compilers import loop, statistics, table
+from bench.compilers import loop, table
+from bench.compilers.driver import statistics
 from bench.compilers.measure import permutations, sample
 from bench.compilers.rows import ASKED, SAMPLE, Rows, devices
 
@@ -53,7 +54,7 @@ def test_samples_have_every_macro():
     ],
 )
 def test_statistics_of_each_driver(driver, expected):
-    assert expected.items() <= statistics.read(["something else", TOLD[driver]]).items()
+    assert expected.items() <= statistics(["something else", TOLD[driver]]).items()
 
 
 AMD = """\

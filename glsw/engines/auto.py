@@ -421,7 +421,8 @@ class Auto(Engine):
         if batch.masks is None:
             if task != "alignment" and ENGINES[_SCAN].capabilities.takes(self.scoring):
                 able[_SCAN] = _SCAN
-            if task != "alignment" and self.weak:
+            wide = self.scoring.gaps and not self.scoring.local  # numbers of `fragment`
+            if task != "alignment" and self.weak and not wide:
                 able[_FRAGMENT] = _FRAGMENT
         if task != "score" or batch.masks is not None:
             if self._keeps_tables(batch):

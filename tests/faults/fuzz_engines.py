@@ -22,7 +22,9 @@ from glsw.device.device import Device
 from glsw.engines import Engine
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
-from glsw.scoring.gaps import EndGaps, GapCost
+from glsw.scoring.gaps import EndGaps, GapCost, PositionalGaps
+from glsw.scoring.matrices import MAX_UNITS
+from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
@@ -78,6 +80,8 @@ def scenario(seed: int, scale: float = 1) -> Scenario:
     else:
         scoring = expressible(rng) if bulk or name in _LONG else _scoring(rng)
     queries, targets, pairs = _SHAPES[name](rng, len(scoring.alphabet), scale)
+    if name in _PAIRS and seed % 3 == 0:
+        queries, scoring = _by_position(rng, queries, scoring)
     batch = batch_of(queries, targets, pairs)
     configurations: _Configurations = ()
     if name in _EDITS:
@@ -85,6 +89,31 @@ def scenario(seed: int, scale: float = 1) -> Scenario:
     elif name == _OWN_QUERIES:
         configurations = tuple(("lanes", cases.lanes_options(rng)) for _ in range(3))
     return Scenario(seed, name, scoring, queries, targets, batch, bulk, configurations)
+
+
+def _by_position(
+    rng: np.random.Generator, queries: Sequences, scoring: Scoring
+) -> tuple[Sequences, Scoring]:
+    """Return queries as profiles with gap costs by position, if there may be such."""
+    letters = queries.residues
+    if scoring.separate or not 0 < len(letters) <= MAX_POSITIONS:
+        return queries, scoring
+    rows = scoring.matrix[letters] + rng.integers(-2, 3, (len(letters), len(scoring.alphabet)))
+    extends = rng.integers(0, 4, len(letters))
+    opens = extends + rng.integers(0, 2, len(letters)) * rng.integers(0, 20, len(letters))
+    if rng.random() < 0.2:
+        extends = opens
+    made = PositionalScoring.of(
+        rows.clip(-MAX_UNITS, MAX_UNITS),
+        dataclasses.replace(scoring, end_gaps=None),
+        PositionalGaps(opens, extends),
+    )
+    if scoring.end_gaps:
+        free = ("both", "query", "target")[rng.integers(3)]
+        made = (
+            made.in_mode("semiglobal", free=free) if rng.random() < 0.7 else made.in_mode("global")
+        )
+    return Sequences(np.arange(len(letters), dtype=np.uint16), queries.offsets), made
 
 
 def _of_words(rng: np.random.Generator) -> dict[str, object]:
@@ -287,7 +316,8 @@ def _scoring(rng: np.random.Generator) -> Scoring:
         insertion = _gaps(rng)
         if made.linear:
             insertion = insertion[0], insertion[0]
-        made = dataclasses.replace(made, insertion_open=insertion[0], insertion_extend=insertion[1])
+        other = {"insertion_open": insertion[0], "insertion_extend": insertion[1]}
+        made = dataclasses.replace(made, end_gaps=None, **other)
     if rng.random() < 0.4:
         return made
     free = ("both", "query", "target")[rng.integers(3)]
@@ -409,6 +439,7 @@ _SHAPES: dict[str, _Maker] = {
     "edit distances": _distances,
     "pairs with their own queries": _own_queries,
 }
+_PAIRS = ("short pairs", "pairs")
 _LONG = ("long pairs", "very unequal")
 _EDITS = ("all edit distances", "edit distances")
 _OWN_QUERIES = "pairs with their own queries"

@@ -126,6 +126,15 @@ def in_a_line(text: object) -> str:
     return visible(" ".join(str(text).split()))
 
 
+def numbered(count: int, noun: str, form: str = "") -> str:
+    """Return a number and its noun, the number by a format.
+
+    >>> numbered(1, "sequence"), numbered(2000, "hit", ",")
+    ('1 sequence', '2,000 hits')
+    """
+    return f"{count:{form}} {noun}{'s' * (count != 1)}"
+
+
 def in_figure(name: str) -> str:
     r"""Return a name for matplotlib, without formulas, of characters that SVG can have.
 

@@ -20,7 +20,7 @@ from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.nucleic import reversed_strand
 from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import EncodedRecord, Record
-from glsw.words import package
+from glsw.words import numbered, package
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -358,7 +358,7 @@ class SearchResult:
         count = len(self.hits)
         best = f", the best with score {self.hits[0].score}" if count else ""
         name = text.short_name(self.query)
-        return f"<SearchResult of {name}: {count} hit{'s' * (count != 1)}{best}>"
+        return f"<SearchResult of {name}: {numbered(count, 'hit')}{best}>"
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

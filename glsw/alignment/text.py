@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from glsw.words import visible
+from glsw.words import numbered, visible
 
 if TYPE_CHECKING:
     from glsw.alignment.alignment import Alignment
@@ -257,8 +257,8 @@ def unlisted(result: SearchResult) -> str:
     limit = "" if result.evalue is None else f" with E-values of at most {result.evalue:g}"
     if not result.more:
         return f"There are no hits{limit}" if limit and not len(result) else ""
-    hits, are = ("hit", "is") if result.more == 1 else ("hits", "are")
-    return f"{result.more} more {hits}{limit} {are} not listed"
+    are = "is" if result.more == 1 else "are"
+    return f"{numbered(result.more, 'more hit')}{limit} {are} not listed"
 
 
 def html_table(result: SearchResult) -> str:
@@ -279,9 +279,9 @@ def html_table(result: SearchResult) -> str:
 def _title(result: SearchResult) -> str:
     query = result.query
     return (
-        f"query {visible(query.id)} ({len(query)} letters): "
-        f"{len(result)} hit{'s' * (len(result) != 1)} in {result.sequences} sequences "
-        f"of {result.residues} residues"
+        f"query {visible(query.id)} ({numbered(len(query), 'letter')}): "
+        f"{numbered(len(result), 'hit')} in {numbered(result.sequences, 'sequence')} "
+        f"of {numbered(result.residues, 'residue')}"
     )
 
 

@@ -380,6 +380,7 @@ def _one_line(error: Exception, arguments: argparse.Namespace) -> str:
             text = f"{_OPTIONS.get(error.parameter, error.parameter)} {error.text}"
         by_alphabet = "protein" not in arguments or getattr(arguments, "scheme", "") == "identity"
         options = _ALPHABETS if by_alphabet else ("--protein", "--dna")
+        text = text.replace("max_hsps None", "max_hsps 0")  # as it is typed
         for ours, theirs in zip(_SCORINGS, options, strict=True):
             text = text.replace(ours, theirs)
     return text

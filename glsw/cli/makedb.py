@@ -13,6 +13,7 @@ from glsw.cli.words import MATRIX, PROGRESS, UNKNOWN, Rows, add_rows, alphabet, 
 from glsw.sequences.database import makedb
 from glsw.sequences.database_file import is_database
 from glsw.sequences.paired_alphabet import STRUCTURE
+from glsw.words import numbered
 
 _OPTIONS: Rows = {
     ("out", None, None, "OUT"): "the database to write",
@@ -67,7 +68,8 @@ def run(arguments: argparse.Namespace) -> None:
             progress=bar.update,
         )
     say(
-        f"{arguments.out}: {len(database)} sequences, {database.residues} residues, "
+        f"{arguments.out}: {numbered(len(database), 'sequence')}, "
+        f"{numbered(database.residues, 'residue')}, "
         f"{database.alphabet.name} alphabet, in {time.perf_counter() - start:.2f} s"
     )
 

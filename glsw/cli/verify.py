@@ -8,6 +8,7 @@ import time
 from glsw.cli.stream import PlainStream
 from glsw.cli.words import add_rows, positive
 from glsw.sequences.database import Database
+from glsw.words import numbered
 
 _ARGUMENTS = {
     ("database", None, None, "DB"): "a database of makedb",
@@ -27,7 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
     database.verify()
     with PlainStream("-") as to:
         to.stream.write(
-            f"{arguments.database}: undamaged, {len(database)} sequences, {database.residues} "
-            f"residues, {database.alphabet.name} alphabet, format {database.version}, "
-            f"checked in {time.perf_counter() - start:.2f} s\n"
+            f"{arguments.database}: undamaged, {numbered(len(database), 'sequence')}, "
+            f"{numbered(database.residues, 'residue')}, {database.alphabet.name} alphabet, "
+            f"format {database.version}, checked in {time.perf_counter() - start:.2f} s\n"
         )

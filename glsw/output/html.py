@@ -23,7 +23,7 @@ from glsw.output.blast import bits_text, is_nucleic
 from glsw.output.format import Format, program
 from glsw.output.pairwise import hsp_lines
 from glsw.sequences.records import Record
-from glsw.words import in_a_line, visible
+from glsw.words import in_a_line, numbered, visible
 
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 # Letters that nobody sees, and those that turn the order of others.
@@ -139,9 +139,9 @@ class Sections:
 def _section(result: SearchResult, anchor: str, link: str) -> str:
     query, hits = result.query, list(result)
     facts = [
-        f"{len(query):,} letters",
-        f"{len(hits):,} hit{'s' * (len(hits) != 1)} in {result.sequences:,} sequences of "
-        f"{result.residues:,} residues",
+        numbered(len(query), "letter", ","),
+        f"{numbered(len(hits), 'hit', ',')} in {numbered(result.sequences, 'sequence', ',')} of "
+        f"{numbered(result.residues, 'residue', ',')}",
         *notes(result),
     ]
     best = hits[0] if hits else None

@@ -22,6 +22,7 @@ from glsw.sequences.nucleic import (
     nucleotide_aliases,
     spell_nucleotides,
 )
+from glsw.words import numbered
 
 LARGEST = 255
 """The most letters of an alphabet."""
@@ -307,7 +308,7 @@ alphabet (ACGTRYSWKMBDHVN)
     def warn_of_substitutes(self, substituted: Counter[str]) -> None:
         """Warn how many letters count as others, in one RuntimeWarning if there are any."""
         parts = [
-            f"{count} letter{'s' * (count != 1)} {letter} as {other}"
+            f"{numbered(count, 'letter')} {letter} as {other}"
             for letter, other in self.substitutes.items()
             if (count := substituted[letter])
         ]

@@ -87,6 +87,13 @@ def test_more_alignments_than_there_can_be(most, tmp_path, capsys):
             list(glsw.alignments("MKV", "MKV", max_alignments=given, engine="reference"))
 
 
+def test_all_alignments_without_a_limit(tmp_path, capsys):
+    (tmp_path / "a.fa").write_text(">a\nHEAGAWGHEE\n")
+    words = ["search", *[str(tmp_path / "a.fa")] * 2, "--max-hsps", "0", "--evalue", "inf"]
+    assert main([*words, "--engine", "reference"]) == 2
+    assert capsys.readouterr().err.startswith("glsw: max_hsps 0: evalue or min_score expected, ")
+
+
 def test_limits_differ_from_what_was_given(tmp_path, capsys):
     words = [*[str(tmp_path / "q.fasta")] * 2, "--gapopen"]
     for given in ("1000001", "1000000.5"):

@@ -543,7 +543,7 @@ def test_work_groups_hold_whole_chains(device, workgroup, subgroup_size):
         assert chosen.workgroup % chosen.chain == 0
         assert chosen.subgroups == (subgroup_size >= chosen.chain)
         for queries, long in product((1, 2), (False, True)):
-            usual = made.of(m, made.number, queries, long)
+            usual = made.of(m, queries, long)
             assert usual.workgroup % usual.chain == 0
 
 
@@ -553,7 +553,7 @@ def test_lanes_have_no_more_cells_than_registers_hold(device, vendor, most, subg
     """More rows, or columns of a step, would spill: see bench/results/compilers.ndjson."""
     info = replace(standing_in(device).info, vendor=vendor, subgroup_size=subgroup_size)
     for m, long in product((1, 60, 200, 500, 9000), (False, True)):
-        chosen = Geometries(BLOSUM62, info, "int32").of(m, INT32, 1, long)
+        chosen = Geometries(BLOSUM62, info, "int32").of(m, 1, long)
         assert chosen.rows * chosen.step <= most
     for m in (1, 60, 200, 500):
         chosen = Geometries(BLOSUM62, info, "int32").of_pairs(m, 21)

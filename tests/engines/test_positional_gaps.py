@@ -22,7 +22,6 @@ from cases import (
 from subtests import with_subtests
 
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import INT32
 
 SCORING = GAP_CASES["profiles, gaps by position"].scoring
 ABLE = [each for each in cases.configurations() if takes(each, SCORING)]
@@ -109,5 +108,5 @@ def test_lanes_with_the_layouts_of_hardware(options, device):
     able(device, COMPUTE)
     case = GAP_CASES["profiles, gaps by position"].part(slice(0, None, 2))
     engine = Lanes(case.scoring, standing_in(device), **options)
-    assert engine.geometries.of(40, INT32).at_once
+    assert engine.geometries.of(40).at_once
     assert engine.scores(case.batch).tolist() == case.expected.score.tolist()

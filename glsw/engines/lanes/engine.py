@@ -346,7 +346,7 @@ class Lanes(ComputeEngine):
     def pack(self, share: Targets, geometry: Geometry) -> PackedTargets:
         """Have targets in words of columns; all that the geometry needs is proved before."""
         self.prove([geometry])
-        return self.targets.pack(share, geometry, self._workgroup or 0)
+        return self.targets.pack(share, geometry)
 
     def exact(
         self,

@@ -390,7 +390,7 @@ class Geometries:
         on_software = COMPARE if two and two[1] < 0 and scoring.local else BLOCK
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
-        self._chosen: dict[tuple[int, int, int, bool, bool], Geometry] = {}
+        self._chosen: dict[tuple[int, int, bool, bool], Geometry] = {}
         self._of_pairs: dict[tuple[int, int], Geometry] = {}
 
     def __str__(self) -> str:
@@ -408,11 +408,9 @@ class Geometries:
         """Whether the scores of all letters fit shared memory, as `of_pairs` wants it."""
         return 4 * (self._letters + 1) ** 2 <= self._info.limits["max_shared_memory"] // 2
 
-    def of(
-        self, m: int, number: int, queries: int = 1, long: bool = False, joined: bool = False
-    ) -> Geometry:
+    def of(self, m: int, queries: int = 1, long: bool = False, joined: bool = False) -> Geometry:
         """Return the geometry for queries of m letters, and most targets or the long ones."""
-        key = m, number, queries, long, joined
+        key = m, queries, long, joined
         if key not in self._chosen:
             self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
         return self._chosen[key]
@@ -424,7 +422,7 @@ class Geometries:
         """
         if joins:  # one for most groups, whose number is that of work groups along y
             m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
-        return self.of(m, self.number, queries, long, joins)
+        return self.of(m, queries, long, joins)
 
     def of_pairs(self, m: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.
@@ -468,7 +466,7 @@ class Geometries:
     def of_streams(self) -> Geometry:
         """How streams of several queries are computed, if it can be at once."""
         queries = 2 if self.pairs_queries else 1
-        return self.of(_LONG_QUERY, self.number, queries, joined=True)
+        return self.of(_LONG_QUERY, queries, joined=True)
 
     def streams_pay_off(self, letters: Sequence[int]) -> bool:
         """Tell whether the streams of a group, of so many letters each, are about equally long."""
@@ -483,11 +481,11 @@ class Geometries:
 
     def _rows_of_strips(self, m: int, queries: int) -> int:
         """Return the rows of all strips with the overhead of their columns."""
-        geometry = self.of(m, self.number, queries)
+        geometry = self.of(m, queries)
         return rows_of_strips(geometry, geometry.strips(m))
 
-    def _options(self, number: int, queries: int, long: bool, joined: bool) -> list[Geometry]:
-        single = number == F16 and queries == 1
+    def _options(self, queries: int, long: bool, joined: bool) -> list[Geometry]:
+        single = self.number == F16 and queries == 1
         if long:  # as many lanes per pair as have work
             options = [(8, chain, max(64, chain)) for chain in self.limits.long_chains]
         elif self._info.software:
@@ -497,7 +495,7 @@ class Geometries:
             shuffles = self._subgroup_size >= _USUAL_CHAIN
             workgroup = 256 if shuffles and not single else 128
             highest = 32 if single else 24
-            if self._end_to_end and number != INT32:
+            if self._end_to_end and self.number != INT32:
                 highest = _MOST_ROWS_END_TO_END[queries]
             options = [
                 (rows, chain, workgroup if chain > 1 else _WORKGROUP_OF_LANES)
@@ -505,13 +503,11 @@ class Geometries:
                 for chain in CHAIN_CHOICES
                 if chain <= _USUAL_CHAIN and 2 * rows <= most
             ]
-        return [self._made(*each, number, queries, joined) for each in options]
+        return [self._made(*each, queries, joined) for each in options]
 
-    def _made(
-        self, rows: int, chain: int, workgroup: int, number: int, queries: int, joined: bool
-    ) -> Geometry:
+    def _made(self, rows: int, chain: int, workgroup: int, queries: int, joined: bool) -> Geometry:
         """Return a geometry with the values asked for; the profile lies where there is room."""
-        info = self._info
+        info, number = self._info, self.number
         chain = self.chain or min(chain, self._workgroup or chain)
         rows = self._rows or rows
         compare = self.profile_memory == COMPARE and chain == 1 and queries == 1

@@ -272,12 +272,9 @@ class TargetStore:
             yield
         self._spare = sequences, buffer
 
-    def pack(self, targets: Targets, geometry: Geometry, workgroup: int) -> PackedTargets:
-        """Have the residues in words of columns, unless they are there from the last query.
-
-        ``workgroup`` is that of the largest geometry that reads them too.
-        """
-        chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains, workgroup)
+    def pack(self, targets: Targets, geometry: Geometry) -> PackedTargets:
+        """Have the residues in words of columns, unless they are there from the last query."""
+        chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains)
         key = targets, geometry.targets, geometry.step, chains
         if key not in self.packed:
             self.packed[key] = self._packed(targets, geometry, chains)

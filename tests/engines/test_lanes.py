@@ -213,7 +213,7 @@ def test_long_targets_get_chains_or_go_elsewhere(device, number, options):
         Lanes(BLOSUM62, hardware, **options).scores(batch)
     router = engine_of(Lanes, BLOSUM62, hardware, **options)
     assert router.scores(batch).tolist() == Cpu(BLOSUM62).scores(batch).tolist()
-    sorted_targets = router.engine(Lanes).targets._sorted
+    sorted_targets = router.engine(Lanes).targets.present
     assert [long for _, long in sorted_targets.shares] == [True, False]
     assert len(sorted_targets.beyond) > 0
 
@@ -447,7 +447,7 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
     found = engine.scores(batch, progress=done.append)
     assert found.tolist() == Cpu(scoring).scores(batch).tolist()
     assert sum(done) == batch.cells
-    assert not engine.targets.packed
+    assert not engine.targets.present
     if number == "f32" and scoring is BLOSUM62:
         assert found[-1] > LIMIT
     options = options | {"number": number, "limits": Limits(pairs_per_query=0)}

@@ -140,10 +140,10 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
             current = prepared
             if following and not current:
                 current = self._started(following)
-            packings = engine.targets.packings
             if work.last:
                 yield work.found
-            if following and packings != engine.targets.packings:  # the caller has used the engine
+            if following and current and current.targets is not engine.targets.present:
+                # The caller has used the engine.
                 current = self._started(following)
 
     def _started(self, work: Work[FoundT]) -> Round[FoundT]:

@@ -196,20 +196,17 @@ class TargetStore:
 
     def __init__(self, engine: ComputeEngine, pool: Buffers, tracks: int, limits: Limits) -> None:
         self._engine, self._pool, self._tracks, self._limits = engine, pool, tracks, limits
-        self._letters: tuple[Sequences, moderngl.Buffer] | None = None
-        self._spare: tuple[Sequences, moderngl.Buffer] | None = None
-        self._sorted: SortedTargets | None = None
+        self._letters: dict[Sequences, moderngl.Buffer] = {}  # and of those that follow, perhaps
+        self.present: SortedTargets | None = None
         self._sorted_by: tuple[int, tuple[int, int]] | None = None
-        self.packed: dict[tuple[Targets, int, int, int], PackedTargets] = {}
+        self._packed: dict[tuple[Targets, int, int, int], PackedTargets] = {}
         self._before: list[PackedTargets] = []  # of the targets before
-        self.packings = 0  # how often targets were packed anew
 
     @property
     def buffers(self) -> list[moderngl.Buffer]:
         """What it has on the device."""
-        letters = [each[1] for each in (self._letters, self._spare) if each]
-        kept = *self.packed.values(), *self._before
-        return letters + [buffer for each in kept for buffer in each.buffers]
+        kept = *self._packed.values(), *self._before
+        return [*self._letters.values()] + [buffer for each in kept for buffer in each.buffers]
 
     def sorted(
         self,
@@ -224,9 +221,10 @@ class TargetStore:
         Jobs with those before can be finished until `forget_before`, or until others come.
         """
         self._upload(sequences)
-        last, by = self._sorted, (queries, longest)
+        last, by = self.present, (queries, longest)
         if last is None or last.sequences is not sequences or self._sorted_by != by:
-            self._forget()
+            self.forget_before()
+            self._before, self._packed = [*self._packed.values()], {}
             last = SortedTargets.of(
                 sequences,
                 long_apart=long_apart,
@@ -234,27 +232,15 @@ class TargetStore:
                 longest=longest,
                 limits=self._limits,
             )
-            self._sorted, self._sorted_by = last, by
+            self.present, self._sorted_by = last, by
         return last
 
     def _upload(self, sequences: Sequences) -> None:
-        """Have the residues on the device: beside those that targets may just be packed from."""
-        if self._letters and self._letters[0] is sequences:
-            return
-        if self._letters:
-            self._letters[1].release()
-        if self._spare and self._spare[0] is sequences:
-            self._letters, self._spare = self._spare, None
-        else:
-            self._letters = None
-            self._letters = sequences, self._pool.filled(sequences.residues, pooled=False)
-
-    def _forget(self) -> None:
-        """Use the packed targets no more for new jobs."""
-        self.packings += 1
-        self.forget_before()
-        self._before = list(self.packed.values())
-        self.packed.clear()
+        """Have the residues on the device, and no others."""
+        for other in {*self._letters} - {sequences}:
+            self._letters.pop(other).release()
+        if sequences not in self._letters:
+            self._letters[sequences] = self._pool.filled(sequences.residues, pooled=False)
 
     def forget_before(self) -> None:
         """Release the packed targets before the present ones: no job uses them any more."""
@@ -263,25 +249,25 @@ class TargetStore:
         self._before.clear()
 
     def prefetch(self, sequences: Sequences) -> Iterator[None]:
-        """Upload residues beside those that are being computed, in some steps."""
+        """Upload residues beside those that targets may just be packed from, in some steps."""
         content = np.ascontiguousarray(sequences.residues)
         buffer = self._pool.make(-(-content.nbytes // 4) * 4)
         for start in range(0, content.nbytes, _BYTES_PER_STEP):
             # Not by `Device.write`, whose copies would wait for the slices before them.
             buffer.write(content[start : start + _BYTES_PER_STEP], offset=start)
             yield
-        self._spare = sequences, buffer
+        self._letters[sequences] = buffer
 
     def pack(self, targets: Targets, geometry: Geometry) -> PackedTargets:
         """Have the residues in words of columns, unless they are there from the last query."""
         chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains)
         key = targets, geometry.targets, geometry.step, chains
-        if key not in self.packed:
-            self.packed[key] = self._packed(targets, geometry, chains)
-        return self.packed[key]
+        if key not in self._packed:
+            self._packed[key] = self._made(targets, geometry, chains)
+        return self._packed[key]
 
-    def _packed(self, targets: Targets, geometry: Geometry, chains: int) -> PackedTargets:
-        assert self._letters
+    def _made(self, targets: Targets, geometry: Geometry, chains: int) -> PackedTargets:
+        assert self.present
         count = len(targets.order)
         lanes = -(-count // (geometry.targets * chains)) * chains
         places = np.zeros((lanes * geometry.targets, 2), np.uint32)
@@ -296,8 +282,8 @@ class TargetStore:
             slots[:, 1].astype(np.int64) * geometry.step,
             count + 1,
         )
-        stored = self._pool.filled(places)
-        self.pack_letters(geometry, lanes, made.slots, stored, self._letters[1], made.words)
+        stored, letters = self._pool.filled(places), self._letters[self.present.sequences]
+        self.pack_letters(geometry, lanes, made.slots, stored, letters, made.words)
         self._pool.give_when_read([stored])
         return made
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
@@ -52,9 +51,7 @@ class Buffers:
 
     def __init__(self, device: Device, most: int = 2**31) -> None:
         self._device, self._most = device, most
-        self._free: dict[moderngl.Buffer, int] = {}  # with their bytes, the longest unused first
-        self._of_size: dict[int, deque[moderngl.Buffer]] = defaultdict(deque)
-        self._bytes = 0
+        self._free: list[moderngl.Buffer] = []  # the longest unused first
         self._queued: list[moderngl.Buffer] = []  # that queued work reads
 
     def make(self, size: int) -> moderngl.Buffer:
@@ -77,8 +74,9 @@ class Buffers:
         size = max(
             size, min(-(-size // step) * step, self._device.info.limits["max_storage_block"])
         )
-        if self._of_size[size]:
-            return self._removed(size)
+        for k, buffer in enumerate(self._free):
+            if buffer.size == size:
+                return self._free.pop(k)
         try:
             return self._made(size)
         except DeviceMemoryError:
@@ -87,18 +85,8 @@ class Buffers:
 
     def give(self, buffers: Iterable[moderngl.Buffer]) -> None:
         """Take buffers back that nobody uses any more; the longest unused are released."""
-        for buffer in buffers:
-            size = self._free[buffer] = buffer.size
-            self._of_size[size].append(buffer)
-            self._bytes += size
-        while self._bytes > self._most:
-            self._removed(next(iter(self._free.values()))).release()
-
-    def _removed(self, size: int) -> moderngl.Buffer:
-        """Return the buffer of this size that is the longest unused, no longer free."""
-        buffer = self._of_size[size].popleft()
-        self._bytes -= self._free.pop(buffer)
-        return buffer
+        self._free += buffers
+        self._release_down_to(self._most)
 
     def give_when_read(self, buffers: Iterable[moderngl.Buffer]) -> None:
         """Keep buffers that only queued work still reads, for `behind`.
@@ -114,8 +102,13 @@ class Buffers:
 
     def clear(self) -> None:
         """Release all that are free."""
-        while self._free:
-            self._removed(next(iter(self._free.values()))).release()
+        self._release_down_to(0)
+
+    def _release_down_to(self, most: int) -> None:
+        total = sum(buffer.size for buffer in self._free)
+        while total > most:
+            total -= self._free[0].size
+            self._free.pop(0).release()
 
     def _checked(self, size: int) -> int:
         limit = self._device.info.limits["max_storage_block"]

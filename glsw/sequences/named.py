@@ -174,25 +174,27 @@ def codes_of(
         rest = PIECE % width or int((np.diff(records.offsets) % width).max(initial=0))
     if not rest:
         found: Counter[str] = Counter()
-        arrays: list[Codes] = []
+        arrays, highest = list[Codes](), 0
 
-        def encode(piece: tuple[bytes | memoryview, Codes]) -> Counter[str]:
+        def encode(piece: tuple[bytes | memoryview, Codes]) -> tuple[Counter[str], int]:
             (text, part), counted = piece, Counter[str]()
             if not alphabet._put(text, part):
                 part[:] = alphabet.encode(bytes(text), unknown=unknown, substituted=counted)
-            return counted
+            return counted, int(part.max(initial=0))
 
         with suppress(ValueError):
             if records.like_files(alphabet, unknown):
                 raise ValueError
             pieces = _with_room(records, alphabet, arrays)
-            for counted in in_threads(encode, pieces, _MANY, records.size // PIECE):
-                found += counted
+            for counted, code in in_threads(encode, pieces, _MANY, records.size // PIECE):
+                found, highest = found + counted, max(highest, code)
             if substituted is not None:
                 substituted.update(found)
             none = np.empty(0, alphabet.code_type)
             codes = arrays[0] if len(arrays) == 1 else np.concatenate([none, *arrays])
-            return Sequences(codes, offsets_of(np.diff(records.offsets) // width))
+            made = Sequences(codes, offsets_of(np.diff(records.offsets) // width))
+            made.__dict__["code_bound"] = highest  # while it is in the cache of the processor
+            return made
     encoded = [
         alphabet.encode(each.letters, name=each.id, unknown=unknown, substituted=substituted)
         for each in records

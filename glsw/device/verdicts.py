@@ -11,6 +11,7 @@ import os
 import platform
 import re
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -41,12 +42,9 @@ class Verdicts:
     def __init__(self, info: DeviceInfo, folder: Path | None) -> None:
         self._file: Path | None = None
         if folder is not None:
-            import hashlib
-
             words = f"{info.name}\n{info.vendor}\n{info.version_string}\n{_version()}"
             name = re.sub(r"\W+", "-", info.name)[:40].strip("-")
-            number = hashlib.sha256(words.encode()).hexdigest()[:16]
-            self._file = folder / f"{name}-{number}.json"
+            self._file = folder / f"{name}-{zlib.crc32(words.encode()):08x}.json"
         self._known = self._read()
 
     @classmethod

@@ -88,11 +88,11 @@ def beside(path: str | os.PathLike[str], ending: str) -> str:
     >>> beside("run/" + "x" * 255, ".part")[-30:]
     'xxxxxxxx-d22609da3ae3956c.part'
     """
-    from hashlib import sha256
-
     folder, name = os.path.split(os.fspath(path))
     whole = os.fsencode(name)
     if len(whole) + len(ending) > _LONGEST_NAME:
+        from hashlib import sha256  # loads OpenSSL
+
         digest = f"-{sha256(whole).hexdigest()[:16]}"
         kept = whole[: _LONGEST_NAME - len(ending) - len(digest)]
         name = kept.decode("utf-8", "ignore") + digest

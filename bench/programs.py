@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_all_start_methods, get_context, parent_process
 from pathlib import Path
 from threading import Thread
 from typing import Any, Literal, TypeAlias
@@ -263,6 +263,11 @@ class StringZilla(Competitor):
         yield lambda: self.matrix(*sides).ravel()
 
 
+_CONTEXT: Any = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
+if _CONTEXT.get_start_method() == "forkserver":  # one process imports this, for all of a run
+    _CONTEXT.set_forkserver_preload([__name__])
+
+
 class Processes(Competitor):
     """A program in several processes; they prepare their shares before the clock starts."""
 
@@ -278,7 +283,7 @@ class Processes(Competitor):
             path = Path(folder, "pairs")
             path.write_bytes(pickle.dumps(shares))
             words: Any = {"initializer": _keep, "initargs": (self._make, path)}
-            with ProcessPoolExecutor(self._cores, get_context("spawn"), **words) as pool:
+            with ProcessPoolExecutor(self._cores, _CONTEXT, **words) as pool:
                 for started in [pool.submit(os.getpid) for _ in range(self._cores)]:
                     started.result()  # processes are started when they are needed
                 yield lambda: np.concatenate(list(pool.map(_kept_scores, range(len(shares)))))

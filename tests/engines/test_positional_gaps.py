@@ -21,6 +21,7 @@ from cases import (
 )
 from subtests import with_subtests
 
+from glsw.engines import ENGINES
 from glsw.engines.lanes.engine import Lanes
 
 SCORING = GAP_CASES["profiles, gaps by position"].scoring
@@ -110,3 +111,30 @@ def test_lanes_with_the_layouts_of_hardware(options, device):
     engine = Lanes(case.scoring, standing_in(device), **options)
     assert engine.geometries.of(40).at_once
     assert engine.scores(case.batch).tolist() == case.expected.score.tolist()
+
+
+@pytest.mark.parametrize("name", ["diagonal", "blocked", "fragment", "auto"])
+def test_end_gaps_whose_sums_leave_32_bits(name, device):
+    """Costs near the largest, of many positions: each end gap fits, the sum of all does not."""
+    able(device, name)
+    rng = np.random.default_rng(12)
+    count, base = 6000, cases.CASES["BLOSUM62 12 1"].scoring
+    letters = rng.integers(0, 20, count)
+    extends = rng.integers(800_000, 900_000, count)
+    gaps = cases.PositionalGaps(extends + rng.integers(0, 100_000, count), extends)
+    scoring = cases.PositionalScoring.of(base.matrix[letters], base, gaps)
+    assert int(gaps.extends.sum(dtype=np.int64)) > 2**32
+    first = [0, 2700, 4500, count - 61, count - 1, count - 9, 10]
+    lengths = [40, 61, 7, 61, 1, 9, 0]
+    queries = [np.arange(i, i + m, dtype=np.uint16) for i, m in zip(first, lengths, strict=True)]
+    targets = [rng.integers(0, 20, n).astype(np.uint8) for n in (70, 9, 1, 80, 30, 0, 12)]
+    batch = cases.Batch.pairwise(queries, targets)
+    for mode, free in (("global", "both"), ("semiglobal", "query"), ("semiglobal", "target")):
+        case = cases.Case("sums", scoring.in_mode(mode, free=free), batch)
+        engine = ENGINES[name](case.scoring, device)
+        judge(engine, case)
+        if name in ("diagonal", "blocked"):
+            judge_paths(engine, case)
+    longer = cases.Batch.pairwise([np.arange(700, dtype=np.uint16)], [np.zeros(700, np.uint8)])
+    with pytest.raises(ValueError, match="too far below 0 for 32 bits"):
+        ENGINES[name](scoring.in_mode("global"), device).scores(longer)

@@ -214,9 +214,7 @@ class Cpu(Engine):
         single = self._single if fits else None
         able = self._able and (fits or self.scoring.local)  # others wrap around in 32 bits
         left = cells > (self._largest_exact * bool(single) if exact else self._limits.long)
-        if batch.masks is not None:
-            pairs_of_masks = np.array([len(mask.columns) for mask in batch.masks])
-            left |= (pairs_of_masks > self._limits.sparse) & (cells > self._largest_table)
+        left |= self._dense(batch) & (cells > self._largest_table)
         if not (able or single):
             left = cells > 0
         pairs = np.flatnonzero((cells > 0) & ~left)
@@ -250,6 +248,12 @@ class Cpu(Engine):
             return found
 
         return finish
+
+    def _dense(self, batch: Batch) -> npt.NDArray[np.bool_]:
+        """Tell which pairs have masks of so many pairs that rows of NumPy will be needed."""
+        if batch.masks is None:
+            return np.zeros(len(batch), bool)
+        return np.array([len(mask.columns) for mask in batch.masks]) > self._limits.sparse
 
     def _repeated(self, batch: Batch, pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
         """Tell which pairs Opal would probably repeat with 16 bits, one in all lanes."""
@@ -285,8 +289,9 @@ class Cpu(Engine):
         return Paths.merged(batch.index.shape, [(pairs, paths)])
 
     def traces(self, batch: Batch) -> bool:
-        """Tell whether `paths` finds the alignments of these pairs."""
-        return self._traces(batch, int((batch.query_lengths * batch.target_lengths).max(initial=0)))
+        """Tell whether `paths` finds the alignments of these pairs, none by rows of NumPy."""
+        most = int((batch.query_lengths * batch.target_lengths).max(initial=0))
+        return self._traces(batch, most) and not self._dense(batch).any()
 
     def _traces(self, batch: Batch, cells: int) -> bool:
         within = cells <= self._largest_exact

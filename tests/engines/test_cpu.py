@@ -608,6 +608,16 @@ def test_masks_count_where_several_queries_have_many_targets(ends):
     assert found.score.tolist() == expected.score.tolist()
 
 
+def test_masks_of_many_pairs_are_for_the_device():
+    """Rows of NumPy take ten times as long as llvmpipe."""
+    engine, word = Cpu(Scoring.blast(), limits=Limits(sparse=3)), np.arange(9, dtype=np.uint8)
+    masks = [Mask.of(range(n), range(n), len(word)) for n in (3, 4)]
+    batch = Batch.pairwise([word] * 2, [word] * 2).masked(masks)
+    assert [engine.traces(batch.select([p])) for p in (0, 1)] == [True, False]
+    assert not engine.traces(batch)
+    assert engine.scores(batch).tolist() == Reference(Scoring.blast()).scores(batch).tolist()
+
+
 def test_other_end_gaps_are_left_to_the_host():
     ends = EndGaps(GapCost(1, 1), FREE, FREE, GapCost(1, 0))
     scoring = dataclasses.replace(Scoring.blast(), end_gaps=ends)

@@ -58,10 +58,11 @@ class Blocked(Tiled, ComputeEngine):
     """Cut a table into tiles and compute all tiles of a block anti-diagonal in a dispatch.
 
     Only tile borders leave the work groups, so memory is linear in the lengths; a pair of any
-    length keeps the whole device busy, and several are computed at once. For alignments, rows and columns of tiles are stored, as
-    many as the memory allows; the regions between them that the path crosses are recomputed, from
-    the last to the first, until the directions of a region fit the memory. The regions that the
-    path will enter if it follows the diagonal are computed at once, see band.glsl.
+    length keeps the whole device busy, and several are computed at once. For alignments, rows and
+    columns of tiles are stored, as many as the memory allows; the regions between them that the
+    path crosses are recomputed, from the last to the first, until the directions of a region fit
+    the memory. The regions that the path will enter if it follows the diagonal are computed at
+    once, see band.glsl.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -307,16 +307,23 @@ class _Row(AlignedColumns):
         """Residues of both whole sequences, shape (1, 2)."""
         return np.array([self._lengths])
 
-    def aligned_codes(self, rows: slice) -> list[Codes]:
+    def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
         """Return the codes of the aligned parts of both sequences."""
-        return [record.codes[first:end] for record, first, end in self._aligned]
+        return [
+            (record.compared if compared else record.codes)[first:end]
+            for record, first, end in self._aligned
+        ]
 
-    def compared_codes(self, rows: slice) -> list[Codes]:
-        """Return the same with codes that are equal where letters are."""
-        return [record.compared[first:end] for record, first, end in self._aligned]
+    def _counts(self, counted: Counted, *, compared: bool) -> _Int64:
+        pairs = self._paired_codes(slice(None), compared=compared)
+        return np.array([np.count_nonzero(counted(*pairs))])
 
-    def _counts(self, counted: Counted, codes: Callable[[slice], list[Codes]]) -> _Int64:
-        return np.array([np.count_nonzero(counted(*self._paired(self.runs, codes(slice(None)))))])
+    def _paired_codes(self, rows: slice, *, compared: bool) -> list[Codes]:
+        return self._compared_pairs if compared else super()._paired_codes(rows, compared=False)
+
+    @cached_property
+    def _compared_pairs(self) -> list[Codes]:
+        return super()._paired_codes(slice(None), compared=True)
 
 
 def aligned_letters(alignment: Alignment) -> tuple[str, str]:

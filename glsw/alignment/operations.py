@@ -165,12 +165,11 @@ class AlignedColumns:
     def __len__(self) -> int:
         return len(self.runs)
 
-    def aligned_codes(self, rows: slice) -> list[Codes]:
-        """Return the codes of the aligned parts of the queries of rows, and of the targets."""
-        raise NotImplementedError
+    def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
+        """Return the codes of the aligned parts of the queries of rows, and of the targets.
 
-    def compared_codes(self, rows: slice) -> list[Codes]:
-        """Return the same with codes that are equal where letters are, see `Alphabet.compared`."""
+        With ``compared`` they are equal where letters are, see `Alphabet.compared`.
+        """
         raise NotImplementedError
 
     @cached_property
@@ -191,12 +190,12 @@ class AlignedColumns:
     @cached_property
     def identities(self) -> _Int64:
         """Columns with equal letters, see `Alignment.identities`, shape (N,)."""
-        return self._counts(np.equal, self.compared_codes)
+        return self._counts(np.equal, compared=True)
 
     @cached_property
     def positives(self) -> _Int64:
         """Columns with two letters that score above 0, shape (N,)."""
-        return self._counts(self._positive, self.aligned_codes)
+        return self._counts(self._positive, compared=False)
 
     @property
     def sequence_lengths(self) -> _Int64:
@@ -232,7 +231,7 @@ class AlignedColumns:
     def _positive_columns(self) -> npt.NDArray[np.bool_]:
         """Tell which columns have two letters that score above 0, of all rows in turn."""
         found = np.repeat(self.runs.moves == DIAGONAL, self.runs.lengths)
-        found[found] = self._positive(*self._paired(self.runs, self.aligned_codes(slice(None))))
+        found[found] = self._positive(*self._paired_codes(slice(None), compared=False))
         return found
 
     def _positive(self, query: Codes, target: Codes) -> npt.NDArray[np.bool_]:
@@ -247,7 +246,7 @@ class AlignedColumns:
 
     def operations(self, rows: slice) -> Operations:
         """Return what the columns of rows are."""
-        return self._operations(rows, self._paired(self.runs[rows], self.compared_codes(rows)))
+        return self._operations(rows, self._paired_codes(rows, compared=True))
 
     def cigars(self) -> list[str]:
         """Return the CIGAR of each alignment, see `Alignment.cigar`."""
@@ -262,6 +261,10 @@ class AlignedColumns:
         columns = np.repeat(kinds[runs.moves], lengths)
         columns[columns == DIFFERENT] = np.where(np.equal(*paired), EQUAL, DIFFERENT)
         return Operations.of(columns, runs.total(lengths))
+
+    def _paired_codes(self, rows: slice, *, compared: bool) -> list[Codes]:
+        """Return the codes of queries and of targets in the columns of rows without gaps."""
+        return self._paired(self.runs[rows], self.aligned_codes(rows, compared=compared))
 
     @staticmethod
     def _paired(runs: Runs, residues: list[Codes], width: int = 1) -> list[Codes]:
@@ -278,11 +281,11 @@ class AlignedColumns:
         """Columns without a gap."""
         return self.runs.total(self.runs.lengths * (self.runs.moves == DIAGONAL))
 
-    def _counts(self, counted: Counted, codes: Callable[[slice], list[Codes]]) -> _Int64:
-        """Return how many pairs of residues of each alignment are counted, by their codes."""
+    def _counts(self, counted: Counted, *, compared: bool) -> _Int64:
+        """Return how many pairs of residues of each alignment are counted."""
         found = np.zeros(len(self), np.int64)
         for rows in self.chunks():
-            paired = self._paired(self.runs[rows], codes(rows))
+            paired = self._paired_codes(rows, compared=compared)
             sums = np.append(0, np.cumsum(counted(*paired), dtype=np.int64))
             found[rows] = np.diff(sums[np.append(0, np.cumsum(self._pairs[rows]))])
         return found

@@ -225,13 +225,10 @@ class HitTable(AlignedColumns):
         texts = ("".join(each).upper().encode("ascii", "replace") for each in pieces)
         return [np.frombuffer(text, np.uint8) for text in texts]
 
-    def aligned_codes(self, rows: slice) -> list[Codes]:
+    def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets."""
-        return [self._aligned(rows, side, attrgetter("codes")) for side in (0, 1)]
-
-    def compared_codes(self, rows: slice) -> list[Codes]:
-        """Return the same with codes that are equal where letters are."""
-        return [self._aligned(rows, side, attrgetter("compared")) for side in (0, 1)]
+        codes_of = attrgetter("compared" if compared else "codes")
+        return [self._aligned(rows, side, codes_of) for side in (0, 1)]
 
     def _aligned(self, rows: slice, side: int, codes_of: Callable[[EncodedRecord], Codes]) -> Codes:
         """Return the codes of the aligned parts of the sequences of one side."""
@@ -381,20 +378,14 @@ class PairAlignments(AlignedColumns):
         """
         return package("pyarrow", "to_arrow").table(self._table())
 
-    def aligned_codes(self, rows: slice) -> list[Codes]:
+    def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets."""
-        return self._aligned(rows, lambda given: given.sequences.residues)
-
-    def compared_codes(self, rows: slice) -> list[Codes]:
-        """Return the same with codes that are equal where letters are."""
-        return self._aligned(rows, lambda given: given.compared)
-
-    def _aligned(self, rows: slice, residues_of: Callable[[NamedSequences], Codes]) -> list[Codes]:
         start, counts = self.runs.start[rows], self._end[rows] - self.runs.start[rows]
         codes = []
         for side, given in enumerate((self.queries, self.targets)):
             first = given.sequences.offsets[self.index[rows, side]] + start[:, side]
-            codes.append(residues_of(given)[ranges(first, counts[:, side])])
+            residues = given.compared if compared else given.sequences.residues
+            codes.append(residues[ranges(first, counts[:, side])])
         return codes
 
     @cached_property

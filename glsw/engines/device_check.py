@@ -151,7 +151,7 @@ def _usual(lanes: Lanes) -> set[Geometry]:
     """Return the geometries that queries of usual lengths have, in one query, two, or streams."""
     made = lanes.geometries
     return {
-        made.of_group(m, queries, long, joins=joins)
+        made.of(m, queries, long, joins=joins)
         for m, long in product((60, 300, 3000), (False, True))
         for queries in range(1, 2 + made.pairs_queries)
         for joins in (False, *[True] * (m > 2000 and not lanes.on_software))

@@ -143,7 +143,7 @@ def test_trials_in_which_numbers_are_too_high(device, scoring):
     engine = Lanes(scoring, device, number="f32")
     made = Geometries(scoring, standing_in(device).info, "f32")
     proofs = Proofs(device)
-    for geometry in {made.of_group(*each, joins=False) for each in ((60, 1), (60, 2), (900, 2))}:
+    for geometry in {made.of(*each, joins=False) for each in ((60, 1), (60, 2), (900, 2))}:
         assert trial_of(proofs, engine, geometry)
 
 

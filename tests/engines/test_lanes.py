@@ -69,7 +69,7 @@ def test_trials_of_what_hardware_computes(device, number):
     engine = Lanes(scoring, device, number=number)
     made = Geometries(scoring, standing_in(device).info, number)
     given = product((60, 3000), range(1, 2 + made.pairs_queries), (False, True), (False, True))
-    geometries = {made.of_group(*shape, joins=joins) for *shape, joins in given}
+    geometries = {made.of(*shape, joins=joins) for *shape, joins in given}
     assert {each.joined for each in geometries} == {False, True}
     proofs = Proofs(device)
     assert all(trial_of(proofs, engine, each) for each in geometries)

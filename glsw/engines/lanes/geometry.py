@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -408,21 +407,17 @@ class Geometries:
         """Whether the scores of all letters fit shared memory, as `of_pairs` wants it."""
         return 4 * (self._letters + 1) ** 2 <= self._info.limits["max_shared_memory"] // 2
 
-    def of(self, m: int, queries: int = 1, long: bool = False, joined: bool = False) -> Geometry:
-        """Return the geometry for queries of m letters, and most targets or the long ones."""
-        key = m, queries, long, joined
-        if key not in self._chosen:
-            self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
-        return self._chosen[key]
+    def of(self, m: int, queries: int = 1, long: bool = False, *, joins: bool = False) -> Geometry:
+        """Return the geometry for most targets or the long ones, and a group of queries.
 
-    def of_group(self, m: int, queries: int, long: bool = False, *, joins: bool) -> Geometry:
-        """Return the geometry for a group, whose longest stream has m letters.
-
-        ``joins`` tells whether a stream has several queries.
+        Its longest stream has m letters. ``joins`` tells whether a stream has several queries.
         """
         if joins:  # one for most groups, whose number is that of work groups along y
             m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
-        return self.of(m, queries, long, joins)
+        key = m, queries, long, joins
+        if key not in self._chosen:
+            self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
+        return self._chosen[key]
 
     def of_pairs(self, m: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.
@@ -462,11 +457,10 @@ class Geometries:
                 fits = 4 * (letters + 1) * made.scores_of_letter <= room
                 yield made if fits and m > _MIN_ROWS_OF_FLOATS else replace(made, number=INT32)
 
-    @cached_property
+    @property
     def of_streams(self) -> Geometry:
         """How streams of several queries are computed, if it can be at once."""
-        queries = 2 if self.pairs_queries else 1
-        return self.of(_LONG_QUERY, queries, joined=True)
+        return self.of(_LONG_QUERY, 2 if self.pairs_queries else 1, joins=True)
 
     def streams_pay_off(self, letters: Sequence[int]) -> bool:
         """Tell whether the streams of a group, of so many letters each, are about equally long."""

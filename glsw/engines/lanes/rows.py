@@ -242,7 +242,7 @@ def stacks(
         m, joins = int(letters[k]), bool(counts[k] > sides[k])
         if not m:
             continue
-        geometry = geometries.of_group(m, int(sides[k]), long, joins=joins)
+        geometry = geometries.of(m, int(sides[k]), long, joins=joins)
         if geometry.at_once:
             strips = 0 if joins else geometry.strips(m)
             found.setdefault((geometry, strips), []).append(numbers)

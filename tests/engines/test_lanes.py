@@ -32,6 +32,7 @@ from glsw.engines.lanes.geometry import (
     Limits,
 )
 from glsw.engines.lanes.jobs import Queue
+from glsw.engines.lanes.own_queries import shares_of
 from glsw.engines.lanes.pipeline import Pipeline, mirror
 from glsw.engines.lanes.rows import Placed, group_of, joined, query_profile, together
 from glsw.engines.lanes.targets import SortedTargets
@@ -493,8 +494,9 @@ def test_batches_follow_one_another(device, number, monkeypatch):
 
 def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monkeypatch):
     rng = np.random.default_rng(49)
+    scoring = Scoring.match_mismatch(10, -9, 20, 5)  # few letters: floats fit shared memory
     queries, targets = (
-        Sequences.of([np.full(n, 17, np.uint8) for n in rng.integers(150, 300, 40)]) for _ in "ab"
+        Sequences.of([np.full(n, 1, np.uint8) for n in rng.integers(150, 300, 40)]) for _ in "ab"
     )
     shuffled = rng.permutation(40)[:, None].repeat(2, 1).astype(np.int32)
     every = [Batch((queries, targets), each) for each in (index_of(None, 40, 40), shuffled)]
@@ -506,9 +508,11 @@ def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monk
         return filled(self, content, **options)
 
     monkeypatch.setattr(Buffers, "filled", counting)
-    engine = Lanes(BLOSUM62, standing_in(device), number="f32")
+    engine = Lanes(scoring, standing_in(device), number="f32")
+    shares = shares_of(engine, every[0], engine.geometries.number)
+    assert {part.geometry.number for share in shares for part in share.parts} == {F32}
     found = [each.tolist() for each in engine.scores_each(every)]
-    assert found == [Cpu(BLOSUM62).scores(batch).tolist() for batch in every]
+    assert found == [Cpu(scoring).scores(batch).tolist() for batch in every]
     assert min(map(min, found)) < LIMIT < max(map(max, found))
     assert [uploaded.count(id(each.residues)) for each in (queries, targets)] == [1, 1]
     free = list(engine.pool._free)
@@ -539,7 +543,7 @@ def test_work_groups_hold_whole_chains(device, workgroup, subgroup_size):
         (BLOSUM62, Scoring.match_mismatch(2, -3, 5, 2)), NUMBERS, (1, 30, 70, 500, 9000)
     ):
         made = Geometries(scoring, info, number, workgroup=workgroup)
-        chosen = made.of_pairs(m, 20)
+        chosen = made.of_pairs(m, made.number, 20)
         assert chosen.workgroup % chosen.chain == 0
         assert chosen.subgroups == (subgroup_size >= chosen.chain)
         for queries, long in product((1, 2), (False, True)):
@@ -556,7 +560,7 @@ def test_lanes_have_no_more_cells_than_registers_hold(device, vendor, most, subg
         chosen = Geometries(BLOSUM62, info, "int32").of(m, 1, long)
         assert chosen.rows * chosen.step <= most
     for m in (1, 60, 200, 500):
-        chosen = Geometries(BLOSUM62, info, "int32").of_pairs(m, 21)
+        chosen = Geometries(BLOSUM62, info, "int32").of_pairs(m, INT32, 21)
         assert chosen.rows * chosen.step <= most
 
 

@@ -63,7 +63,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_every_pair_with_letters_has_one_place(device, name, number):
     batch, engine = CASES[name], planner(device, number)
-    shares = shares_of(engine, batch)
+    shares = shares_of(engine, batch, engine.geometries.number)
     placed = [share.order[share.order < len(batch)] for share in shares]
     wanted = np.flatnonzero(batch.lengths.all(axis=1))
     assert np.sort(np.concatenate([[], *placed])).tolist() == wanted.tolist()
@@ -129,7 +129,7 @@ def test_kinds_that_cost_little_more_are_joined(device):
         engine = planner(device, "f32", Limits(**limits))
         return [
             (part.geometry, part.strips, np.count_nonzero(places < len(batch)))
-            for share in shares_of(engine, batch)
+            for share in shares_of(engine, batch, engine.geometries.number)
             for part, _, places in parts_of(share)
         ]
 

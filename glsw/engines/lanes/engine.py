@@ -281,7 +281,7 @@ class Lanes(ComputeEngine):
     def prepare(self, batch: Batch) -> None:
         """Lay out pairs that are computed together, see `Engine.prepare`."""
         if self._are_together(batch):
-            self.prepared[batch] = shares_of(self, batch)
+            self.prepared[batch] = shares_of(self, batch, self.geometries.number)
 
     def _has_own_queries(self, batch: Batch) -> bool:
         """Check a batch, and tell whether all its pairs are computed together."""

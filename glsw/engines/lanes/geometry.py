@@ -390,7 +390,7 @@ class Geometries:
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
         self._chosen: dict[tuple[int, int, bool, bool], Geometry] = {}
-        self._of_pairs: dict[tuple[int, int], Geometry] = {}
+        self._of_pairs: dict[tuple[int, int, int], Geometry] = {}
 
     def __str__(self) -> str:
         number = next(name for name, value in _NUMBERS.items() if value == self.number)
@@ -419,20 +419,20 @@ class Geometries:
             self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
         return self._chosen[key]
 
-    def of_pairs(self, m: int, letters: int) -> Geometry:
+    def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.
 
         ``letters`` is how many different ones occur. Scores are integers if those of two letters
         do not fit shared memory, or take longer to load than the query to compute.
         """
-        key = m, letters
+        key = m, number, letters
         if key not in self._of_pairs:
-            options = self._options_of_pairs(m, letters)
+            options = self._options_of_pairs(m, number, letters)
             self._of_pairs[key] = min(options, key=lambda each: _cost(each, m))
         return self._of_pairs[key]
 
-    def _options_of_pairs(self, m: int, letters: int) -> Iterator[Geometry]:
-        info, number = self._info, self.number
+    def _options_of_pairs(self, m: int, number: int, letters: int) -> Iterator[Geometry]:
+        info = self._info
         longest = min(_USUAL_CHAIN, self._workgroup or _USUAL_CHAIN)
         chains = [chain for chain in CHAIN_CHOICES if chain <= longest]
         most = _MOST_CELLS[info.registers] * 4 // 5  # letters take registers too

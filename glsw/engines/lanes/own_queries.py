@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.engines.answers import check_found
+from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.buffers import Bindable, Section
 from glsw.engines.lanes.geometry import INT32, Geometries, Geometry, Limits, rows_of_strips
@@ -59,16 +60,18 @@ def scores_of_each(
     current: OwnQueries | None = None
     letters: dict[Sequences, moderngl.Buffer] = {}  # of the sequences of a batch
     for batch in batches:
-        engine.pool.give_when_read(letters.pop(each) for each in {*letters} - {*batch.sequences})
         for each in {*batch.sequences} - {*letters}:
             letters[each] = engine.pool.filled(each.residues)
-        following = OwnQueries(engine, batch, letters, progress)
+        number = engine.geometries.number
+        following = OwnQueries(engine, batch, number, letters, progress)
         if current is not None:
             yield current.scores()
         current = following.begun()
-    engine.pool.give_when_read(letters.values())
+        engine.pool.give_when_read(letters.pop(each) for each in {*letters} - {*batch.sequences})
     if current is not None:
-        yield current.scores()
+        found = current.scores()
+        engine.pool.give_when_read(letters.values())
+        yield found
 
 
 class OwnQueries:
@@ -79,8 +82,11 @@ class OwnQueries:
     engine : Lanes
     batch : Batch
         Of pairs whose targets lanes can take.
+    number : int
+        Type of the scores where it pays off. Pairs whose scores floats do not hold are computed
+        again in int32.
     letters : dict
-        The residues of its sequences on the device, which are read before anything else is queued.
+        The residues of its sequences on the device.
     progress : callable
         As in `Engine.best`.
     """
@@ -89,17 +95,17 @@ class OwnQueries:
         self,
         engine: Lanes,
         batch: Batch,
+        number: int,
         letters: Mapping[Sequences, moderngl.Buffer],
         progress: Progress,
     ) -> None:
-        self._engine, self._batch = engine, batch
-        self._shares = engine.prepared.pop(batch, []) or shares_of(engine, batch)
+        self._engine, self._batch, self._letters = engine, batch, letters
+        self._shares = engine.prepared.pop(batch, []) or shares_of(engine, batch, number)
         self._progress = progress
         self._slices: Iterator[None] = iter(())
         self._used: list[moderngl.Buffer] = []
         self._scores: list[tuple[moderngl.Buffer, int]] = []
-        sides = [letters[each] for each in batch.sequences]
-        self._jobs = [job for share in self._shares for job in self._jobs_of(share, sides)]
+        self._jobs = [job for share in self._shares for job in self._jobs_of(share)]
 
     def begun(self) -> OwnQueries:
         """Queue the first slice of time, and return this."""
@@ -120,15 +126,16 @@ class OwnQueries:
         floats = any(share.parts[0].geometry.number != INT32 for share in self._shares)
         if floats and found.max(initial=0) >= engine.wrong_from:
             high = np.flatnonzero(found >= engine.wrong_from)
-            queries, targets = self._batch.sequences
-            found[high] = engine.exact(queries, targets, *self._batch.index[high].T)
+            again = self._batch.select(high)
+            integers = OwnQueries(engine, again, INT32, self._letters, ignore)
+            found[high] = integers.begun().scores()
         if engine.scoring.end_gaps:
             empty = np.flatnonzero((self._batch.lengths == 0).any(axis=1))
             found[empty] = engine.scoring.end_gaps.alone(*self._batch.lengths[empty].T)
         check_found(engine, found, *self._batch.extent[1].tolist())
         return found
 
-    def _jobs_of(self, share: Share, letters: Sequence[moderngl.Buffer]) -> Iterator[WorkGroups]:
+    def _jobs_of(self, share: Share) -> Iterator[WorkGroups]:
         """Upload a share, have its letters packed, and make room for scores."""
         engine = self._engine
         engine.prove(part.geometry for part in share.parts)
@@ -140,8 +147,10 @@ class OwnQueries:
         sides = (query_slots, query_places), (target_slots, target_places)
         words = [engine.pool.take(4 * count) for count in share.words]
         ends = not engine.scoring.local, False
-        for of_side, side, packed, end in zip(letters, sides, words, ends, strict=True):
-            given = *side, of_side, packed
+        for sequences, side, packed, end in zip(
+            self._batch.sequences, sides, words, ends, strict=True
+        ):
+            given = *side, self._letters[sequences], packed
             engine.targets.pack_letters(geometry, int(slots[-1]), *given, from_end=end)
         size = 4 * geometry.results
         scores = Section(engine.pool.take(size * int(slots[-1])), 0, size * int(slots[-1]))
@@ -202,13 +211,13 @@ class Share:
     words: tuple[int, int]
 
 
-def shares_of(engine: Lanes, batch: Batch) -> list[Share]:
-    """Return the pairs with letters."""
+def shares_of(engine: Lanes, batch: Batch, number: int) -> list[Share]:
+    """Return the pairs with letters; ``number`` is the type of the scores where it pays off."""
     codes = _used_codes(batch)
     m, n = batch.query_lengths, batch.target_lengths
     counts = np.bincount(m if batch.extent[0, 1] else m[n > 0], minlength=1)
     counts[0] = 0
-    kinds, rank = _kinds(engine.geometries, counts, len(codes))
+    kinds, rank = _kinds(engine.geometries, counts, number, len(codes))
     order = _sorted(batch, rank, len(kinds))
     bounds = len(order) - np.sum(counts) + offsets_of([kind.pairs for kind in kinds])
     tables = [_places(*each) for each in zip(batch.sequences, batch.runs, strict=True)]
@@ -283,7 +292,7 @@ def _places(sequences: Sequences, which: slice | npt.NDArray[np.int32]) -> npt.N
 
 
 def _kinds(
-    geometries: Geometries, counts: npt.NDArray[np.intp], letters: int
+    geometries: Geometries, counts: npt.NDArray[np.intp], number: int, letters: int
 ) -> tuple[list[Kind], npt.NDArray[np.int32]]:
     """Return the kinds of pairs, ascending, and which of them queries of a length are, or -1.
 
@@ -292,7 +301,7 @@ def _kinds(
     found: dict[tuple[Geometry, int], list[int]] = {}
     present = np.flatnonzero(counts)
     for length in present.tolist():
-        geometry = geometries.of_pairs(length, letters)
+        geometry = geometries.of_pairs(length, number, letters)
         found.setdefault((geometry, geometry.strips(length)), []).append(length)
     kinds = [Kind(*key, int(counts[lengths].sum())) for key, lengths in found.items()]
     owners = _joined_kinds(kinds, geometries.limits.waste)

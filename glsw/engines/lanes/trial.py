@@ -88,7 +88,7 @@ def passes(proofs: Proofs, engine: Lanes) -> bool:
 
 def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
     """Tell the same of pairs that each have their own query."""
-    scoring = prover.scoring
+    scoring, real = prover.scoring, prover.geometries.of_pairs
     work = work_for(scoring, geometry.letters)
     longest = min(max(geometry.strip + _MORE, _LEAST_ROWS), _ROWS)
     best = proofs.expected(
@@ -102,7 +102,11 @@ def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
     batch = Batch((Sequences.of(queries), Sequences.of(work.targets)), pairs)
     expected = best[:, lengths].reshape(-1)
 
-    prover.geometries.of_pairs = lambda m, letters: geometry  # type: ignore[method-assign]
+    def chosen(m: int, number: int, letters: int) -> Geometry:
+        return geometry if number == geometry.number else real(m, number, letters)
+
+    prover.geometries.of_pairs = chosen  # type: ignore[method-assign]
+    prover.geometries.number = geometry.number
     (found,) = scores_of_each(prover, [batch], ignore)
     return bool(np.array_equal(found, expected))
 

@@ -58,8 +58,6 @@ _WITHOUT_DEVICE = "makedb", "verify"
 """Commands that open no device."""
 _NOT_EARLY = "-h", "--help"
 """Options with which a command opens none."""
-_ELSEWHERE = "--cluster", "--shard"
-"""Options with which this process does not read the whole database."""
 _HOST_ENGINES = "cpu", "reference"
 """Engines that open none."""
 
@@ -301,10 +299,7 @@ def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
 
 
 def _open_early(command: str, words: Sequence[str], module: str) -> None:
-    """Open the device that a command will use, while a thread imports its module.
-
-    Meanwhile other threads read the database of a search.
-    """
+    """Open the device that a command will use, while a thread imports its module."""
     without = {*_values_of("--engine", words)} & {*_HOST_ENGINES}
     if without or command in _WITHOUT_DEVICE or any(word.startswith(_NOT_EARLY) for word in words):
         return
@@ -312,24 +307,18 @@ def _open_early(command: str, words: Sequence[str], module: str) -> None:
     if threads and threads[-1].isascii() and threads[-1].isdecimal():
         os.environ.setdefault("LP_NUM_THREADS", threads[-1])  # which Mesa's llvmpipe reads
     devices = _values_of("--device", words)
-    alone = not devices or devices[-1].isdecimal()  # else it may be any
-    reads = command == "search" and alone and not threads
-    reads = reads and not any(word.startswith(_ELSEWHERE) for word in words)
-    found = words if reads else ()
-    importing = threading.Thread(target=_import_quietly, args=[module, found], name="glsw import")
+    importing = threading.Thread(target=_import_quietly, args=[module], name="glsw import")
     importing.start()
     if not devices:
         egl.prepare(every=command == "devices")
-    elif alone:
+    elif devices[-1].isdecimal():  # else it may be any
         egl.prepare(index=int(devices[-1]))
     importing.join()
 
 
-def _import_quietly(name: str, files: Sequence[str]) -> None:
-    """Begin to read those files that are databases, and import a module; errors come later."""
+def _import_quietly(name: str) -> None:
+    """Import a module; errors come when it is imported again."""
     with suppress(Exception):
-        if files:
-            importlib.import_module("glsw.sequences.database").open_early(files)
         importlib.import_module(name)
 
 

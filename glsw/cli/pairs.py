@@ -20,7 +20,7 @@ from glsw.output.result_file import ResultFile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.search.fingerprint import BYTES_PER_SECOND, Fingerprint, fingerprint
-from glsw.sequences.database import Database, opened
+from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 from glsw.sequences.fasta import read_all
 from glsw.sequences.paired_alphabet import PairedAlphabet
@@ -163,7 +163,7 @@ def _targets(path: str, one_each: bool) -> Targets:
     if one_each:
         return read_all(path)
     if is_database(path):
-        return opened(path)
+        return Database.open(path)
     return or_nothing(lambda: read_all(path))
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from glsw.arrays import Codes, Int64
 from glsw.sequences import database_writer as writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
-from glsw.sequences.database_file import DatabaseFile, Substituted, is_database, masks
+from glsw.sequences.database_file import DatabaseFile, Substituted, masks
 from glsw.sequences.encoded import (
     Sequences,
     bounds_of,
@@ -87,7 +87,6 @@ class Database:
         self.alphabet, self.residues = alphabet, residues
         self._count, self._records, self._file = count, records, file
         self._unknown: str | None = None
-        self._reads_ahead = False
         self._exceptions = file.substituted() if file else Substituted()
         self.substituted = self._exceptions.counted()
 
@@ -164,10 +163,8 @@ class Database:
         """Begin to read, in a thread, what a search needs; what is wrong is an error only then.
 
         That is lengths and numbers of the sequences and, if this process needs all of them and they
-        are not many, their ``residues``; only once.
+        are not many, their ``residues``.
         """
-        if self._reads_ahead:
-            return
 
         def read(file: DatabaseFile) -> None:
             with suppress(OSError, DatabaseError, MemoryError):
@@ -178,7 +175,6 @@ class Database:
                         file.residues.whole()
 
         if self._file:
-            self._reads_ahead = True
             threading.Thread(target=read, args=[self._file], name="glsw-read", daemon=True).start()
 
     @property
@@ -351,28 +347,6 @@ class Database:
         if self._file:
             return _reopen, (self._file.path, self._file.stamp)
         return super().__reduce_ex__(protocol)
-
-
-_opened_early: dict[str, Database] = {}
-
-
-def open_early(paths: Iterable[str]) -> None:
-    """Open those that are databases, for `opened` to return, and begin to read all of them.
-
-    Errors come when they are opened again.
-    """
-    _opened_early.clear()
-    for path in paths:
-        with suppress(OSError, ValueError):
-            if is_database(path):
-                _opened_early[path] = found = Database.open(path)
-                found.read_ahead(residues=True)
-
-
-def opened(path: str) -> Database:
-    """Open a file as `Database.open`, unless `open_early` has done that."""
-    found = _opened_early.pop(path, None)
-    return found if found is not None and found.reopens else Database.open(path)
 
 
 @suggesting

@@ -32,7 +32,7 @@ from hypothesis import given, strategies as st
 from glsw.scoring.scoring import Scoring
 from glsw.sequences import database_file as module, database_writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
-from glsw.sequences.database import Database, makedb, open_early, opened
+from glsw.sequences.database import Database, makedb
 from glsw.sequences.database_file import is_database
 from glsw.sequences.fasta import read
 from glsw.sequences.records import Record
@@ -245,23 +245,6 @@ def test_what_is_read_ahead_is_kept_and_checked_when_it_is_needed(made):
     with pytest.raises(DatabaseError, match="order"):
         _ = damaged.order
     Database.of(RECORDS, PROTEIN).read_ahead()  # it has no file
-
-
-def test_what_was_opened_early_is_returned_once_and_only_while_it_is_there(made, tmp_path):
-    content = made.read_bytes()
-    words = "--top", str(tmp_path), str(tmp_path / "missing"), str(made)
-    open_early(words)
-    early = opened(str(made))
-    again = opened(str(made))
-    assert [early._reads_ahead, again._reads_ahead] == [True, False]
-    open_early(words)
-    made.unlink()
-    made.write_bytes(content)  # another file
-    assert not opened(str(made))._reads_ahead
-    made.write_bytes(content[:-1])
-    open_early(words)
-    with pytest.raises(DatabaseError, match="truncated"):
-        opened(str(made))
 
 
 @pytest.mark.parametrize("residues", [1, 2, 3, 4, 5, 6, 8, 11, 12, 13, 99])

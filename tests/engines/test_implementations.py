@@ -88,7 +88,9 @@ ONCE["swiftshader"] = (*FEW[:1], *ONCE["zink"])
 
 
 @pytest.mark.parametrize("implementation", WHERE)
-def test_engines_everywhere(run_under, implementation, monkeypatch):
+def test_engines_everywhere(run_under, implementation, device, monkeypatch):
+    if implementation == "llvmpipe" and device.info.name.startswith("llvmpipe"):
+        pytest.skip("llvmpipe is the device of all other tests of engines")
     # As a default on CPUs only, zink of Mesa 22.3 compiles the values of uniforms into programs:
     # slow, and compute shaders now and then run with values of an earlier dispatch.
     monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")

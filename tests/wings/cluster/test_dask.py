@@ -22,7 +22,7 @@ import distributed
 import psutil
 import pytest
 from dask_processes import ENVIRONMENT, Cluster
-from program import ROOT, process
+from program import ROOT, in_threads, process
 
 import glsw
 from glsw import Record
@@ -343,12 +343,16 @@ def test_local_workers_that_cannot_start(tmp_path: Path) -> None:
     assert "a Dask worker of this host ended at its start; a script" in ended.stderr
 
 
-@pytest.mark.parametrize(
-    "text",
-    [b"", b"[]", b"{", b"\xff", b"{}", b'{"address": 7}', b'{"address": "no"}', b"[" * 100_000],
-)
-def test_a_broken_scheduler_file(text: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "scheduler.json"
-    path.write_bytes(text)
-    with pytest.raises(ValueError, match="it names no scheduler of Dask"), cluster_of(str(path)):
-        pass
+BROKEN = [b"", b"[]", b"{", b"\xff", b"{}", b'{"address": 7}', b'{"address": "no"}', b"[" * 100_000]
+
+
+def test_a_broken_scheduler_file(tmp_path: Path) -> None:
+    """Each of them is looked at for half a second, as it may be written now."""
+
+    def check(number: int) -> None:
+        path = tmp_path / f"{number}.json"
+        path.write_bytes(BROKEN[number])
+        with pytest.raises(ValueError, match="it names no scheduler of Dask"):
+            cluster_of(str(path)).__enter__()
+
+    in_threads(len(BROKEN), check)

@@ -41,7 +41,7 @@ pytest.register_assert_rewrite("cases", "cases3", "judge", "program")
 settings.register_profile("glsw", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("glsw")
 MESA_VENDOR = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
-MOST_PROGRAMS = 128
+MOST_PROGRAMS = 384
 WITHOUT_COMPUTE = " ".join(
     f"-GL_ARB_{name}"
     for name in (

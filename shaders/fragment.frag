@@ -108,7 +108,7 @@ void main() {
             corner = top[c];
             for (int r = 0; r < ROWS; ++r) {  // h and e: of column c before row r, else of c - 1
                 Cell left = left_cell(h[r], e[r]);
-                at_row(ivec3(opens[r], extends[r], rests[r]));
+                at_cells_of(ivec3(opens[r], extends[r], rests[r]));
                 up = cell(above_left, left, up, scores[r]);
                 best = better(best, last_here(pair, up, i + r, j + c), i + r, j + c);
                 h[r] = up.h;

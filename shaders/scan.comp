@@ -109,7 +109,7 @@ void main() {
     for (int i = first_row; i < end; ++i) {
         ivec2 left = next_left;
         int letter = profiled(next_letter), ahead = min(i + 1, end - 1);
-        at_row(row_costs(letter));
+        at_row(row_costs(letter).xy);
         if (block > 0) next_left = borders[beside + ahead];
         next_letter = query_letter(pair, ahead);
         // F and H' of the columns, and E behind them when no gap enters.

@@ -32,7 +32,7 @@ void main() {
     if (i >= pair.query_length || j < 0 || j >= pair.target_length) return;
     ivec4 corner = cell_at(p, i - 1, j - 1), left = cell_at(p, i, j - 1), up = cell_at(p, i - 1, j);
     int s = score(profiled(query_letter(pair, i)), target_letter(pair, j));
-    at_row(row_costs(profiled(query_letter(pair, i))));
+    at_row(row_costs(profiled(query_letter(pair, i))).xy);
     Cell c = cell(left_cell(corner.x, 0), left_cell(left.x, left.y), upper_cell(up.x, up.z), s);
     cells[place(p, diagonal, i)] = ivec4(c.h, c.e, c.f, 0);
     offer(int(p) * stride + i, c.m, i, j);

@@ -1,16 +1,15 @@
 // Gap costs: the first position of a gap costs `gap_open`, each further one `gap_extend`; query
 // letters opposite a gap (F, insertions) have costs of their own, mostly the same. POSITIONAL_GAPS: all
 // costs are those of the row that at_row() was called for last, given as row_costs() of scoring.glsl
-// returns them; what their third number is, `of_row`, depends on who gives them.
+// returns them.
 #ifdef POSITIONAL_GAPS
-int gap_open, gap_extend, of_row;
+int gap_open, gap_extend;
 #define insertion_open gap_open
 #define insertion_extend gap_extend
 
-void at_row(ivec3 costs) {
+void at_row(ivec2 costs) {
     gap_open = costs.x;
     gap_extend = costs.y;
-    of_row = costs.z;
 }
 #else
 uniform int gap_open, gap_extend, insertion_open, insertion_extend;

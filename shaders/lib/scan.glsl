@@ -31,7 +31,7 @@ int carry_place(uint p, int block) { return (int(p) * 2 + 1) * blocks + block; }
 
 // With POSITIONAL_GAPS gap costs become those of a row of the query; none above the first one.
 #ifdef POSITIONAL_GAPS
-void at_row_of(Pair pair, int i) { at_row(row_costs(profiled(query_letter(pair, max(i, 0))))); }
+void at_row_of(Pair pair, int i) { at_row(row_costs(profiled(query_letter(pair, max(i, 0)))).xy); }
 #else
 #define at_row_of(pair, i)
 #endif

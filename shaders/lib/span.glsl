@@ -4,11 +4,20 @@
 // row or column, behind which only a gap at the right end follows. All values are higher by an
 // origin, so that none on a path is below 1 and the 0 of the recurrence never counts (scoring.py,
 // origin). With POSITIONAL_GAPS end gaps that are not free cost what their rows say, above row 0 what
-// row 0 says; `of_row` is rest_of() a row.
+// row 0 says; at_cells_of() tells which row the next cells are in, and what is behind it.
 // Needs Pair (of pairs.glsl, or as fragment.frag has it), recurrence.glsl, and with POSITIONAL_GAPS a
 // definition of this: the costs of a row, as row_costs() of scoring.glsl returns them.
 #ifdef POSITIONAL_GAPS
 ivec3 costs_of_row(Pair pair, int i);
+int rest;
+
+// The costs of a row, and rest_of() it.
+void at_cells_of(ivec3 row) {
+    at_row(row.xy);
+    rest = row.z;
+}
+#else
+#define at_cells_of(row)
 #endif
 #ifdef GLOBAL_MODE
 uniform ivec3 score_offset_terms;  // constant, a row, a column
@@ -41,7 +50,7 @@ int above_cost(Pair pair, int columns) {
 
 int behind_cost(int rows, int columns) {
     int here = right_deletion.x == 0 ? 0 : gap_cost(ivec2(gap_open, gap_extend), columns);
-    return columns > 0 ? here : of_row;
+    return columns > 0 ? here : rest;
 }
 #else
 int left_cost(Pair pair, int i) { return gap_cost(left_insertion, i + 1); }

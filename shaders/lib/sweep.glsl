@@ -178,7 +178,7 @@ Step cells(Pair pair, int j, int end, int k, inout Lane lane) {
         words[c] = 0u;
         for (int r = 0; r < ROWS; ++r) {
             Cell left = left_cell(lane.h[r], lane.e[r]);
-            at_row(lane.costs[r]);
+            at_cells_of(lane.costs[r]);
             int s = score(lane.letters[r], letter);
 #ifdef MASKED
             s = unless_forbidden(forbidden, c * ROWS + r, s);

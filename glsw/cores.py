@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
+from itertools import islice
+from typing import TypeVar
 
 _MAX_THREADS = 8  # for memory and files, which more do not make faster
-_AHEAD = 2  # items of each thread
+_AT_ONCE = 2  # items of each thread, if an iterator makes them
 _limit: int | None = None
 ItemT = TypeVar("ItemT")
 FoundT = TypeVar("FoundT")
@@ -35,7 +32,8 @@ def in_threads(
 ) -> list[FoundT]:
     """Return what ``work`` returns for each item; from ``least`` items on threads share them.
 
-    Items that an iterator makes, ``count`` of them, are made meanwhile in this thread, few ahead.
+    Items that an iterator makes, ``count`` of them, are made in this thread, a few for each thread
+    and then the next few: threads that work meanwhile would wait for Python's lock.
 
     >>> in_threads(len, ["a", "bc"])
     [1, 2]
@@ -47,13 +45,10 @@ def in_threads(
     from concurrent.futures import ThreadPoolExecutor
 
     found: list[FoundT] = []
-    pending: deque[Future[FoundT]] = deque()
+    left, some = iter(items), number if isinstance(items, Sequence) else _AT_ONCE * threads
     with ThreadPoolExecutor(threads) as pool:
-        for each in items:
-            pending.append(pool.submit(work, each))
-            if len(pending) > _AHEAD * threads:
-                found.append(pending.popleft().result())
-        found += [each.result() for each in pending]
+        while part := list(islice(left, some)):
+            found += pool.map(work, part)
     return found
 
 

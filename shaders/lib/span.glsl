@@ -69,7 +69,8 @@ int above_of(Pair pair, int j) { return score_offset(pair) - above_cost(pair, j 
 
 int last_here(Pair pair, Cell c, int i, int j) {
     int rows = pair.query_length - 1 - i, columns = pair.target_length - 1 - j;
-    return min(rows, columns) == 0 ? c.h - behind_cost(rows, columns) : 0;
+    int cost = behind_cost(rows, columns);  // not in the choice, of which compilers make a branch
+    return min(rows, columns) == 0 ? c.h - cost : 0;
 }
 #else
 int left_of(Pair pair, int i) { return border_cell().h; }

@@ -159,4 +159,6 @@ def package(name: str, method: str) -> Any:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(f"{method} needs {name}: pip install {name}") from None
+        root = name.partition(".")[0]
+        needed = {"skbio": "scikit-bio"}.get(root, root)
+        raise ModuleNotFoundError(f"{method} needs {needed}: pip install {needed}") from None

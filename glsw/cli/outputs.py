@@ -21,6 +21,7 @@ from glsw.search.fingerprint import Fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_writer import beside, same_file
 from glsw.sequences.records import Record
+from glsw.words import numbered
 
 
 def check_output(output: str, *inputs: str, option: str = "--output") -> None:
@@ -122,7 +123,7 @@ def write(
     rate = cells / seconds if seconds else 0
     ran = f", engine {joined(engines)} on {joined(devices)}" if engines else ""
     ran += f", {memory / 2**20:.1f} MiB" if memory / 2**20 >= 0.05 else ""
-    resumed = f"; {done} results were there" if done else ""
+    resumed = f"; {numbered(done, 'result')} of an earlier run" if done else ""
     if said := str(unlisted):
         say(said)
     say(f"{cells} cells in {seconds:.2f} s, {gcups(rate)}{ran}{note}{resumed}")

@@ -28,7 +28,7 @@ ALLOWED = {
     for fault, statuses in re.findall(r"^\| ([aSst][^|`]+) \| ([\d, ]+) \|$", RULES, re.MULTILINE)
 }
 """The exit statuses that docs/FAULTS.md allows, by fault."""
-SUMMARY = r"\d+ cells in .*|.*: \d+ sequences, .*"
+SUMMARY = r"\d+ cells in .*|.*: \d+ sequences?, .*"
 DONE = f"({SUMMARY})?"
 LAST_LINES = {
     0: DONE,

@@ -162,7 +162,7 @@ def test_a_killed_process_is_resumed(
     assert (files / "out").read_text() == "old"
     done = run(f"{words} --resume")
     assert done.status == 0
-    assert "; 3 results were there" in done.err
+    assert "; 3 results of an earlier run" in done.err
     assert (files / "out").read_bytes() == whole
 
 

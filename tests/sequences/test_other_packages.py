@@ -93,13 +93,16 @@ def test_alignment_of_scikit_bio(aligner: glsw.Aligner) -> None:
     assert isinstance(nucleic.align("ACGTTGCA", "ACGTTGCA").to_skbio()[0], skbio.DNA)
 
 
-@pytest.mark.parametrize(("method", "name"), [("to_biotite", "biotite"), ("to_skbio", "skbio")])
+@pytest.mark.parametrize(
+    ("method", "name", "found"),
+    [("to_biotite", "biotite", "biotite"), ("to_skbio", "skbio", "scikit-bio")],
+)
 def test_a_package_that_is_not_there(
-    method: str, name: str, aligner: glsw.Aligner, monkeypatch: pytest.MonkeyPatch
+    method: str, name: str, found: str, aligner: glsw.Aligner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (name, "biotite.sequence"):
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ModuleNotFoundError, match=f"{method} needs {name}"):
+    with pytest.raises(ModuleNotFoundError, match=f"^{method} needs {found}: pip install {found}$"):
         getattr(aligner.align(QUERY, TARGET), method)()
 
 

@@ -821,7 +821,8 @@ def test_makedb(
     assert (done.status, done.out) == (0, "")
     database = glsw.Database.open(files / "out")
     assert database.alphabet.name == alphabet
-    counts = f"{len(database)} sequences, {database.residues} residues, {alphabet} alphabet"
+    sequences = "1 sequence" if len(database) == 1 else f"{len(database)} sequences"
+    counts = f"{sequences}, {database.residues} residues, {alphabet} alphabet"
     assert re.fullmatch(rf"glsw: out: {counts}, in [\d.]+ s\n", done.err)
     assert not list(files.glob("*.part"))
 

@@ -93,7 +93,9 @@ def _blocked(run: EngineRun) -> Traffic:
     # A tile of STEPS steps: the rows, 2 columns, corner of each invocation, 8 bytes, in and out.
     tile = 2 * 8 * (strip + 2 + 1) / (2 * steps * strip)
     storage = (8 * (rows - 1) + 9 * rows) / m + tile * (columns - 1) / columns
-    dispatches = run.count * math.ceil((total + (rows - 1) * (steps + lanes)) / steps)
+    together = max(1, min(2**10, 2**18 // math.ceil(m)))  # pairs, see `Blocked._tables`
+    diagonals = math.ceil((total + (rows - 1) * (steps + lanes)) / steps)
+    dispatches = math.ceil(run.count / together) * diagonals
     return Traffic(f"recurrence {run.gaps}", *_sweep(run), storage, dispatches=dispatches)
 
 

@@ -45,6 +45,7 @@ _TRACERS = 64  # invocations of blocked_trace.comp
 _WINDOW = 8, 64  # words and columns of it
 _MAX_WINDOWS = 400  # of a dispatch: 137 rounds of loops each, see MAX_ROUNDS
 _MAX_TOGETHER, _BORDERS = 2**10, 32  # pairs computed at once; bytes of a residue for borders
+_ROWS_TOGETHER = 2**18  # of them: a dispatch has up to 2**10 columns, which ends well in a second
 _CELLS_OF_MEMORY = 64  # of pairs aligned at once, a byte: so that enough is kept of each
 _SHARES = 2, 4, 16, 32  # parts of the memory for what is kept of the table, of regions in it ...
 _DIRECTIONS_SHARE = 8
@@ -217,6 +218,7 @@ class Blocked(Tiled, ComputeEngine):
             together = len(tables) + 1
             if (
                 together > _MAX_TOGETHER
+                or together * longest[0] > _ROWS_TOGETHER
                 or together * _BORDERS * longest.sum() > room
                 or together * float(longest.prod()) > cells
             ):

@@ -261,7 +261,7 @@ def _end_to_end(
 def awkward(scoring: Scoring, size: Size = SMALLEST, *, backwards: bool = False) -> Batch:
     """Return pairs of a size with awkward lengths; of the smallest one also tiny ones.
 
-    Perhaps with their letters in the other order.
+    Perhaps in the other order, and their letters too: scores may be the same, not where they are.
     """
     work = work_for(scoring)
     m, n = size.lengths
@@ -281,7 +281,9 @@ def awkward(scoring: Scoring, size: Size = SMALLEST, *, backwards: bool = False)
     pairs += repeated
     if size == LARGEST:
         pairs.append((work.queries[0][:_SHORT], np.resize(work.long[::-1], _WIDE)[::-1]))
-    orders = (1 if follow else -1, -1) if backwards else (1, 1)
+    orders = (1, 1)
+    if backwards:
+        pairs, orders = pairs[::-1], (1 if follow else -1, -1)
     both = (Sequences.of([pair[side][:: orders[side]] for pair in pairs]) for side in (0, 1))
     return Batch.pairwise(*both)
 

@@ -224,8 +224,8 @@ FAULTS = {
     ),
     "masks": Fault(
         "alignments",
-        replaced("masks[++forbidden_place[r]];\n    return NEVER;", "0;\n    return s;"),
-        *("diagonal", _ALL_DIAGONAL),
+        replaced("? NEVER : s;", "? s : s;"),
+        *("diagonal", f"{_ALL_DIAGONAL} {_BOTH_OF_BLOCKED}"),
     ),
     "ends of edit distances": Fault(
         "edit_distance, infix",

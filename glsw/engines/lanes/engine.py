@@ -367,7 +367,7 @@ class Lanes(ComputeEngine):
         batch = Batch.indexed(queries, targets, *index).compact()
         left = np.zeros(len(batch), np.bool_)
         if self.rest is not None:
-            few = min(self.limits.few_pairs * batch.distinct[0], self.limits.in_flight)
+            few = self.limits.few_pairs * batch.distinct[0]
             large = batch.query_lengths * batch.target_lengths >= self.limits.large_pair
             left = ~self.limits.fits(batch.query_lengths, batch.target_lengths)
             for some in (large, ~large):

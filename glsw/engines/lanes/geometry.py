@@ -48,8 +48,7 @@ class Limits:
         Of a pair that a chain computes alone, on hardware with 16-bit floats and otherwise: some
         tenths of a second, as drivers end a dispatch after 2 s. Usual chains take a quarter.
     large_pair, few_pairs : int
-        Cells of a pair, and pairs per query, that are left to `Engine.rest`; not more of these than
-        are `in_flight`.
+        Cells of a pair, and pairs per query, that are left to `Engine.rest`.
     pairs_per_query : int
         From which on each query is computed with all of its targets.
     waste : float

@@ -178,6 +178,8 @@ class Tiled(Kernels):
         """
         places, words = np.zeros(len(regions), np.int64), [np.empty(0, np.int32)]
         if any(region.mask is not None for region in regions):
+            if self._rows * gl.STEP > 32:  # a word has the forbidden cells of a step
+                raise ValueError(f"rows {self._rows}: at most {32 // gl.STEP} expected with masks")
             parts = [region.forbidden for region in regions]
             if any(len(part.columns) for part in parts):
                 for k, part in enumerate(parts):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from glsw import Batch, Scoring
+from glsw.alignment.batch import Mask
 from glsw.engines import Reference
 from glsw.engines.blocked import Blocked
 from glsw.engines.diagonal import Diagonal
@@ -77,3 +78,15 @@ def test_forms_follow_size_and_device(device):
     assert engine._profiled(98, 8, 4) == (not device.info.software)
     assert not engine._profiled(98, 8, 24)
     assert not engine._profiled(1000, 8, 4)
+
+
+def test_masks_in_rows_that_a_word_has_room_for(device):
+    scoring, word = SCORINGS[0], np.arange(40, dtype=np.uint8) % 4
+    plain = Batch.pairwise([word], [word])
+    masked = plain.masked([Mask.of(range(40), range(40), 40)])
+    expected = Reference(scoring).scores(masked).tolist()
+    assert expected != Reference(scoring).scores(plain).tolist()
+    for rows in (8, 16):
+        assert Blocked(scoring, device, rows=rows).scores(masked).tolist() == expected
+    with pytest.raises(ValueError, match="rows 24: at most 16 expected with masks"):
+        Blocked(scoring, device, rows=24).scores(masked)

@@ -785,10 +785,12 @@ class Aligner(PoolUser):
         scipy_sparse()  # an error before anything is computed
         if k is not None and k < 1:
             raise ValueError(f"k {k}: at least 1, or None for all, expected")
-        queries, targets = self._sides(sequences, other)
+        first, columns = self._inputs.collections(sequences, other)
+        second = None if other is None else columns
         with self._pool.running(progress, executor, self.ties) as run:
-            rule = rule_of(self.engine, queries, targets, distance, cutoff, min_score)
-            return near_pairs(run, queries, targets, rule, k=k, reciprocal=reciprocal)
+            rule = rule_of(self.engine, first, second, distance, cutoff, min_score)
+            sides = first.sequences, None if second is None else second.sequences
+            return near_pairs(run, *sides, rule, k=k, reciprocal=reciprocal)
 
 
 def checked_most(max_alignments: int | None) -> int | None:

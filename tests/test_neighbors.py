@@ -202,6 +202,23 @@ def test_the_least_score():
     assert 0 < fewer.nnz < found.nnz
 
 
+@pytest.mark.filterwarnings("ignore:.* scored as")
+def test_identities_compare_letters_as_written(monkeypatch):
+    """U is scored as C, O and J as X, but U opposite C is no identity, as in alignments."""
+    rows, columns = ["WUKWOLWJW", "HEAGAWGHEE", "WCKWC"], ["WCKWuLWJW", "WUKWU", "WOKWX", "WUKWU"]
+    monkeypatch.setattr(near_pairs, "_PAIRS_ALIGNED", 2)
+    options = {"cutoff": 0.01, "distance": "identity", "engine": "cpu"}
+    with ThreadPoolExecutor(2) as executor:
+        for given in ([rows, columns], [columns], [rows]):
+            expected = [[identity(a, b) for b in given[-1]] for a in given[0]]
+            for words in ({}, {"executor": executor}):
+                with pytest.warns(RuntimeWarning, match="scored as"):
+                    found = glsw.neighbors(*given, **options, **words)
+                np.testing.assert_array_equal(found.toarray(), expected)
+    assert identity("WUKWOLWJW", "WUKWU") == 1
+    assert identity("WUKWOLWJW", "WCKWuLWJW") == 7 / 9
+
+
 def test_decimals():
     gonnet = Scoring.named("GONNET1992", 10, 0.5)
     pair = ["HEAGAWGHEE", "PAWHEAE"]

@@ -15,6 +15,7 @@ from glsw.engines.base import Engine
 from glsw.engines.tiles import ALWAYS, NEVER
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.named import NamedSequences
 from glsw.statistics import for_search
 from glsw.statistics.least_scores import least_score
 from glsw.words import one_of
@@ -50,8 +51,9 @@ class Rule:
         Returns the values of pairs that reach the bounds, shape (N,).
     least, most : float
         The values that pass.
-    aligns : bool
-        Whether pairs have to be aligned.
+    letters : two Sequences, optional
+        What is compared of aligned queries and targets, see `Alphabet.compared`; None if pairs need
+        not be aligned.
     ascending : bool
         Whether the best pairs have the least values.
     """
@@ -60,7 +62,7 @@ class Rule:
     values: Callable[[ScoredPairs], Values]
     least: float = -math.inf
     most: float = math.inf
-    aligns: bool = False
+    letters: tuple[Sequences, Sequences] | None = None
     ascending: bool = False
 
 
@@ -72,8 +74,8 @@ ASCENDING = "self", "evalue"
 
 def rule_of(
     engine: Engine,
-    queries: Sequences,
-    targets: Sequences | None,
+    first: NamedSequences,
+    second: NamedSequences | None,
     distance: Distance,
     cutoff: float,
     min_score: float | None,
@@ -85,7 +87,8 @@ def rule_of(
     ValueError
         For another distance or cutoff, and for E-values if there are no statistics.
     """
-    scoring, others = engine.scoring, queries if targets is None else targets
+    scoring, sides = engine.scoring, (first, first if second is None else second)
+    queries, others = (each.sequences for each in sides)
     one_of("distance", distance, DISTANCES)
     for name, number in (("cutoff", cutoff), ("min_score", min_score)):
         if number is not None and not math.isfinite(number):
@@ -104,15 +107,16 @@ def rule_of(
     if distance == "score":
         return Rule(bounds, lambda pairs: scoring.in_matrix_units(pairs.score))
     if distance == "identity":
-        return Rule(bounds, lambda pairs: pairs.identity, least=cutoff, aligns=True)
+        letters = sides[0].letters, sides[1].letters
+        return Rule(bounds, lambda pairs: pairs.identity, least=cutoff, letters=letters)
     if distance == "self":
-        first = own_scores(engine, queries)
-        second = first if targets is None else own_scores(engine, targets)
+        own = own_scores(engine, queries)
+        other = own if second is None else own_scores(engine, others)
         slack = -least_units(-float(cutoff), scoring)
         return Rule(
-            (_bounds(first - np.int64(slack), least), _bounds(second - np.int64(slack), least)),
+            (_bounds(own - np.int64(slack), least), _bounds(other - np.int64(slack), least)),
             lambda pairs: scoring.in_matrix_units(
-                np.minimum(first[pairs.query], second[pairs.target]) - pairs.score
+                np.minimum(own[pairs.query], other[pairs.target]) - pairs.score
             ),
             ascending=True,
         )
@@ -128,7 +132,7 @@ def rule_of(
     lengths, place = np.unique(m, return_inverse=True)
     enough = [least_score(statistics, cutoff, each, n, scoring) for each in lengths[:, np.newaxis]]
     rows = _bounds(np.array(enough, np.int64)[place], least)
-    symmetric = targets is None and scoring.symmetric
+    symmetric = second is None and scoring.symmetric
     return Rule(
         (rows, rows if symmetric else _bounds(len(n), NEVER)),
         lambda pairs: statistics.evalue(pairs.score, m[pairs.query], n[pairs.target]),

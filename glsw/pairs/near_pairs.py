@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
-from glsw.alignment.paths import DIAGONAL, Runs
+from glsw.alignment.table import PairAlignments
 from glsw.engines.base import Engine, Progress, Proportion, Ties, ignore
 from glsw.engines.tiles import BoundedTile, Passing
 from glsw.pairs.align_pairs import aligned
@@ -28,7 +28,8 @@ from glsw.pairs.distances import Rule, ScoredPairs, Values
 from glsw.run.pool import Runner
 from glsw.scoring.gaps import EndGaps
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import Sequences, ranges
+from glsw.sequences.encoded import Sequences
+from glsw.sequences.named import NamedSequences
 from glsw.sequences.tiles import Tile, cut, even
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _found(
     If their order does not matter, sequences are sorted by length where that excludes pairs.
     """
     sides, bounds = (queries, targets), rule.bounds
-    most = None if rule.aligns else most_difference(run.engine.scoring, sides, bounds)
+    most = None if rule.letters else most_difference(run.engine.scoring, sides, bounds)
     if most is None:
         every = list(pieces(*sides, run.engine.hints.part, symmetric=symmetric))
         yield from _found_in(run, every, sides, bounds, rule, symmetric)
@@ -196,7 +197,8 @@ def _found_in(
             each.queries.start,
             each.targets.start,
             symmetric,
-            run.ties if rule.aligns else None,
+            run.ties,
+            rule.letters and _parts(rule.letters, each.queries, each.targets),
         )
         for each in every
     )
@@ -222,8 +224,9 @@ class _Work:
         Their numbers in the table.
     symmetric : bool
         Whether only pairs count whose query has the lesser number, or the same.
-    ties : str, optional
-        With it the pairs are aligned, for their identities.
+    ties : str
+    letters : two Sequences, optional
+        With them the pairs are aligned, for their identities, see `Rule`.
     """
 
     queries: Sequences
@@ -233,7 +236,8 @@ class _Work:
     first_query: int
     first_target: int
     symmetric: bool
-    ties: Ties | None
+    ties: Ties
+    letters: tuple[Sequences, Sequences] | None
 
     def __call__(self, engine: Any) -> list[ScoredPairs]:
         return list(_computed(engine, [self], None))
@@ -263,8 +267,9 @@ class _Work:
             query, target, score = query[upper], target[upper], score[upper]
             passing = Passing(*(each[upper] for each in passing))
         identity = np.empty(0)
-        if self.ties is not None:
-            identity = identities(engine, tile.queries, tile.targets, passing, self.ties)
+        if self.letters:
+            letters = _parts(self.letters, slice(start, start + len(tile.queries)))
+            identity = identities(engine, (tile.queries, tile.targets), letters, passing, self.ties)
         return ScoredPairs(query, target, score, identity)
 
 
@@ -287,33 +292,28 @@ def _computed(
 
 
 def identities(
-    engine: Engine, queries: Sequences, targets: Sequences, pairs: Passing, ties: Ties
+    engine: Engine,
+    sides: tuple[Sequences, Sequences],
+    letters: tuple[Sequences, Sequences],
+    pairs: Passing,
+    ties: Ties,
 ) -> npt.NDArray[np.float64]:
     """Return the fraction of equal columns of the best alignment of each pair, 0 of none."""
+    first, second = (NamedSequences(each, engine.scoring.alphabet) for each in letters)
     found = np.zeros(len(pairs.query))
     for start in range(0, len(found), _PAIRS_ALIGNED):
         some = slice(start, start + _PAIRS_ALIGNED)
-        batch = Batch.indexed(queries, targets, pairs.query[some], pairs.target[some]).compact()
-        _, runs = aligned(engine, batch, ties)
-        found[some] = _equal_columns(batch, runs) / np.maximum(1, runs.columns)
+        index = np.stack([pairs.query[some], pairs.target[some]], axis=1)
+        units, runs = aligned(engine, Batch.indexed(*sides, *index.T).compact(), ties)
+        made = PairAlignments(engine.scoring, first, second, index, units, runs)
+        found[some] = made.identity
     return found
 
 
-def _equal_columns(batch: Batch, runs: Runs) -> _Int64:
-    """Return the number of columns with equal letters of each alignment, shape (N,)."""
-    owner = np.repeat(np.arange(len(runs)), np.diff(runs.offsets))
-    diagonal = runs.moves == DIAGONAL
-    letters = []
-    sides = (batch.queries, batch.query_index, 1), (batch.targets, batch.target_index, 0)
-    for side, (sequences, index, bit) in enumerate(sides):
-        steps = np.append(0, np.cumsum((runs.moves >> bit & 1) * runs.lengths))
-        first = sequences.offsets[index] + runs.start[:, side] - steps[runs.offsets[:-1]]
-        begins = first[owner] + steps[:-1]
-        letters.append(sequences.residues[ranges(begins[diagonal], runs.lengths[diagonal])])
-    equal = np.append(0, np.cumsum(letters[0] == letters[1]))
-    ends = np.append(0, np.cumsum(runs.lengths * diagonal))[runs.offsets]
-    counts: _Int64 = np.diff(equal[ends])
-    return counts
+def _parts(
+    sides: tuple[Sequences, Sequences], queries: slice, targets: slice = slice(None)
+) -> tuple[Sequences, Sequences]:
+    return sides[0].part(queries), sides[1].part(targets)
 
 
 class _Kept:

@@ -87,6 +87,11 @@ class NamedSequences:
             return residues
         return self.alphabet.compared(residues, self.records.letters.tobytes())
 
+    @property
+    def letters(self) -> Sequences:
+        """The sequences with which letters are compared."""
+        return Sequences(self.compared, self.sequences.offsets)
+
     def record(self, k: int) -> EncodedRecord:
         """Return a sequence as alignments show it."""
         codes = self.sequences[k]

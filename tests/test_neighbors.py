@@ -3,7 +3,7 @@
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -207,13 +207,13 @@ def test_identities_compare_letters_as_written(monkeypatch):
     """U is scored as C, O and J as X, but U opposite C is no identity, as in alignments."""
     rows, columns = ["WUKWOLWJW", "HEAGAWGHEE", "WCKWC"], ["WCKWuLWJW", "WUKWU", "WOKWX", "WUKWU"]
     monkeypatch.setattr(near_pairs, "_PAIRS_ALIGNED", 2)
-    options = {"cutoff": 0.01, "distance": "identity", "engine": "cpu"}
+    identities = partial(glsw.neighbors, cutoff=0.01, distance="identity", engine="cpu")
     with ThreadPoolExecutor(2) as executor:
         for given in ([rows, columns], [columns], [rows]):
             expected = [[identity(a, b) for b in given[-1]] for a in given[0]]
-            for words in ({}, {"executor": executor}):
+            for pool in (None, executor):
                 with pytest.warns(RuntimeWarning, match="scored as"):
-                    found = glsw.neighbors(*given, **options, **words)
+                    found = identities(*given, executor=pool)
                 np.testing.assert_array_equal(found.toarray(), expected)
     assert identity("WUKWOLWJW", "WUKWU") == 1
     assert identity("WUKWOLWJW", "WCKWuLWJW") == 7 / 9

@@ -220,12 +220,21 @@ class _VerboseVersion(argparse._VersionAction):
         from glsw.cli.devices import versions_and_devices
 
         for line in versions_and_devices():
-            print(line)
+            parser._print_message(f"{line}\n", sys.stdout)
         parser.exit()
 
 
 class _Parser(argparse.ArgumentParser):
     words: Sequence[str] = ()
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help or a version; unlike that of argparse, it raises errors of a full disk."""
+        if file is not sys.stdout:
+            return super()._print_message(message, file)
+        from glsw.cli.stream import PlainStream
+
+        with PlainStream("-") as to:
+            to.stream.write(message)
 
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message}{self._suggestion(message)} (see {self.prog} --help)")

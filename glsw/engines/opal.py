@@ -158,8 +158,8 @@ def _is_exact(algorithm: str) -> bool:
 
 
 def is_installed() -> bool:
-    """Return whether the library is installed."""
-    return importlib.util.find_spec("pyopal") is not None
+    """Return whether the library is installed, with the package that has its matrices."""
+    return all(map(importlib.util.find_spec, ("pyopal", "scoring_matrices")))
 
 
 def text_of(codes: npt.NDArray[np.uint8]) -> bytes:

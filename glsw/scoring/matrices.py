@@ -22,6 +22,7 @@ MAX_UNITS = 1_000_000
 """The largest matrix entry or gap cost, in integer units."""
 MAX_DECIMALS = 4
 """The most decimals of a matrix entry or gap cost."""
+_ALIKE = 0.6  # from which share of letters difflib calls words alike
 _ROUNDING = 1e-12  # what is nearer to 0 is a rounding error
 _BASES = [ambiguous_dna_values[letter] for letter in DNA.letters]
 
@@ -52,7 +53,7 @@ def published(name: str) -> tuple[str, npt.NDArray[np.float64], Alphabet]:
     if name.upper() not in names:
         known, more = ", ".join(matrix_names()), len(names) - len(matrix_names())
         raise ValueError(
-            f"unknown matrix {name!r}, did you mean {_nearest(name, names)}? There are {known}"
+            f"unknown matrix {name!r}{_suggestion(name, names)} There are {known}"
             + f", and {more} of scoring_matrices" * bool(more)
         )
     return names[name.upper()], *_read(names[name.upper()])
@@ -72,8 +73,11 @@ def _known(name: str) -> dict[str, str]:
     return own | {each.upper(): each for each in more if each.upper() not in own}
 
 
-def _nearest(name: str, names: dict[str, str]) -> str:
-    """Return the name that is most like another one, by all letters and then by the first ones."""
+def _suggestion(name: str, names: dict[str, str]) -> str:
+    """Return the end of a sentence: the name most like another one, if any is, as difflib says.
+
+    It is like it by all letters, and then by the first ones.
+    """
     from difflib import SequenceMatcher
 
     like = SequenceMatcher(b=name.upper())
@@ -83,7 +87,8 @@ def _nearest(name: str, names: dict[str, str]) -> str:
         begin = takewhile(bool, map(eq, known, name.upper()))
         return like.ratio(), sum(begin)
 
-    return names[max(names, key=alike)]
+    nearest = max(names, key=alike)
+    return f", did you mean {names[nearest]}?" if alike(nearest)[0] >= _ALIKE else "."
 
 
 def _others() -> Any:

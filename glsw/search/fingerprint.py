@@ -85,13 +85,14 @@ def differences(left: object, wanted: Fingerprint) -> str:
     """Return what differs between the fingerprint of a run that was left and that of this one.
 
     >>> differences({"top": "10", "ties": "any"}, {"top": "20", "ties": "any"})
-    'top was 10, is 20'
+    'top changed from 10 to 20'
     """
     if not isinstance(left, dict):
         return "it has no fingerprint"
     names = [name for name in {**wanted, **left} if left.get(name) != wanted.get(name)]
     return ", ".join(
-        f"{name} was {left.get(name, 'none')}, is {wanted.get(name, 'none')}" for name in names
+        f"{name} changed from {left.get(name, 'none')} to {wanted.get(name, 'none')}"
+        for name in names
     )
 
 

@@ -1213,10 +1213,11 @@ def test_a_reader_that_is_gone_is_no_error(form: str, files: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-def test_full_disk(files: Path) -> None:
+@pytest.mark.parametrize("words", [SEARCH, "--version", "--version --verbose", "makedb --help"])
+def test_full_disk(words: str, files: Path) -> None:
     with (
         open("/dev/full", "w") as full,
-        process(SEARCH, files, stdout=full) as started,
+        process(words, files, stdout=full) as started,
     ):
         _, err = started.communicate()
     assert (started.returncode, err) == (2, b"glsw: standard output: No space left on device\n")

@@ -206,8 +206,12 @@ def test_the_processor_has_a_name(monkeypatch, tmp_path):
     assert module._processor.__wrapped__()
 
 
-def test_without_the_library_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyopal", None)
+@pytest.mark.parametrize("missing", ["pyopal", "scoring_matrices"])
+def test_without_the_library_the_extra_is_named(missing, monkeypatch):
+    assert opal.is_installed()
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setitem(sys.modules, f"{missing}.lib", None)
+    assert not opal.is_installed()
     with pytest.raises(DeviceError) as caught:
         Aligner(engine="cpu")
     assert str(caught.value) == "engine 'cpu' needs pyopal: pip install 'glsw[cpu]'"

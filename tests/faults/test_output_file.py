@@ -169,12 +169,12 @@ def test_a_killed_process_is_resumed(
 @pytest.mark.parametrize(
     ("words", "changed", "named"),
     [
-        ("--top 3", "", "--top was not given, is 3"),
-        ("--format table", "", "--format was pairwise, is table"),
-        ("--gapopen 9", "", "scoring was BLOSUM62"),
-        ("", "queries.fasta", "queries was 6 sequences"),
-        ("", "db.fasta", "database was 8 sequences"),
-        ("", "version", "glsw was "),
+        ("--top 3", "", "--top changed from not given to 3"),
+        ("--format table", "", "--format changed from pairwise to table"),
+        ("--gapopen 9", "", "scoring changed from BLOSUM62"),
+        ("", "queries.fasta", "queries changed from 6 sequences"),
+        ("", "db.fasta", "database changed from 8 sequences"),
+        ("", "version", "glsw changed from "),
     ],
 )
 def test_the_results_of_another_run_are_refused(

@@ -206,9 +206,9 @@ def test_missing_shards_are_listed(run: Run) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("--top 5", "top was 4, is 5"),
-        ("--gapopen 12", "scoring was BLOSUM62"),
-        ("--statistics none", "statistics was auto, is none"),
+        ("--top 5", "top changed from 4 to 5"),
+        ("--gapopen 12", "scoring changed from BLOSUM62"),
+        ("--statistics none", "statistics changed from auto to none"),
     ],
 )
 def test_another_search_is_refused(change: str, message: str, run: Run) -> None:
@@ -218,7 +218,7 @@ def test_another_search_is_refused(change: str, message: str, run: Run) -> None:
     assert done.status == 2
     assert f"\nglsw: run has shards of another search: {message}" in done.err
     assert done.err.count("\n") == 2  # the first one is of the query that is masked
-    assert "shards was 2, is 3" in run(shard(search, 1, 3)).err
+    assert "shards changed from 2 to 3" in run(shard(search, 1, 3)).err
 
 
 def test_other_files_are_refused_and_moved_ones_found(run: Run, files: Path) -> None:
@@ -231,7 +231,7 @@ def test_other_files_are_refused_and_moved_ones_found(run: Run, files: Path) -> 
     assert run(f"{merge} --target moved/targets").out == wanted
     done = run(f"{merge} --target proteins.fasta")
     assert done.status == 2
-    assert "shards of another search: database was 300 sequences" in done.err
+    assert "shards of another search: database changed from 300 sequences" in done.err
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,8 @@ DRAWN = "dotplot", "view"
 """Wings that are left out where arrays and inputs are counted."""
 CUTTING = "chunks pieces parts cut cuts slices groups grouped even equal shares"
 """Words in names of functions that cut by a bound: what the review found, ``cut`` and ``even``."""
+PAIRS = "batch paths rows traceback all_paths mask"
+"""Modules of pairs and their alignments that the review of the inner half counts with it."""
 IMPORTS = ast.Import, ast.ImportFrom
 DEFINITIONS = ast.FunctionDef, ast.ClassDef
 LIST = """
@@ -116,14 +118,6 @@ class House:
         for module in self.modules:
             sizes[module.part] += module.code()
         return sizes
-
-    @cached_property
-    def lines(self) -> Counter[str]:
-        """All lines of each part."""
-        lines: Counter[str] = Counter()
-        for module in self.modules:
-            lines[module.part] += len(module.text.splitlines())
-        return lines
 
     def imports(self) -> dict[str, set[str]]:
         """Return which modules each one imports, also in functions and for types only.
@@ -257,19 +251,13 @@ class House:
             "- wings": sizes.total() - sum(sizes[part] for part in ("core", *ENGINES)),
             **{f"- wing {wing}": sizes[wing] for wing in WINGS},
             **{f"- {room}": sizes[room] for room in ENGINES},
-            **{
-                f"modules in {room}; lines": (
-                    f"{sum(module.part == room for module in self.modules)}; {self.lines[room]}"
-                )
-                for room in ENGINES
-            },
             **Inner(self).rows(),
         }
         return {name: str(value) for name, value in rows.items()}
 
 
 class Inner:
-    """Measures of the inner half of a checkout, but for those of its modules."""
+    """Measures of the inner half of a checkout."""
 
     def __init__(self, house: House) -> None:
         self.checkout = house.checkout
@@ -280,10 +268,7 @@ class Inner:
             path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
             for path in sorted(folder.rglob("*.*"))
         }
-        self.tests = [
-            Module(path.name, path.read_text(encoding="utf-8"))
-            for path in sorted((self.checkout / "tests").rglob("*.py"))
-        ]
+        self.modules, self.tests = house.modules, _modules(self.checkout / "tests")
 
     def programs(self) -> dict[str, set[str]]:
         """Return the files that each shader is made of: itself, and all that it includes."""
@@ -328,6 +313,35 @@ class Inner:
                     names += [str(each).rpartition(".")[2] for each in strings]
         return [name for name in names if re.match("_[A-Za-z]", name)]
 
+    def sizes(self) -> dict[str, str]:
+        """Return files, lines, and code lines (see `Module.code`) of each part.
+
+        ``cpu`` is what calls pyopal and parasail, ``pairs`` the modules `PAIRS`; a comment of a
+        shader is one line that begins with ``//``.
+        """
+        parts = {
+            "engines": self.engines,
+            "- lanes": self.lanes,
+            "- three": [m for m in self.engines if m.name.startswith("engines/three/")],
+            "- cpu": [m for m in self.engines if re.match("engines/(cpu|opal|parasail)", m.name)],
+            "device": [m for m in self.modules if m.part == "device"],
+            "pairs": [
+                m
+                for m in self.modules
+                if m.name.rpartition("/")[2] in PAIRS.split() and m.part not in ENGINES
+            ],
+            "tests": self.tests,
+            "bench": _modules(self.checkout / "bench"),
+        }
+        sizes = {
+            part: (len(some), sum(m.text.count("\n") for m in some), sum(m.code() for m in some))
+            for part, some in parts.items()
+        }
+        lines = [line.strip() for text in self.shaders.values() for line in text.splitlines()]
+        code = [line for line in lines if line and not line.startswith("//")]
+        sizes["shaders"] = len(self.shaders), len(lines), len(code)
+        return {f"{part}: files; lines; code": "; ".join(map(str, n)) for part, n in sizes.items()}
+
     def rows(self) -> dict[str, object]:
         """Return all measures, by their names."""
         programs, permutations = self.programs(), self.permutations()
@@ -339,29 +353,22 @@ class Inner:
                 str(sum(n.end_lineno - n.lineno + 1 for m in part for n in m.nodes(*IMPORTS)))
                 for part in (self.engines, self.lanes)
             ),
-            "definitions in lanes; modules; lines": "; ".join(
-                str(sum(each))
-                for each in (
-                    (1 for module in self.lanes for _ in module.nodes(*DEFINITIONS)),
-                    (1 for _ in self.lanes),
-                    (len(module.text.splitlines()) for module in self.lanes),
-                )
-            ),
-            "shader files; lines": (
-                f"{len(self.shaders)}; {sum(len(t.splitlines()) for t in self.shaders.values())}"
-            ),
-            "- that say what they need before them": (
+            "definitions in lanes": sum(1 for m in self.lanes for _ in m.nodes(*DEFINITIONS)),
+            **self.sizes(),
+            "shaders that say what they need before them": (
                 sum(bool(re.search(r"^// .*\bNeeds\b", t, re.M)) for t in self.shaders.values())
             ),
             "shader permutations; programs": f"{sum(permutations.values())}; {len(permutations)}",
             "includes of a program: most; mean": _most_and_mean(includes),
             "conditional macros of a program: most; mean": _most_and_mean(macros),
-            "test files; lines": (
-                f"{len(self.tests)}; {sum(len(m.text.splitlines()) for m in self.tests)}"
-            ),
             "monkeypatches in tests": sum(m.text.count("monkeypatch.set") for m in self.tests),
             "private names in tests: uses; names": f"{len(private)}; {len({*private})}",
         }
+
+
+def _modules(folder: Path) -> list[Module]:
+    paths = sorted(folder.rglob("*.py"))
+    return [Module(path.name, path.read_text(encoding="utf-8")) for path in paths]
 
 
 def _most_and_mean(numbers: list[int]) -> str:

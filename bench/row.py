@@ -78,11 +78,16 @@ def digest(name: str) -> str:
     """
     names = sorted(path.name for path in shader.root().glob("*.*")) if name == "*" else [name]
     try:
-        lines = "\n".join(shader.assemble(each, folder=SHADERS)[0] for each in names).splitlines()
+        source = "\n".join(shader.assemble(each, folder=SHADERS)[0] for each in names)
     except shader.ShaderError:
         return ""
-    code = "\n".join(filter(None, (line.partition("//")[0].strip() for line in lines)))
-    return hashlib.sha256(code.encode()).hexdigest()[:8]
+    return hashlib.sha256(without_comments(source).encode()).hexdigest()[:8]
+
+
+def without_comments(source: str) -> str:
+    """Return the lines of a shader that have code."""
+    lines = (line.partition("//")[0].strip() for line in source.splitlines())
+    return "\n".join(filter(None, lines))
 
 
 def older(row: Row) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
+from bench.row import without_comments
 from glsw.device import shader
 from glsw.device.context import gl_function
 from glsw.device.device import Device, open_device
@@ -106,9 +107,9 @@ def shown(macros: Macros) -> dict[str, Any]:
 
 
 def digest(name: str, macros: Macros) -> str:
-    """Return a hash of the text of a program: another one means that a row is of older text."""
+    """Return a hash of the code of a program: another one means that a row is of older code."""
     source, _ = shader.assemble(name, shown(macros))
-    return hashlib.sha256(source.encode()).hexdigest()[:10]
+    return hashlib.sha256(without_comments(source).encode()).hexdigest()[:10]
 
 
 def bindings() -> dict[str, int]:

@@ -1,28 +1,22 @@
 """The machine of a run: its device, cards, processor, software and commit, and its energy.
 
-Energy is what the vendor's tool or the kernel tells of a card or of the processor. NVIDIA:
-``nvidia-smi``, which prints the watts of the card about 20 times a second; AMD, Intel and whatever
-has sensors in Linux (``hwmon``): joules, else watts of the card; software renderers and programs of
-the CPU: joules of all processor packages (RAPL, the ``powercap`` of Linux), which often only the
-administrator may read. Joules include what the idle device takes.
+Energy is what ``nvidia-smi`` tells of a card, whose watts it prints about 20 times a second. Joules
+include what the idle card takes. Of other vendors' cards and of processors nothing is told.
 """
 
-import math
 import os
 import platform
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -35,12 +29,6 @@ _PACKAGES = ("moderngl", "numpy", "biopython", "parasail", "pyopal", "edlib", "s
 INTERVAL, PATIENCE = 0.05, 10.0  # seconds between two samples; in which a tool has to begin
 SYS = Path("/sys")
 Sample: TypeAlias = tuple[float, float]  # seconds and watts
-SENSOR = """\
-import sys, time
-while True:
-    print(time.time(), int(open(sys.argv[1]).read()) / 1e6, sep=", ", flush=True)
-    time.sleep(0.05)
-"""
 QUIET: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 _FIELDS = ("power.draw.instant", "power.draw")  # the second of older drivers, a mean on newer ones
 
@@ -141,67 +129,6 @@ class Used(NamedTuple):
     seconds: float
 
 
-class PowerMeter(Protocol):
-    """What tells energy: ``used`` does the work, and returns None if that is not told."""
-
-    tool: str
-
-    def used(self, work: Callable[[], None]) -> Used | None: ...
-
-
-@dataclass
-class Counter:
-    """Files in which microjoules are counted, and the highest value after which each is 0 again.
-
-    The value is infinite where it is not known: then nothing is told of such a time.
-    """
-
-    tool: str
-    files: Sequence[tuple[Path, float]]
-
-    def read(self) -> list[int] | None:
-        try:
-            return [int(path.read_text()) for path, _ in self.files]
-        except (OSError, ValueError):
-            return None
-
-    def used(self, work: Callable[[], None]) -> Used | None:
-        start, before = time.perf_counter(), self.read()
-        work()
-        seconds, after = time.perf_counter() - start, self.read()
-        if before is None or after is None:
-            return None
-        counted = zip(before, after, self.files, strict=True)
-        told = sum((last - first) % (most + 1) for first, last, (_, most) in counted)
-        return Used(told / 1e6, seconds) if math.isfinite(told) else None
-
-
-def rapl() -> Counter | None:
-    """Return the counters of the processor packages, None where they cannot be read."""
-    files: list[tuple[Path, float]] = []
-    for zone in sorted((SYS / "class/powercap").glob("intel-rapl:*")):
-        with suppress(OSError, ValueError):
-            if (zone / "name").read_text().startswith("package"):
-                most = int((zone / "max_energy_range_uj").read_text())
-                files.append((zone / "energy_uj", most))
-    counter = Counter("RAPL", files)
-    return counter if counter.read() else None
-
-
-def hwmon(drm: str) -> PowerMeter | None:
-    """Return the sensors of a card by its device file, such as /dev/dri/card0; None without."""
-    folder = SYS / "class/drm" / Path(drm).name / "device/hwmon"
-    for sensor in sorted(folder.glob("hwmon*")) if drm else ():
-        counter = Counter("hwmon", [(sensor / "energy1_input", math.inf)])
-        if counter.read():
-            return counter
-        for name in ("power1_average", "power1_input"):
-            with suppress(OSError, ValueError):
-                int((sensor / name).read_text())
-                return Sampler("hwmon", [sys.executable, "-c", SENSOR, str(sensor / name)])
-    return None
-
-
 @dataclass
 class Sampler:
     """Watts of a card; ``words`` are a command that prints a time and watts, line by line."""
@@ -238,13 +165,11 @@ def samples_until(least: float, path: Path, tool: subprocess.Popen[bytes]) -> li
 
 
 def sample_of(line: str) -> Sample | None:
-    """Read seconds, or a date of nvidia-smi, and watts of a whole line; None from another."""
+    """Read the date and the watts of a whole line; None from another."""
     stamp, _, watts = line.partition(", ")
-    if not line.endswith("\n"):
-        return None
     try:
-        date = datetime.strptime(stamp, "%Y/%m/%d %H:%M:%S.%f") if "/" in stamp else None
-        return date.timestamp() if date else float(stamp), float(watts)
+        date = datetime.strptime(stamp, "%Y/%m/%d %H:%M:%S.%f")
+        return (date.timestamp(), float(watts)) if line.endswith("\n") else None
     except ValueError:
         return None
 
@@ -258,27 +183,20 @@ def joules(samples: Sequence[Sample], start: float, end: float) -> float | None:
     return float(np.trapezoid(np.interp(at, seconds, watts), at))
 
 
-def meter_for(device: Device | None) -> PowerMeter | None:
-    """Return what tells the energy of a device, of the processor without one; None if nothing."""
-    if device is None or device.info.software:
-        return rapl()
-    info, listed = device.info, egl_devices()
-    drm = listed[info.index].path if info.index < len(listed) else ""
-    known = "nvidia" in f"{info.name} {info.vendor}".casefold()
-    return (nvidia(info.name, drm) if known else None) or hwmon(drm)
-
-
 class Card(NamedTuple):
     address: str
     name: str
     watts: str
 
 
-def nvidia(renderer: str, drm: str) -> Sampler | None:
-    """Return what samples a card; None if there is no tool, or it tells no power of it."""
-    for field in _FIELDS:
+def meter_for(device: Device) -> Sampler | None:
+    """Return what samples the card of a device; None if there is no tool, or it tells no power."""
+    info, listed = device.info, egl_devices()
+    drm = listed[info.index].path if info.index < len(listed) else ""
+    nvidia = "nvidia" in f"{info.name} {info.vendor}".casefold()
+    for field in _FIELDS if nvidia else ():
         told = nvidia_smi("pci.bus_id", "name", field)
-        card = chosen([Card(*each) for each in told], renderer, drm)
+        card = chosen([Card(*each) for each in told], info.name, drm)
         if card and card.watts.replace(".", "").isdigit():
             words = ["nvidia-smi", "-i", card.address, f"--query-gpu=timestamp,{field}"]
             words += ["--format=csv,noheader,nounits", "-lms", str(int(INTERVAL * 1000))]
@@ -302,7 +220,7 @@ def chosen(cards: Sequence[Card], renderer: str, drm: str) -> Card | None:
     return found[0] if len(found) == 1 else None
 
 
-def energy(meter: PowerMeter, run: Callable[[], object], seconds: float) -> dict[str, Any] | None:
+def energy(meter: Sampler, run: Callable[[], object], seconds: float) -> dict[str, Any] | None:
     """Rest, then run for about that long; return fields of a row, None if no energy was told."""
     idle = meter.used(lambda: time.sleep(seconds / 2))
     runs = 0

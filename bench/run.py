@@ -133,7 +133,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--data", type=Path, metavar="FOLDER", help="of real sequences")
     several = "compare the first of these with all of them"
     add("--devices", type=_indices, default=[], metavar="N,N,...", help=several)
-    add("--energy", action="store_true", help="of a software renderer as well")
     add("--fresh", action="store_true", help="begin a new file")
     add("--commit", help="commit of a copy without git history")
     add("--list", action="store_true", help="show the workloads")
@@ -164,9 +163,8 @@ def main(argv: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="glsw-bench-") as folder:
         others = arguments.engines, found, arguments.data, arguments.devices
         setup = Setup(device, size, *others, machine.cores(), Path(folder))
-        meter = machine.meter_for(device) if not device.info.software or arguments.energy else None
         fields = common(file.header, arguments.commit)
-        runner = Runner(setup, file, fields, meter, arguments.only)
+        runner = Runner(setup, file, fields, machine.meter_for(device), arguments.only)
         say(f"{device.info.name}, sizes {size}, to {path}")
         if absent := [name for name in rivals.NAMES if name not in found]:
             say(f"not found: {', '.join(absent)} (--competitor NAME=PATH)")

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any, TypeAlias
 
 from bench import machine, table
-from bench.machine import PowerMeter
+from bench.machine import Sampler
 from bench.measure import COOLS, WARM_UP, Measurement, measure
 from bench.row import File, Key, digest, key, state, tidy
 from bench.work.base import CANNOT, Case, Setup, Workload, require
@@ -55,7 +55,7 @@ class Runner:
     setup: Setup
     file: File
     common: dict[str, Any]
-    meter: PowerMeter | None = None
+    meter: Sampler | None = None
     only: re.Pattern[str] | None = None  # of titles of rows, see `table.title`
     measured: int = 0
     _warm_until: float = 0.0
@@ -167,7 +167,7 @@ class Runner:
         finally:
             work.close()
 
-    def _energy(self, case: Case, row: dict[str, Any], seconds: float, meter: PowerMeter) -> None:
+    def _energy(self, case: Case, row: dict[str, Any], seconds: float, meter: Sampler) -> None:
         try:
             work = case.start(seconds)
             if isinstance(work, Measurement) or not work.check(work.run()).passed:

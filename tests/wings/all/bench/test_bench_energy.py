@@ -1,4 +1,4 @@
-"""Energy: arithmetic, sensors, which card, and the row of the fastest."""
+"""Energy: arithmetic, nvidia-smi, which card, and the row of the fastest."""
 
 import sys
 import time
@@ -56,7 +56,7 @@ def test_energy_of_runs(monkeypatch):
 
 def test_energy_of_the_fastest(bench, monkeypatch, capsys):
     monkeypatch.setattr("bench.machine.meter_for", lambda device: Steady())
-    status, file = bench("pairs", "--engines", "diagonal,fragment", "--energy")
+    status, file = bench("pairs", "--engines", "diagonal,fragment")
     assert status == 0
     timed = [row for row in file.rows.values() if row["ours"]]
     fastest = max(timed, key=lambda row: row["rate"])
@@ -128,9 +128,9 @@ def test_nvidia_smi(card):
 
 
 def test_nvidia_smi_of_an_older_driver(card):
-    there = card(refused="power.draw.instant")
-    assert machine.nvidia(there.info.name, "").words[3] == "--query-gpu=timestamp,power.draw"
-    assert machine.nvidia(card(refused="power").info.name, "") is None
+    meter = machine.meter_for(card(refused="power.draw.instant"))
+    assert meter.words[3] == "--query-gpu=timestamp,power.draw"
+    assert machine.meter_for(card(refused="power")) is None
 
 
 def test_nvidia_smi_without_watts(card, monkeypatch):
@@ -140,7 +140,8 @@ def test_nvidia_smi_without_watts(card, monkeypatch):
 
 
 def test_no_nvidia_smi(card, monkeypatch, tmp_path):
-    there = card()
+    there, info = card(), SimpleNamespace(index=99, name="Radeon", vendor="AMD")
+    assert machine.meter_for(SimpleNamespace(info=info)) is None
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     assert machine.meter_for(there) is None
 
@@ -173,55 +174,3 @@ def test_which_card(sys_folder, tmp_path):
     assert found == [x, y, None]
     assert machine.chosen([x, y, other], "NVIDIA Y/PCIe", "") == other
     assert machine.chosen([x, y, other], "NVIDIA X/PCIe", "") is None
-
-
-def test_rapl(sys_folder, device, monkeypatch):
-    assert machine.rapl() is None
-    counters = []
-    for k, name in enumerate(("package-0", "package-1", "psys")):
-        zone = f"class/powercap/intel-rapl:{k}"
-        sys_folder(f"{zone}/name", name)
-        sys_folder(f"{zone}/max_energy_range_uj", "262143328850")
-        counters.append(sys_folder(f"{zone}/energy_uj", "262143000000"))
-    sys_folder("class/powercap/intel-rapl:0:0/name", "core")
-
-    def work():
-        counters[0].write_text("1671149\n")  # began again
-        counters[1].write_text("262144000000\n")
-        counters[2].write_text("0\n")
-
-    power_meter = machine.rapl()
-    assert power_meter.used(work).joules == pytest.approx(2 + 1)
-    assert machine.meter_for(None).tool == "RAPL"
-    if device.info.software:
-        assert machine.meter_for(device).tool == "RAPL"
-    counters[0].write_text("unreadable")
-    assert power_meter.used(work) is None
-    counters[0].write_text("0")
-
-    def failing():
-        raise ValueError("of the engine")
-
-    with pytest.raises(ValueError, match="of the engine"):
-        power_meter.used(failing)
-    counters[0].unlink()
-    assert machine.rapl() is None
-
-
-def test_sensors_of_a_card(sys_folder, monkeypatch):
-    card = "class/drm/card0/device/hwmon/hwmon4"
-    info = SimpleNamespace(index=0, name="AMD Radeon", vendor="AMD", software=False)
-    monkeypatch.setattr(machine, "egl_devices", lambda: [SimpleNamespace(path="/dev/dri/card0")])
-    amd = SimpleNamespace(info=info)
-    assert machine.meter_for(amd) is None
-    power = sys_folder(f"{card}/power1_average", "35000000")
-    found, _ = measured(machine.meter_for(amd), 0.3)
-    assert found["watts"] == pytest.approx(35)
-    assert found["meter"] == "hwmon"
-    power.unlink()
-    counter = sys_folder(f"{card}/energy1_input", "1000000")
-    meter = machine.meter_for(amd)
-    found = machine.energy(meter, lambda: counter.write_text("8000000"), 0)
-    assert found["joules"] == pytest.approx(7)
-    assert found["idle_watts"] == 0
-    assert machine.hwmon("") is None

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,13 +16,13 @@ import numpy as np
 from Bio.Seq import Seq
 
 import glsw
-from bench import data, generated, rivals
+from bench import data, generated
 from bench.machine import environment
 from bench.measure import Check, Measurement, Spread, commands
 from bench.programs import Parasail, judge
 from bench.rivals import Hit, hits, version_of, write_records
 from bench.row import digest, impersonal
-from bench.work.base import Case, Part, Workload, rival_cases, spread
+from bench.work.base import Case, Workload, spread
 from glsw import Aligner, Batch, Profile, Record, Scoring, read
 from glsw.engines import Reference
 from glsw.sequences.encoded import Sequences, offsets_of
@@ -35,7 +35,6 @@ JUDGED_QUERIES = 100
 JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
 """Cells after which no further query is judged."""
 ROUNDS_JUDGE = "diagonal"
-_PIECE = 10**5  # letters of a genome of which libraries compute alignments
 
 
 class Journey(NamedTuple):
@@ -161,26 +160,6 @@ class Inputs:
             return [Record(found[0].id, "", found[0].letters[:length])]
         return [each for each in found if name != "query" or len(each) == 375][:count]
 
-    def cut(self, journey: Journey, cells: float) -> Part:
-        """Return pairs of about so many cells: one query, or of DNA many and one target."""
-        encode = journey.scoring.alphabet.encode
-        queries, targets = self.records(journey.query), self.records(journey.target)
-        letters = self.letters(journey.target)
-        query = sorted(queries, key=len)[len(queries) // 2]
-        if journey.dna:
-            target = targets[0].letters[: min(_PIECE, max(1, int(cells) // len(query)))]
-            count = max(1, int(cells) // (len(query) * len(target)))
-            chosen = [queries[k] for k in spread(len(queries), count)]
-            pairs = [[encode(each.letters) for each in chosen], [encode(target)] * len(chosen)]
-            batch = Batch.pairwise(*pairs)
-        else:
-            count = max(1, int(cells * len(targets) / (letters * len(query))))
-            chosen = [targets[k] for k in spread(len(targets), count)]
-            codes = [encode(each.letters) for each in chosen]
-            batch = Batch.one_to_many(encode(query.letters), codes)
-        whole = self.letters(journey.query) * letters * journey.strands
-        return Part(batch, judge(journey.scoring, batch)[1], Parasail.name, whole)
-
     def judged(self, journey: Journey, found: list[Hit]) -> Check:
         """Compare the scores of a sample of queries with the best of all targets, or of a part.
 
@@ -285,25 +264,14 @@ class Journeys(Workload, called="journeys"):
 
     def cases(self) -> Iterator[Case]:
         self._ours: dict[str, list[Hit]] = {}
-        others = {name: each for name, each in PROGRAMS.items() if name in self.setup.rivals}
-        alone = {"pyopal", "parasail"} & {*self.setup.rivals}  # they compute the cells alone
-        libraries = {name: self.setup.rivals[name] for name in alone}
-        for name, journey in JOURNEYS.items():
+        for (name, journey), (program, kind) in product(JOURNEYS.items(), PROGRAMS.items()):
+            start = partial(self._start, name, program)
             fields: dict[str, Any] = {"options": name, "grace": 5 * LIMIT}
-            start = partial(self._start, name, "glsw")
-            yield Case("glsw", start, "command", version=glsw.__version__, **fields)
-            for program, rival in others.items():
-                if journey.query and rival.kind == journey.kind:
-                    words = {"ours": False, "cores": self.setup.cores, **fields}
-                    version = version_of(program, rival.version)
-                    start = partial(self._start, name, program)
-                    yield Case(program, start, "command", version=version, **words)
-            if journey.query and journey.kind in ("dna", "proteins"):
-                find, cores = rivals.aligning if journey.dna else rivals.searching, self.setup.cores
-                found = find(libraries, journey.scoring, cores)
-                on_all_cores = [each for each in found if each[1] == cores]
-                cut = partial(self.inputs.cut, journey)
-                yield from rival_cases(on_all_cores, cut, {}, **fields)
+            if program == "glsw":
+                yield Case(program, start, "command", version=glsw.__version__, **fields)
+            elif journey.query and kind.kind == journey.kind and program in self.setup.rivals:
+                fields |= {"ours": False, "version": version_of(program, kind.version)}
+                yield Case(program, start, "command", cores=self.setup.cores, **fields)
 
     def _start(self, name: str, program: str, seconds: float) -> Measurement:
         """Index the target, run, check and time a command; another that fails is left out."""

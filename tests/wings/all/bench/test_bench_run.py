@@ -19,9 +19,9 @@ from bench.rivals import Hit, hits
 from bench.row import File, check, key, state
 from bench.work import WORKLOADS
 from bench.work.base import Case, Run, Workload
-from bench.work.journeys import JOURNEYS, PROGRAMS, Inputs, Journeys
+from bench.work.journeys import JOURNEYS, PROGRAMS, Journeys
 from bench.work.pairs import PAPERS, made
-from glsw.engines import Diagonal, Reference
+from glsw.engines import Diagonal
 
 HEADER = {
     **{"schema": 4, "licence": "CC0-1.0", "device": None, "cpu": "x", "cores": 1, "os": "Linux"},
@@ -505,15 +505,3 @@ def test_each_command_of_a_journey_is_judged(bench, monkeypatch, lines, right):
     (mine,) = file.rows.values()
     assert (next(left, None), mine["wrong"]) == (None, not right)
     assert mine.get("repeats") == (3 if right else None)
-
-
-@pytest.mark.parametrize(("name", "strands"), [("reads-lambda", 2), ("query", 1)])
-def test_libraries_get_a_part_of_the_cells_of_a_journey(tmp_path, name, strands):
-    pytest.importorskip("parasail")
-    journey, inputs = JOURNEYS[name], Inputs(tmp_path, None, quick=True)
-    letters = [sum(map(len, inputs.records(each))) for each in (journey.query, journey.target)]
-    for wanted in (10**6, 10**7):
-        batch, scores, _, whole = inputs.cut(journey, wanted)
-        assert whole == letters[0] * letters[1] * strands
-        assert wanted / 2 < batch.cells < 2 * wanted
-        assert scores.tolist() == Reference(journey.scoring).scores(batch).tolist()

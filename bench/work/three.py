@@ -1,12 +1,8 @@
 """Three sequences: words of a recording and proteins, engines on them, and who judges these."""
 
-import math
-import multiprocessing
 import re
-import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial, reduce
 from pathlib import Path
 from typing import Any
@@ -16,11 +12,12 @@ import numpy.typing as npt
 
 from bench import cpu3, generated
 from bench.machine import cores
-from bench.measure import WARM_UP, Check, Measurement, Spread, both, compare, second_run
+from bench.measure import Check, both, compare
+from bench.row import digest
 from bench.work.alignments import Right, Work, cells_of
 from bench.work.base import Case, Entry, Run, Setup, Workload, estimated
-from glsw import PROTEIN, Batch, Ends, Scoring, Scoring3, Sequences
-from glsw.device.device import Device, open_device
+from glsw import PROTEIN, Aligner3, Batch, Ends, Scoring, Scoring3, Sequences
+from glsw.device.device import Device
 from glsw.engines.three import ENGINES3, Reference3, Subtable
 from glsw.engines.three.tiles import TileShape
 from glsw.wings.series import readers, sax
@@ -235,57 +232,19 @@ class Sudo2012(Three, called="sudo2012"):
 
     def cases(self) -> Iterator[Case]:
         yield from super().cases()
-        if len(self.setup.devices) > 1:
-            for some in (self.setup.devices[:1], self.setup.devices):
-                yield from self._on_devices(some, f"devices {','.join(map(str, some))}")
+        devices, lengths = self.setup.devices, [self.chosen("length")[-1] // 4] * 3
+        for some in (devices[:1], devices) if len(devices) > 1 else ():
+            work = TripleWork(self.setup, "identity", lengths, every=True)
+            words = f"all triples of 24 channels on devices {','.join(map(str, some))}"
+            fields = {**work.fields, "count": len(some), "options": words, "grace": 60.0}
+            yield Case("subtable", partial(self._shared, some, work), "ends, devices", **fields)
 
-    def _on_devices(self, some: Sequence[int], words: str) -> Iterator[Case]:
-        """Yield the same triple on each of some devices."""
-        for length in (128, 512):
-            work = TripleWork(self.setup, "identity", [length] * 3)
-            fields = {**work.fields, "count": len(some), "options": f"the same triple on {words}"}
-            for task in self.tasks:
-                for name in ENGINES:
-                    start = partial(self._same, some, name, task, work)
-                    yield Case(name, start, f"{task}, devices", **fields)
-
-    def _same(
-        self, devices: Sequence[int], name: str, task: str, work: TripleWork, seconds: float
-    ) -> Measurement:
-        """Run an engine on devices that begin at one moment, each in a process, three times."""
-        spawn, count = multiprocessing.get_context("spawn"), len(devices)
-        with spawn.Manager() as manager, ProcessPoolExecutor(count, spawn) as pool:
-            meeting = manager.Barrier(count), manager.list()
-            race = partial(_race, *meeting, name, task, work.scoring, work.batch)
-            runs, spans, found = zip(*pool.map(race, devices), strict=True)
-        begins, ends = np.moveaxis(np.array(spans), -1, 0)
-        check = reduce(both, (work.check(name, "conventional", outcome) for outcome in found))
-        wall = Spread.of((ends.max(axis=0) - begins.min(axis=0)).tolist())
-        return Measurement(check, sum(runs) * work.batch.cells, wall)
-
-
-def _race(
-    barrier: Any, taken: Any, name: str, task: str, scoring: Any, triples: Batch, number: int
-) -> tuple[int, list[tuple[float, float]], Any]:
-    """Return how many runs took half a second, when three times as many began and ended, a result.
-
-    The engine is warmed up before; the slowest of all devices tells how many runs there are.
-    """
-    device = open_device(number, quiet=True)
-    engine = entry(name).made(scoring, device)
-    run = partial(filled, engine, task, triples)
-    begin, seconds = time.perf_counter(), second_run(run)
-    while not device.info.software and time.perf_counter() - begin < WARM_UP:
-        seconds = second_run(run)
-    taken.append(seconds)
-    spans = []
-    for _ in range(3):
-        barrier.wait()
-        count, start = math.ceil(0.5 / max(taken)), time.time()
-        for _ in range(count):
-            outcome = run()
-        spans.append((start, time.time()))
-    return count, spans, outcome
+    def _shared(self, devices: Sequence[int], work: TripleWork, seconds: float) -> Run:
+        """Return the triples, which devices share; each has its process, as for users."""
+        aligner = Aligner3(work.scoring, engine="subtable", device=list(devices))
+        check, facts = partial(work.check, "subtable", ""), {"shaders": {"*": digest("*")}}
+        run, cells = partial(aligner.ends, work.batch), work.batch.cells
+        return Run(run, check, cells, facts=lambda: facts, close=aligner.close)
 
 
 class ThreeLarge(Workload, called="three-large"):

@@ -7,10 +7,9 @@ import hashlib
 import json
 import re
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,8 +25,6 @@ KEY = (
     *("device", "driver", "cpu"),
 )
 """Fields that say which measurement a row is; the others say what came out."""
-POINT = ("task", "options", "rate", "note")
-"""Fields of the points of a curve: untimed rows that have all others in common are one line."""
 Row: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[object, ...]
 TIMES = (None, "cell/s", "op/s", "byte/s", "s")
@@ -116,8 +113,7 @@ class File:
                 check(value := json.loads(line), "row" if number > 1 else "header")
             except ValueError as error:
                 raise ValueError(f"{path.name}, line {number}: {error}") from None
-            points = value.pop("curve", [{}])
-            values += [value | point for point in points]
+            values.append(value)
         if not values:
             raise ValueError(f"{path.name}: no header")
         return cls(path, values[0], {key(row): row for row in values[1:]})
@@ -134,7 +130,7 @@ class File:
         """Write the whole file anew, its folder too."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         draft = self.path.with_name(self.path.name + ".part")
-        lines = self.header, *_curves(self.rows.values())
+        lines = self.header, *self.rows.values()
         draft.write_text("".join(map(_line, lines)), encoding="utf-8")
         draft.replace(self.path)
 
@@ -152,22 +148,6 @@ def tidy(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _line(value: Mapping[str, Any]) -> str:
     return json.dumps(value, separators=(",", ":")) + "\n"
-
-
-def _curves(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield rows, those that are points of a curve as one."""
-
-    def common(row: Row) -> Row | None:
-        fields = {name: value for name, value in row.items() if name not in POINT}
-        return None if "wall" in row or "rate" not in row else fields
-
-    for fields, group in groupby(rows, common):
-        some = list(group)
-        if fields is None or len(some) == 1:
-            yield from some
-        else:
-            points = [{name: row[name] for name in POINT if name in row} for row in some]
-            yield {**fields, "curve": points}
 
 
 @cache

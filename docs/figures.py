@@ -369,11 +369,10 @@ def calibration() -> Figure:
     lines: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for row in map(json.loads, ROWS.read_text(encoding="utf-8").splitlines()):
         if (row.get("workload"), row.get("scoring", "")[:8]) == ("calibration", "BLOSUM62"):
-            for point in row["curve"]:
-                kind, method, evalue = re.split(r", (?=karlin|fit|E-)", point["options"])
-                if float(re.findall(r"[\d.]+", point["note"])[1]) >= 5:  # expected
-                    line = lines.setdefault((kind, method), [])
-                    line.append((float(evalue.split()[1]), point["rate"]))
+            kind, method, evalue = re.split(r", (?=karlin|fit|E-)", row["options"])
+            if float(re.findall(r"[\d.]+", row["note"])[1]) >= 5:  # expected
+                line = lines.setdefault((kind, method), [])
+                line.append((float(evalue.split()[1]), row["rate"]))
     at_1 = {
         fit: [
             rate

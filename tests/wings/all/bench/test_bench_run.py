@@ -51,26 +51,9 @@ def test_a_file_keeps_the_last_row_of_each_key(tmp_path):
     assert File.read(file.path).rows == read.rows
 
 
-def test_a_curve_is_one_line(tmp_path):
-    file = File(tmp_path / "x.ndjson", HEADER)
-    file.write()
-    points = [{"options": f"{k} errors", "rate": 0.1 * k} for k in (1, 2, 3)]
-    file.keep(TIMED)
-    for point in points:
-        file.keep(ROW | point)
-    file.keep(ROW | {"options": "4 errors", "rate": 0.4, "commit": "other"})
-    assert len(file.path.read_text().splitlines()) == 6
-    read = File.read(file.path)
-    read.write()
-    lines = [json.loads(line) for line in file.path.read_text().splitlines()]
-    assert [len(line.get("curve", "")) for line in lines] == [0, 0, 3, 0]
-    assert File.read(file.path).rows == read.rows == file.rows
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"curve": [{"wall": 1.0}]}, "'wall' is not one of"),
         ({"wall": "1 s"}, "wall: '1 s' is not of type 'number', 'null'"),
         ({"ours": 1}, "ours: 1 is not of type 'boolean'"),
         ({"cells": True}, "cells: True is not of type 'integer'"),

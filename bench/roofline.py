@@ -1,8 +1,10 @@
 """What limits an engine on a device, and how near it comes: from rows of `micro` and of engines.
 
 A ceiling is what an engine could reach if only one thing limited it, see bench/README.md: the
-operations of the recurrence, the bytes that a cell moves, the dispatches or draws that a table
-needs. `TRAFFIC` has what each engine needs at least, counted in its shader and its Python.
+operations of the recurrence, the bytes that a cell reads beside registers, the dispatches or draws
+that a table needs. `TRAFFIC` has what each engine needs at least, counted in its shader and its
+Python. Storage buffers are left out: their bytes are a few per strip of rows, and the engines that
+keep whole tables in them need a dispatch per row or diagonal, which is less than they could read.
 """
 
 import math
@@ -16,7 +18,6 @@ from bench.row import Row, rate_of, state
 
 _LEAN = 2**18  # letters from which `blocked` leaves out tiles, and so has no ceiling
 _STRIP = 8  # rows of an invocation of a sweep
-_BLOCK = 256  # columns of a block of scan
 _TEXELS = 2**22  # pairs times rows of a quad of `fragment`
 
 
@@ -46,57 +47,43 @@ class Traffic(NamedTuple):
     compute: str  # the rate of `micro` that is its recurrence alone
     shared: float = 0.0
     block: float = 0.0
-    storage: float = 0.0
     texture: float = 0.0
     dispatches: int = 0
     draws: int = 0
     words: bool = False  # it reads 16 bytes at a time from uniform blocks
 
 
-def _scores(run: EngineRun) -> tuple[float, float]:
-    """Return the bytes of a score from shared memory and uniform blocks, see scoring.glsl."""
-    if not run.software:
-        return 4.0, 0.0
-    return 0.0, 0.0 if run.matching else 4.0
-
-
 def _sweep(run: EngineRun) -> tuple[float, float]:
     """Return the bytes per cell of sweep.glsl from shared memory and uniform blocks.
 
     For a column an invocation of 8 rows reads H and F above it, writes those below (8 bytes each),
-    and reads a letter (4), besides a score for each cell.
+    and reads a letter (4); for a cell it reads a score (4), see scoring.glsl.
     """
-    shared, block = _scores(run)
-    return (8 + 8 + 4) / _STRIP + shared, block
+    shared = (8 + 8 + 4) / _STRIP
+    return (shared, 0.0 if run.matching else 4.0) if run.software else (shared + 4, 0.0)
 
 
 def _diagonal(run: EngineRun) -> Traffic:
-    """Count a column of a strip: H and F above, but for the first strip, and below; a letter."""
+    """Count a dispatch for a strip of at most 4096 pairs (32 on software), see `Diagonal._fill`."""
     m, _ = run.lengths
     fitting = next((size for size in (16, 32, 64) if size * _STRIP >= m), 64)
     strips = math.ceil(m / (_STRIP * (8 if run.software else fitting)))
-    # A dispatch has a strip of at most 4096 pairs (32 on software), see `Diagonal._fill`.
     dispatches = strips * math.ceil(run.count / (32 if run.software else 4096))
-    storage = (8 * (strips - 1) + 9 * strips) / m
-    return Traffic(f"recurrence {run.gaps}", *_sweep(run), storage, dispatches=dispatches)
+    return Traffic(f"recurrence {run.gaps}", *_sweep(run), dispatches=dispatches)
 
 
 def _blocked(run: EngineRun) -> Traffic:
-    """Count a column of a strip: H and F above and below (8 bytes each), a letter."""
+    """Count the block anti-diagonals of tiles, of as many pairs as are computed together."""
     m, n = run.lengths
     lanes = 8 if run.software else 32 if m < 2**11 else 64 if m < 2**13 else 128
     steps = 256 if run.software else lanes
     strip = 24 if run.software and m >= 4 * 24 * lanes else _STRIP  # `Tiled._rows_of_strips`
     rows = math.ceil(m / (lanes * strip))
     total = math.ceil(n / 2) + lanes - 1
-    columns = math.ceil(total / steps)
-    # A tile of STEPS steps: the rows, 2 columns, corner of each invocation, 8 bytes, in and out.
-    tile = 2 * 8 * (strip + 2 + 1) / (2 * steps * strip)
-    storage = (8 * (rows - 1) + 9 * rows) / m + tile * (columns - 1) / columns
     together = max(1, min(2**10, 2**18 // math.ceil(m)))  # pairs, see `Blocked._tables`
     diagonals = math.ceil((total + (rows - 1) * (steps + lanes)) / steps)
     dispatches = math.ceil(run.count / together) * diagonals
-    return Traffic(f"recurrence {run.gaps}", *_sweep(run), storage, dispatches=dispatches)
+    return Traffic(f"recurrence {run.gaps}", *_sweep(run), dispatches=dispatches)
 
 
 def _fragment(run: EngineRun) -> Traffic:
@@ -112,77 +99,43 @@ def _fragment(run: EngineRun) -> Traffic:
     return Traffic(f"fragment recurrence {run.gaps}", texture=texels / 128, draws=draws)
 
 
-_COLUMNS = 6 * 4 + 4 + 1
-"""Bytes per cell of row_columns.glsl: H', F and the prefix of the row above and of this one, the
-best score of the column, a letter."""
+def _scan(form: str, run: EngineRun) -> Traffic:
+    """Count two dispatches per row; of form single-stage one, and one per doubling; or those fused.
 
-
-def _scan_blocks(run: EngineRun) -> Traffic:
-    """Count two dispatches per row: scan_blocks.comp and scan_carries.comp."""
-    shared, block = _scores(run)
-    # scan_blocks.comp: 4 bytes in and out; of each 255 sums of 256 columns UP takes 12, DOWN 16.
-    shared += 8 + 28 * (_BLOCK - 1) / _BLOCK
-    dispatches = 2 * math.floor(run.lengths[0])
-    return Traffic(f"recurrence {run.gaps}", shared, block, _COLUMNS, dispatches=dispatches)
-
-
-def _scan_single(run: EngineRun) -> Traffic:
-    """Count for a row a dispatch of scan_single.comp, and one of scan_step.comp per doubling."""
+    Doublings go up to the last column, or where a gap costs more than any score, see
+    `Scan._rows_in_steps`; fused are strips of blocks, as `Scan._plan` cuts them.
+    """
     m, n = run.lengths
-    # Up to the last column, or where a gap costs more than any score, see `Scan._rows_in_steps`;
-    # each step reads and writes 4 bytes a cell.
-    farthest = min(n - 1, run.best * min(m, n) // run.extend) if run.extend else n - 1
-    steps = int(farthest).bit_length()
-    storage, dispatches = _COLUMNS + 8 * steps, math.floor(m) * (1 + steps)
-    return Traffic(f"recurrence {run.gaps}", *_scores(run), storage, dispatches=dispatches)
-
-
-def _scan_fused(run: EngineRun) -> Traffic:
-    """Count for a strip of a block H and F of columns in and out, not into the first; a letter."""
-    m, n = run.lengths
+    each = 2
+    if form == "single-stage":
+        farthest = min(n - 1, run.best * min(m, n) // run.extend) if run.extend else n - 1
+        each = 1 + int(farthest).bit_length()
+    if form != "fused":
+        return Traffic(f"recurrence {run.gaps}", dispatches=math.floor(m) * each)
     group = run.subgroup or (8 if run.software else 32)
-    each = max(4, 1 << (math.ceil(n / group) - 1).bit_length())
-    each = min(32 if run.software else 16, each)
-    blocks = math.ceil(n / (group * each))
+    width = max(4, 1 << (math.ceil(n / group) - 1).bit_length())
+    blocks = math.ceil(n / (group * min(32 if run.software else 16, width)))
     strips = math.ceil(m / ((256 if run.software else 64) if blocks > 1 else 512))
-    shared, block = _scores(run)
-    if not run.subgroup:
-        # A row of an invocation passes its last column in shared memory: it writes 8 bytes and
-        # reads 4 numbers and one more, and as many as there are doublings.
-        shared += (8 + 4 * 4 + 4 + 8 * max(0, (group // 4 - 1).bit_length())) / each
-    # A row of a block, as `Scan._plan` cuts them: H and E of the block before it, and its own.
-    storage = (8 * (strips - 1) + 9 * strips) / m + (8 * blocks + 8 * (blocks - 1)) / n
-    dispatches = strips + blocks - 1
-    return Traffic(f"recurrence {run.gaps}", shared, block, storage, dispatches=dispatches)
+    return Traffic(f"recurrence {run.gaps}", dispatches=strips + blocks - 1)
 
 
-def _wavefront(run: EngineRun) -> Traffic:
-    """Count a dispatch per diagonal; a cell is 16 bytes."""
-    # Written, read as a neighbour (H, E, F) and as a corner (H); the best score of the row.
-    storage, dispatches = 16 + 12 + 4 + 4, math.floor(sum(run.lengths)) - 1
-    return Traffic(f"recurrence {run.gaps}", *_scores(run), storage, dispatches=dispatches)
+def _diagonals(run: EngineRun) -> int:
+    """Return how many diagonals, or diagonal planes, a table has."""
+    return math.floor(sum(run.lengths)) - len(run.lengths) + 1
 
 
 def _lanes(number: str, run: EngineRun) -> Traffic:
-    """Count H and F of a column between strips, out and in: 8 bytes for a lane, 16 with f32."""
-    m, _ = run.lengths
-    targets, border = 1 if number == "int32" else 2, 16 if number == "f32" else 8
-    height = 32  # rows of a strip as `Lanes._geometry` chooses them; it reads each letter once
-    if not run.software:
-        chain = 8 if run.subgroup >= 8 else 1
-        options = range(8, 40 if number == "f16" else 32, 8)
-        height = chain * min(options, key=lambda x: (math.ceil(m / (x * chain)) * (x + 3), -x))
-    strips = math.ceil(m / height)
-    # A score of query_profile.glsl, from shared memory on hardware, on software from a uniform
-    # block, where a match and a mismatch need nothing. On software a strip is a dispatch.
+    """Count a score of query_profile.glsl: shared memory on hardware, on software a uniform block.
+
+    There a match and a mismatch need nothing, and a strip of 32 rows is a dispatch.
+    """
     profile = 2.0 if number == "f16" else 4.0
     kind = {"int32": f"recurrence {run.gaps}", "f16": "recurrence half", "f32": "recurrence float"}
     return Traffic(
         kind[number] + " linear" * (run.linear and number != "int32"),
         shared=0.0 if run.software else profile,
         block=profile if run.software and not run.matching else 0.0,
-        storage=(2 * border * (strips - 1) / targets + strips) / m,
-        dispatches=strips if run.software else 1,
+        dispatches=math.ceil(run.lengths[0] / 32) if run.software else 1,
         words=True,
     )
 
@@ -198,38 +151,22 @@ def _subtable(run: EngineRun) -> Traffic:
     j_words, k_words = ((side + 2) // 2, (side + 1) // 2) if run.linear else (side + 1, side)
     tile = rows, side * lanes_j, side * lanes_k
     tiles = [math.ceil(x / y) for x, y in zip(run.lengths, tile, strict=True)]
-    # A tile loads and stores sides across j and k, and a plane of each invocation across i.
-    i_words = (side + 1) ** 2 * lanes_j * lanes_k
-    across = i_words, rows * j_words * lanes_k, rows * k_words * lanes_j
-    stored = sum(each * (2 - 1 / count) for each, count in zip(across, tiles, strict=True))
     return Traffic(
         f"recurrence3 {run.gaps}",
         shared=2 * size * (j_words + k_words) / side**2,
-        storage=size * stored / math.prod(tile),
         dispatches=sum(tiles) - 2 if run.software else 1,  # a diagonal plane of tiles
     )
-
-
-def _plane(run: EngineRun) -> Traffic:
-    """Count a dispatch per diagonal plane; a cell is 4 bytes, with affine gaps 32."""
-    # It is written once; of the three planes before, H is read once from each, or what the seven
-    # moves need: one, three and three numbers. The best score of a j and k: 4 bytes.
-    cell, moves = (4, 3 * 4) if run.linear else (32, 7 * 4)
-    dispatches = math.floor(sum(run.lengths)) - 2
-    return Traffic(f"recurrence3 {run.gaps}", storage=cell + moves + 4, dispatches=dispatches)
 
 
 TRAFFIC: Mapping[str, Callable[[EngineRun], Traffic]] = {
     "diagonal": _diagonal,
     "blocked": _blocked,
     "fragment": _fragment,
-    "scan blocks": _scan_blocks,
-    "scan single-stage": _scan_single,
-    "scan fused": _scan_fused,
-    "wavefront": _wavefront,
+    "wavefront": lambda run: Traffic(f"recurrence {run.gaps}", dispatches=_diagonals(run)),
+    **{f"scan {form}": partial(_scan, form) for form in ("blocks", "single-stage", "fused")},
     **{f"lanes {number}": partial(_lanes, number) for number in ("int32", "f16", "f32")},
     "subtable": _subtable,
-    "plane": _plane,
+    "plane": lambda run: Traffic(f"recurrence3 {run.gaps}", dispatches=_diagonals(run)),
 }
 """What each engine needs at least; those without OpenGL, and other programs, have no entry."""
 
@@ -277,17 +214,14 @@ def ceilings(need: Traffic, rates: Mapping[str, float], cells: int) -> Iterator[
     """Yield the ceilings for this number of cells, by the resources whose rate is known."""
     if need.compute in rates:
         yield Ceiling("compute", rates[need.compute], f"the {need.compute} alone")
-    memory = [f"storage {kind}" for kind in ("cached", "read", "write", "copy")]
-    for resource, size, names in (
-        ("shared memory", need.shared, ["shared bandwidth"]),
-        ("uniform block", need.block, [f"uniform block {'words' if need.words else 'lookup'}"]),
-        ("storage", need.storage, memory),
-        ("textures", need.texture, ["texture lookup"]),
+    for resource, size, name in (
+        ("shared memory", need.shared, "shared bandwidth"),
+        ("uniform block", need.block, f"uniform block {'words' if need.words else 'lookup'}"),
+        ("textures", need.texture, "texture lookup"),
     ):
-        fastest = max(filter(rates.__contains__, names), key=rates.__getitem__, default="")
-        if size > 0 and fastest:
-            reason = f"{size:.3g} bytes per cell, at the rate of {fastest}"
-            yield Ceiling(resource, rates[fastest] / size, reason)
+        if size > 0 and name in rates:
+            reason = f"{size:.3g} bytes per cell, at the rate of {name}"
+            yield Ceiling(resource, rates[name] / size, reason)
     for resource, count, names in (
         ("dispatches", need.dispatches, ["dispatch"]),
         ("draws", need.draws, ["draw thin", "draw"]),

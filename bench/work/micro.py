@@ -39,13 +39,12 @@ class Size:
     turns: int  # of loops of cells
     width: int  # pixels in a row of a target
     memory: int  # bytes of a storage buffer
-    cached: int  # of one that stays in a cache
     copied: int  # of an upload or a download
     seconds: float  # that a run should take
 
 
-HARDWARE = Size(128, 2048, 512, 256, 2**29, 2**22, 2**26, 0.06)
-SOFTWARE = Size(16, 256, 64, 64, 2**26, 2**17, 2**24, 0.03)
+HARDWARE = Size(128, 2048, 512, 256, 2**29, 2**26, 0.06)
+SOFTWARE = Size(16, 256, 64, 64, 2**26, 2**24, 0.03)
 
 
 @dataclass
@@ -118,8 +117,8 @@ def drawn(device: Device, kernel: Kernel, size: Size) -> Loop:
 def memory(size: Size, device: Device, kind: str) -> Loop:
     """Return a program that fills, reads or copies storage buffers that are larger than caches.
 
-    ``cached`` reads as much, from the first part of the source over and over again. What is written
-    changes from run to run; the source holds what was written last, so it is filled first.
+    What is written changes from run to run; the source holds what was written last, so it is filled
+    first.
     """
     group = 16 * _EACH * size.workgroup
     limit = min(size.memory, device.info.limits["max_storage_block"], _MOST_GROUPS * group)
@@ -134,13 +133,12 @@ def memory(size: Size, device: Device, kind: str) -> Loop:
                 raise
             length //= 2
     results = device.ctx.buffer(reserve=4 * PLACES)
-    groups, part = length // group, min(size.cached, length) if kind == "cached" else length
-    shift = 1
+    groups, shift = length // group, 1
 
     def do(name: str, times: int) -> None:
         defines = {"WORKGROUP": size.workgroup, "EACH": _EACH}
         program = shader.compute(device, f"micro/{name}.comp", SHADERS, **defines)
-        _set(program, shift=shift, words=part // 16)
+        _set(program, shift=shift, words=length // 16)
         results.clear()
         for binding, buffer in enumerate((results, source, copied)):
             buffer.bind_to_storage_buffer(binding)
@@ -150,7 +148,7 @@ def memory(size: Size, device: Device, kind: str) -> Loop:
 
     def run(times: int) -> Found | None:
         nonlocal shift
-        if kind in ("read", "cached"):
+        if kind == "read":
             do("read", times)
             return np.frombuffer(results.read(), np.uint32)
         shift += 1
@@ -162,9 +160,7 @@ def memory(size: Size, device: Device, kind: str) -> Loop:
         """Compare the sums that were found, or look at a buffer here and there."""
         device.check(f"moving {length} bytes")
         if found is not None:  # each word has four numbers, to which read.comp adds 0, 3, 10, 21
-            begin = (
-                np.arange(groups, dtype=np.int64)[:, None] * _EACH * size.workgroup % (part // 16)
-            )
+            begin = np.arange(groups, dtype=np.int64)[:, None] * _EACH * size.workgroup
             words = _EACH * (begin + np.arange(size.workgroup))
             words += size.workgroup * (_EACH * (_EACH - 1) // 2)
             each = word(16 * (4 * words + _EACH * shift) + 34 * _EACH).ravel()
@@ -276,9 +272,9 @@ class Micro(Workload, called="micro"):
         self._warm = False
 
     def cases(self) -> Iterator[Case]:
-        sizes = {"memory": self.size.memory / 2**20, "cached": self.size.cached / 2**10}
         for name, (unit, needs, what, *loops) in self.rates.items():
-            start = partial(self._start, unit, needs, what.format(**sizes), loops)
+            text = what.format(memory=self.size.memory / 2**20)
+            start = partial(self._start, unit, needs, text, loops)
             yield Case(name, start, task="rate", device=self.device)
 
     def _loop(self, name: str, *words: Any) -> Loop:

@@ -28,7 +28,16 @@ from glsw.engines.base import (
     check_ties,
     ignore,
 )
-from glsw.engines.costs import OWN_QUERIES, SINGLE_PAIRS, TABLES, Kind, Shape, seconds
+from glsw.engines.costs import (
+    EACH_QUERY,
+    OWN_QUERIES,
+    SINGLE_PAIRS,
+    TABLES,
+    Kind,
+    Shape,
+    seconds,
+    way_of_lanes,
+)
 from glsw.engines.cpu import Cpu, computes_single, is_small
 from glsw.engines.proof import (
     SIZES,
@@ -381,15 +390,19 @@ class Auto(Engine):
     def _scans_together(self, batch: Batch) -> bool:
         """Tell whether the scanner computes all scores at once, without a call for each size.
 
-        Small pairs join larger ones in ``lanes``, where they take nearly no time.
+        Small pairs join larger ones in ``lanes``, where they take nearly no time, and those of a
+        query or of a whole table stay together.
         """
         if not len(batch) or batch.masks is not None or may_cut(batch):
             return False
-        if self._scans_all or not self._has_own_queries(batch):
+        way = self._way_of_lanes(batch)
+        if self._scans_all or way is None or self.device.info.software:
             return self._scans_all
-        bits = np.frexp(batch.extent[1].astype(np.float64))[1]
-        largest = np.flatnonzero((batch.lengths >= np.ldexp(0.5, bits)).all(axis=1))
-        some = _some(batch, largest)
+        some = batch
+        if way == OWN_QUERIES:
+            bits = np.frexp(batch.extent[1].astype(np.float64))[1]
+            largest = (batch.lengths >= np.ldexp(0.5, bits)).all(axis=1)
+            some = _some(batch, np.flatnonzero(largest))
         return len(some) > 0 and self._cheapest(some, "score", windows=False) == _LANES
 
     def _cheapest(self, batch: Batch, task: Task, *, windows: bool) -> str:
@@ -400,8 +413,7 @@ class Auto(Engine):
         names = [name for name in able if name not in self._roster.faulty]
         if len(names) <= 1:
             return names[0] if names else self._roster.usable(_DIAGONAL)
-        aligns, (mean_m, mean_n) = task == "alignment", batch.lengths.mean(axis=0).tolist()
-        shape = Shape(mean_m, mean_n, len(batch), *batch.distinct)
+        aligns, shape = task == "alignment", Shape.of(batch)
         kind: Kind = "software" if self.weak else "hardware"
         task_word = " alignment" * aligns
         names.sort(key=lambda name: seconds(able[name] + task_word, shape, kind))
@@ -433,19 +445,18 @@ class Auto(Engine):
                 self.scoring, len(batch), batch.distinct[0]
             ):
                 able[Cpu.name] = SINGLE_PAIRS
-            if self._scanner.name == _LANES and self._has_own_queries(batch):
-                able[_LANES] = OWN_QUERIES
+            if self._scanner.name == _LANES:
+                able[_LANES] = self._way_of_lanes(batch) or EACH_QUERY
         return able
 
-    def _has_own_queries(self, batch: Batch) -> bool:
-        """Tell whether ``lanes`` would compute such pairs together, without query profiles."""
-        if self.device.info.software or self.scoring.wide_queries:
-            return False
-        from glsw.engines.lanes.own_queries import computes_own_queries
-
-        longest = int(batch.extent[1, 1])
-        own = computes_own_queries(self._limits, len(batch), batch.distinct[0])
-        return own and self._takes_length(longest)
+    def _way_of_lanes(self, batch: Batch) -> str | None:
+        """Return how ``lanes`` would compute such pairs, if it may: see `way_of_lanes`."""
+        lanes = self._scanner is not None and self._scanner.name == _LANES
+        if not lanes or not self._takes_length(int(batch.extent[1, 1])):
+            return None
+        if self.device.info.software:
+            return EACH_QUERY
+        return way_of_lanes(Shape.of(batch), own_queries=not self.scoring.wide_queries)
 
     def _takes_length(self, n: int) -> bool:
         """Tell whether the scanner takes targets of this length."""
@@ -530,6 +541,11 @@ class Auto(Engine):
                 yield from self._noted(lanes, scores_each(alike, progress=progress))
 
         return repeated(batches, scores, self._replace)
+
+    def is_table(self, batch: Batch) -> bool:
+        """Tell whether all queries are computed with all targets, see `Engine.is_table`."""
+        lanes = self._lanes_alone(batch)
+        return lanes is not None and lanes.is_table(batch)
 
     def _lanes_alone(self, batch: Batch) -> Engine | None:
         """Return engine ``lanes`` if it computes all pairs of a batch together."""

@@ -283,6 +283,13 @@ class Engine(AnyEngine):
         """Yield the scores of each batch; the next one may be asked for while one is computed."""
         return (self.scores(batch, progress=progress) for batch in batches)
 
+    def is_table(self, batch: Batch) -> bool:
+        """Tell whether scores of pairs are taken from those of all their queries and targets.
+
+        Then pairs that are computed together cost less than the same in parts.
+        """
+        return False
+
     def prepare(self, batch: Batch) -> None:
         """Compute what `scores_each` will need of a batch: in any thread, without the device."""
 

@@ -10,8 +10,9 @@ engine       terms besides a constant
 diagonal     pairs, residues, steps of the longest pair in each chunk, steps of all work groups
 blocked      pairs, rows and columns, cells: one pair after the other
 scan         pairs, residues, dispatches, steps of a dispatch, cells of blocks: scores and ends
-lanes        queries, their letters, pairs, residues, columns of a target, cells of strips: scores;
-             of pairs with own queries: pairs, residues, cells of the longest pair, of all
+lanes        letters of queries, targets, scores, residues, columns of a target, cells of strips: of
+             a table of all queries and targets, or of one for each query; of pairs with own
+             queries: pairs, residues, cells of the longest pair, of all: scores
 windows      groups of pairs, residues, cells of strips; then ends by ``diagonal``
 cpu          queries, pairs, residues, cells of full lanes: scores, where there is no GPU; of
              single pairs, which share no query: pairs, cells; ends and alignments likewise
@@ -22,7 +23,10 @@ fragment     pairs, residues, anti-diagonals, cells: scores and ends, on softwar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from glsw.alignment.batch import Batch
 
 _DIAGONAL_ROWS = ((128, 16), (256, 32))
 _LARGEST_WORKGROUP, _SOFTWARE_WORKGROUP = 64, 8
@@ -35,9 +39,11 @@ _WINDOW_SPANS = 6  # columns that are left for ends and paths, in lengths of the
 
 SINGLE_PAIRS = "cpu, single pairs"
 TABLES = "cpu, tables"
-OWN_QUERIES = "lanes, own queries"
 """Keys of `COEFFICIENTS` for engine ``cpu`` with pairs that share no query, and with tables for
-ends and alignments, and for ``lanes`` with pairs that share no query."""
+ends and alignments."""
+WHOLE_TABLE, EACH_QUERY, OWN_QUERIES = "lanes", "lanes, each query", "lanes, own queries"
+"""How ``lanes`` computes pairs: all queries with all targets, a query with its targets at a time,
+or every pair with a query of its own. Each has its price."""
 
 Kind = Literal["hardware", "software"]
 """Devices that differ in which engine is the fastest."""
@@ -60,6 +66,12 @@ class Shape(NamedTuple):
     pairs: int
     queries: int
     targets: int
+
+    @classmethod
+    def of(cls, batch: Batch) -> Shape:
+        """Return that of pairs."""
+        m, n = batch.lengths.mean(axis=0).tolist()
+        return cls(m, n, len(batch), *batch.distinct)
 
     @property
     def residues(self) -> float:
@@ -100,9 +112,10 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             return 1, pairs, shape.residues, dispatches, steps, m * blocks * columns * pairs
         case "lanes":
             strip = _SOFTWARE_STRIP if software else _STRIP
-            strips = _times(m, strip)
-            cells = max(strip / 3, strips * strip) * n * pairs
-            return shape.queries, m * shape.queries, pairs, shape.residues, strips * n, cells
+            strips, scores = _times(m, strip), shape.queries * shape.targets
+            cells = max(strip / 3, strips * strip) * n * scores
+            letters = m * shape.queries
+            return 1, letters, shape.targets, scores, shape.residues, strips * n, cells
         case "lanes, own queries":
             return 1, pairs, shape.residues, m * n, m * n * pairs
         case "cpu, single pairs" | "cpu, tables":
@@ -120,6 +133,10 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
 
 def seconds(engine: str, shape: Shape, device: Kind) -> float:
     """Return the estimate for an engine on a kind of device, by names of `COEFFICIENTS`."""
+    if engine == EACH_QUERY:
+        targets = shape.pairs // shape.queries
+        one = Shape(shape.m, shape.n, targets, 1, targets)
+        return shape.queries * seconds(WHOLE_TABLE, one, device)
     own = device == "hardware" and engine.startswith("cpu")  # the processor is not the device
     known = COEFFICIENTS["software" if own else device]
     factors = known.get(engine) or known[engine.removesuffix(" alignment")]
@@ -130,6 +147,15 @@ def seconds(engine: str, shape: Shape, device: Kind) -> float:
         crop = shape._replace(n=_WINDOW_SPANS * shape.m, targets=shape.pairs)
         total += seconds("diagonal" + task, crop, device) if task else 0
     return total
+
+
+def way_of_lanes(shape: Shape, *, own_queries: bool) -> str:
+    """Return how ``lanes`` computes pairs on hardware: the key of what costs least.
+
+    ``own_queries`` tells whether it can compute pairs that each have their own query.
+    """
+    ways = [WHOLE_TABLE, EACH_QUERY, OWN_QUERIES][: 3 if own_queries and shape.queries > 1 else 2]
+    return min(ways, key=lambda way: seconds(way, shape, "hardware"))
 
 
 def _times(length: float, step: int) -> float:
@@ -143,7 +169,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "scan": (0.000506, 1.44e-07, 6.21e-10, 1.13e-05, 3.69e-08, 7.22e-11),
         "diagonal alignment": (0.0012, 4.15e-07, 3.97e-11, 8.17e-07, 3.15e-11),
         "fragment": (0.00245, 6.14e-07, 6.84e-09, 2.71e-06, 1.72e-11),
-        "lanes": (0.00106, 1.89e-07, 7.7e-08, 5.63e-10, 3e-08, 2.59e-13),
+        "lanes": (0.00106, 3e-08, 7.7e-08, 1e-09, 5.63e-10, 3e-08, 2.59e-13),
         "lanes, own queries": (0.0012, 1.18e-07, 7.91e-11, 2.96e-09, 4.2e-13),
         "blocked alignment": (0.00232, 5.14e-07, 3e-12),
         "windows": (0, 0.00174, 8.06e-10, 2.03e-12),
@@ -156,7 +182,7 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "scan": (0.00175, 6.02e-06, 4.24e-08, 2.24e-05, 1.33e-08, 2.94e-08),
         "diagonal": (0.00107, 3.51e-06, 3e-09, 5.26e-08, 4.06e-08),
         "fragment": (0.00115, 7.58e-06, 7.93e-08, 7.26e-06, 3.02e-09),
-        "lanes": (0.0026, 2.16e-06, 1.87e-06, 9e-09, 2.21e-07, 7.66e-10),
+        "lanes": (0.0026, 2.16e-06, 1.87e-06, 0, 9e-09, 2.21e-07, 7.66e-10),
         "blocked": (0.000638, 5.58e-07, 2.22e-09),
         "diagonal alignment": (0.00107, 7.17e-06, 1.23e-07, 6.66e-07, 5.7e-08),
         "blocked alignment": (0.00148, 5.6e-07, 4.41e-09),

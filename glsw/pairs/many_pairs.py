@@ -52,7 +52,9 @@ def score_pairs(run: Runner, batch: Batch, own: OwnScores | None = None) -> npt.
             found[chunk] = scores
         return found
     run.engine.check(batch)
-    every = list(chunks(batch))
+    residues = sum(len(each.residues) for each in {*batch.sequences})
+    whole = len(batch) > 0 and residues <= _MAX_RESIDUES and run.engine.is_table(batch)
+    every = [slice(0, len(batch))] if whole else list(chunks(batch))
     some = _ahead(run.engine, batch, every)
     scores_of_each = run.engine.scores_each(some, progress=run.progress)
     for chunk, scores in zip(every, scores_of_each, strict=True):

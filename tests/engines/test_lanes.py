@@ -40,7 +40,9 @@ from glsw.engines.lanes.trial import trial_of
 from glsw.engines.proof import Proofs
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
+from glsw.pairs import many_pairs
 from glsw.pairs.many_pairs import index_of
+from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
@@ -432,7 +434,8 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
     limits = device.info.limits | {
         "max_shared_memory": min(room, device.info.limits["max_shared_memory"])
     }
-    engine = Lanes(scoring, standing_in(device, limits=limits), number=number, **options)
+    hardware = standing_in(device, limits=limits)
+    engine = Lanes(scoring, hardware, number=number, own_queries=True, **options)
     letters = len(scoring.alphabet.letters)
     queries = Sequences.of([*database(41, 50, 70, letters), *database(42, 3, 400, letters)])
     every = [*database(43, 40, 90, letters), *database(44, 3, 300, letters)]
@@ -451,8 +454,8 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
     assert not engine.targets.present
     if number == "f32" and scoring is BLOSUM62:
         assert found[-1] > LIMIT
-    options = options | {"number": number, "limits": Limits(pairs_per_query=0)}
-    engine = Lanes(scoring, standing_in(device, limits=limits), **options)
+    options = options | {"number": number, "own_queries": False}
+    engine = Lanes(scoring, hardware, **options)
     assert engine.scores(batch).tolist() == found.tolist()
 
 
@@ -477,7 +480,8 @@ def test_batches_follow_one_another(device, number, monkeypatch):
         Batch(tuple(equal), in_order[:0]),
     ]
     hardware = standing_in(device)
-    engine = Lanes(scoring, hardware, number=number, limits=limits)
+    options = {"number": number, "limits": limits, "own_queries": True}
+    engine = Lanes(scoring, hardware, **options)
     engine.rest = lambda batch, progress: Reference(scoring).scores(batch)
     expected = [Reference(scoring).scores(batch).tolist() for batch in batches]
     done = []
@@ -486,10 +490,49 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     assert sum(done) >= sum(batch.cells for batch in batches[:4])
     free = list(engine.pool._free)
     assert len({id(each) for each in free}) == len(free) > 0
-    router = auto.Auto(scoring, hardware, number=number, scores_by=Lanes, limits=limits)
+    router = auto.Auto(scoring, hardware, scores_by=Lanes, **options)
     monkeypatch.setattr(auto, "seconds", lambda name, *rest: not name.startswith("lanes"))
     found = list(router.scores_each(batches))
     assert [each.tolist() for each in found] == expected
+
+
+@pytest.mark.parametrize("mode", ["local", "global"])
+def test_pairs_out_of_a_table_are_one_tile(device, mode, monkeypatch):
+    monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 70)
+    scoring, rng = BLOSUM62.in_mode(mode), np.random.default_rng(51)
+    some, others = (Sequences.of(database(seed, 40, 90, 20)) for seed in (52, 53))
+    some = Sequences.of([*some, np.empty(0, np.uint8)])
+    table = np.indices((41, 40)).reshape(2, -1).T.astype(np.int32)
+    triangle = np.stack(np.triu_indices(41, 1)).T.astype(np.int32)
+    apart = np.indices((20, 20)).reshape(2, -1).T.astype(np.int32) + np.int32([0, 20])
+    engine = Lanes(scoring, standing_in(device))
+    tiles, scan = [], engine.scan
+
+    def scanning(each, **options):
+        tiles.extend(each)
+        return scan(tiles[-1:], **options)
+
+    monkeypatch.setattr(engine, "scan", scanning)
+    for sequences, index, sizes in [
+        ((some, others), table, (41, 40)),
+        ((some, others), rng.permutation(table)[:500], (41, 40)),
+        ((some, others), table[rng.integers(0, 400, 900)], (10, 40)),
+        ((some, some), triangle, (41, 41)),
+        ((some, some), apart, (20, 20)),
+    ]:
+        batch = Batch(sequences, index)
+        assert engine.is_table(batch)
+        done = []
+        found = many_pairs.score_pairs(Runner(engine, progress=done.append), batch)
+        assert found.tolist() == Cpu(scoring).scores(batch).tolist()
+        assert engine.scores(batch).tolist() == found.tolist()
+        assert sum(done) == batch.cells
+        for tile in tiles:
+            assert (len(tile.queries), len(tile.targets)) == sizes
+            assert (tile.queries is tile.targets) == (index is triangle)
+        assert len(tiles) == 2
+        tiles.clear()
+    assert not engine.is_table(Batch.pairwise(*[Sequences.of(database(54, 9000, 3, 20))] * 2))
 
 
 def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monkeypatch):
@@ -508,7 +551,7 @@ def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monk
         return filled(self, content, **options)
 
     monkeypatch.setattr(Buffers, "filled", counting)
-    engine = Lanes(scoring, standing_in(device), number="f32")
+    engine = Lanes(scoring, standing_in(device), number="f32", own_queries=True)
     shares = shares_of(engine, every[0], engine.geometries.number)
     assert {part.geometry.number for share in shares for part in share.parts} == {F32}
     found = [each.tolist() for each in engine.scores_each(every)]
@@ -530,8 +573,7 @@ def test_pairs_with_their_own_queries_by_any_geometry(device, seed):
     batch = Batch((queries, targets), index)
     options = lanes_options(rng) | {"rows": 8, "workgroup": 2 ** (seed % 6)}
     options["chain"] = min(options.get("chain", 1), options["workgroup"])
-    limits = Limits(pairs_per_query=10**6)
-    engine = engine_of(Lanes, scoring, standing_in(device), **options, limits=limits)
+    engine = engine_of(Lanes, scoring, standing_in(device), **options, own_queries=True)
     assert engine.scores(batch).tolist() == Cpu(scoring).scores(batch).tolist(), options
 
 

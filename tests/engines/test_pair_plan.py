@@ -147,7 +147,7 @@ def test_kinds_that_cost_little_more_are_joined(device):
 def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
     monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 70)
     batch = random_batch(8, 100, (0, 60), (0, 90))
-    options = {"number": "f32", "rows": 8, "workgroup": 8}
+    options = {"number": "f32", "rows": 8, "workgroup": 8, "own_queries": True}
     router = engine_of(Lanes, BLOSUM62, standing_in(device), **options)
     threads, laid_out = [], own_queries._kinds
 
@@ -159,7 +159,7 @@ def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
     found = many_pairs.score_pairs(Runner(router), batch)
     assert found.tolist() == Cpu(BLOSUM62).scores(batch).tolist()
     assert threads == ["glsw-pairs_0"] * 3
-    options["limits"] = Limits(pairs_per_query=0)  # there is nothing to lay out
+    options["own_queries"] = False  # there is nothing to lay out
     router = engine_of(Lanes, BLOSUM62, standing_in(device), **options)
     assert many_pairs.score_pairs(Runner(router), batch).tolist() == found.tolist()
     assert len(threads) == 3
@@ -188,5 +188,5 @@ def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
     sides = [Sequences.concatenated([side, few]) for side in many.sequences]
     assert chosen(Batch.pairwise(*sides)) == {"lanes", "scan"}
     one = Batch.one_to_many(np.zeros(200, np.uint8), many.targets)  # with a query profile
-    assert not router._scans_together(one)
+    assert chosen(one) == {"lanes"}
     assert router._choices(many.select(slice(0)), "score") == []

@@ -163,6 +163,8 @@ def judge(chosen: Scenario, device: Device, most: int) -> Iterator[tuple[str, in
             continue
         own_queries = chosen.name == _OWN_QUERIES
         where = cases.standing_in(device) if own_queries else device
+        if own_queries and configuration[0] == "lanes":
+            configuration = "lanes", configuration[1] | {"own_queries": True}
         engine = cases.build(configuration, chosen.scoring, where)
         try:
             engine.check(chosen.batch)

@@ -245,7 +245,8 @@ def test_paths(name: str, configuration: tuple[str, dict[str, object]], device: 
 
 @with_subtests("number", ["int32", "f32"])
 def test_pairs_with_their_own_queries(number: str, device: Device) -> None:
-    engine = cases.engine_of(Lanes, LOCAL, cases.standing_in(device), number=number, workgroup=4)
+    options = {"number": number, "workgroup": 4, "own_queries": True}
+    engine = cases.engine_of(Lanes, LOCAL, cases.standing_in(device), **options)
     judge(lambda: check_each(engine), device)
 
 

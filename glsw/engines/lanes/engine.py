@@ -21,11 +21,13 @@ from glsw.engines.base import (
     USUAL,
     Capabilities,
     Progress,
+    Proportion,
     ScanHints,
     Ties,
     Variant,
     ignore,
 )
+from glsw.engines.costs import EACH_QUERY, OWN_QUERIES, WHOLE_TABLE, Shape, way_of_lanes
 from glsw.engines.gl import SUBSTITUTION, ComputeEngine
 from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.geometry import (
@@ -39,7 +41,6 @@ from glsw.engines.lanes.geometry import (
 from glsw.engines.lanes.jobs import Job, Queue
 from glsw.engines.lanes.own_queries import (
     Share,
-    computes_own_queries,
     scores_of_each,
     shares_of,
 )
@@ -80,7 +81,6 @@ from glsw.sequences.encoded import Sequences, offsets_of
 
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
-_SPARSE = 4  # pairs of all queries and targets, for each that is needed
 _FROM_THE_FIRST = np.zeros(1, np.intp)
 _PLAIN = {"subgroups": False, "number": "int32"}
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
@@ -116,9 +116,9 @@ class Lanes(ComputeEngine):
     subgroups : bool
         Whether lanes may pass values on by shuffles, if a program proves their order; otherwise in
         shared memory.
-    own_queries : bool
-        Whether pairs of many queries are computed together, without profiles; not on software
-        renderers, which need a dispatch per strip.
+    own_queries : bool, optional
+        Whether pairs of several queries are computed together, without profiles; by default where
+        that costs less than tiles. Not on software renderers, which need a dispatch per strip.
     memory : int
         Bytes of device memory for parts of a database and for rows between strips.
     limits : Limits
@@ -163,7 +163,7 @@ class Lanes(ComputeEngine):
         chain: int | None = None,
         query_profile: Literal["block", "shared", "storage"] | None = None,
         subgroups: bool = True,
-        own_queries: bool = True,
+        own_queries: bool | None = None,
         memory: int = 2**32,
         limits: Limits = Limits(),  # noqa: B008
     ) -> None:
@@ -196,8 +196,8 @@ class Lanes(ComputeEngine):
             subgroups=subgroups,
             limits=limits,
         )
-        own_queries &= not self.on_software and self.geometries.own_queries
-        self._own_queries = own_queries and not scoring.wide_queries
+        can = not self.on_software and self.geometries.own_queries and not scoring.wide_queries
+        self._own_queries = own_queries if can else False
         self.pool, self.queue = Buffers(self.device, limits.free), Queue(self, memory, limits)
         self.targets = TargetStore(self, self.pool, self.tracks, limits)
         self.prepared: WeakKeyDictionary[Batch, list[Share]] = WeakKeyDictionary()
@@ -249,8 +249,10 @@ class Lanes(ComputeEngine):
     ) -> BestCells:
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
-        own = computes_own_queries(self.limits, len(batch), batch.distinct[0])
-        if self._own_queries and own:
+        way = self._way(batch)
+        if way == WHOLE_TABLE:
+            found.score[:] = self._of_table(batch, progress)
+        elif way == OWN_QUERIES:
             short = np.ones(len(batch), np.bool_)
             if self.rest is not None:
                 short = self.limits.fits(batch.query_lengths, batch.target_lengths)
@@ -272,25 +274,37 @@ class Lanes(ComputeEngine):
         self, batches: Iterable[Batch], *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the scores of batches, see `Engine.scores_each`."""
-        for own, some in groupby(batches, self._has_own_queries):
-            if own:
-                yield from scores_of_each(self, some, progress or ignore)
+        report = progress or ignore
+        for way, some in groupby(batches, self._checked_way):
+            if way == OWN_QUERIES:
+                yield from scores_of_each(self, some, report)
+            elif way == WHOLE_TABLE:
+                yield from (self._of_table(batch, report) for batch in some)
             else:
                 yield from super().scores_each(some, progress=progress)
 
     def prepare(self, batch: Batch) -> None:
         """Lay out pairs that are computed together, see `Engine.prepare`."""
-        if self._are_together(batch):
+        if self._way(batch) == OWN_QUERIES and self.limits.fits(*batch.extent[1]):
             self.prepared[batch] = shares_of(self, batch, self.geometries.number)
 
-    def _has_own_queries(self, batch: Batch) -> bool:
-        """Check a batch, and tell whether all its pairs are computed together."""
+    def _checked_way(self, batch: Batch) -> str:
+        """Check a batch, and return how all of its pairs are computed."""
         self.check(batch)
-        return self._are_together(batch)
+        way = self._way(batch)
+        return way if way == WHOLE_TABLE or self.limits.fits(*batch.extent[1]) else EACH_QUERY
 
-    def _are_together(self, batch: Batch) -> bool:
-        own = self._own_queries and computes_own_queries(self.limits, len(batch), batch.distinct[0])
-        return own and bool(self.limits.fits(*batch.extent[1]))
+    def is_table(self, batch: Batch) -> bool:
+        """Tell whether all queries are computed with all targets, see `Engine.is_table`."""
+        return self._way(batch) == WHOLE_TABLE
+
+    def _way(self, batch: Batch) -> str:
+        """Return how pairs are computed, as `way_of_lanes`."""
+        if self.on_software or not len(batch):
+            return EACH_QUERY
+        if self._own_queries and batch.distinct[0] > 1:
+            return OWN_QUERIES
+        return way_of_lanes(Shape.of(batch), own_queries=self._own_queries is None)
 
     def scan(
         self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
@@ -379,17 +393,31 @@ class Lanes(ComputeEngine):
             best.score[:] = self.rest(long, progress)
             found[left] = self.finished(long, best).score
         if not left.all():
-            found[~left] = self._as_integers(batch.select(np.flatnonzero(~left)))
+            found[~left] = self._integers.scores(batch.select(np.flatnonzero(~left)))
         return found
 
-    def _as_integers(self, batch: Batch) -> Scores:
-        """Return the scores of pairs: if they are many, of all their queries and targets."""
-        queries, targets = (np.unique(each, return_inverse=True) for each in batch.index.T)
-        if len(queries[0]) * len(targets[0]) > _SPARSE * len(batch):
-            return self._integers.scores(batch)
-        tile = ScanTile(batch.queries.select(queries[0]), batch.targets.select(targets[0]))
-        (scores,) = self._integers.scan([tile])
-        return scores[queries[1], targets[1]]
+    def _of_table(self, batch: Batch, progress: Progress) -> Scores:
+        """Return the scores of pairs out of those of all their queries with all their targets."""
+        used = [np.bincount(column) > 0 for column in batch.index.T]
+        if batch.queries is batch.targets:
+            either = np.zeros(max(map(len, used)), np.bool_)
+            for each in used:
+                either[: len(each)] |= each
+            # Each pair of a table of sequences with themselves is computed in one order only.
+            if np.count_nonzero(either) ** 2 <= 2 * np.prod([*map(np.count_nonzero, used)]):
+                used = [either, either]
+        queries, targets = batch.sequences
+        queries = _those(queries, used[0])
+        targets = queries if used[0] is used[1] else _those(targets, used[1])
+        report = progress
+        if progress is not ignore:
+            report = proportion = Proportion(progress)
+            proportion.expect(len(queries.residues) * len(targets.residues), batch.cells)
+        (scores,) = self.scan([ScanTile(queries, targets)], progress=report)
+        rows, columns = (np.cumsum(each) - 1 for each in used)
+        places = (rows * len(targets))[batch.query_index]
+        places += columns[batch.target_index]
+        return scores.take(places)
 
     @cached_property
     def _integers(self) -> Lanes:
@@ -494,6 +522,12 @@ class Lanes(ComputeEngine):
         own = chain(self._buffers.values(), self.targets.buffers)
         used = sum(buffer.size for buffer in chain(own, buffers))
         self.memory_used = max(self.memory_used, used)
+
+
+def _those(sequences: Sequences, used: npt.NDArray[np.bool_]) -> Sequences:
+    """Return the sequences that are used, these themselves if all are."""
+    chosen = np.flatnonzero(used)
+    return sequences if len(chosen) == len(sequences) else sequences.select(chosen)
 
 
 def _tiles_of(batch: Batch) -> Iterator[tuple[npt.NDArray[np.intp], ScanTile]]:

@@ -49,8 +49,6 @@ class Limits:
         tenths of a second, as drivers end a dispatch after 2 s. Usual chains take a quarter.
     large_pair, few_pairs : int
         Cells of a pair, and pairs per query, that are left to `Engine.rest`.
-    pairs_per_query : int
-        From which on each query is computed with all of its targets.
     waste : float
         Of the cells of pairs, so that they are of fewer and larger kinds.
     long_target, in_flight : int
@@ -99,7 +97,6 @@ class Limits:
     cells_elsewhere: int = 2**28
     large_pair: int = 2**22
     few_pairs: int = 16
-    pairs_per_query: int = 256
     waste: float = 1 / 32
     long_target: int = 512
     in_flight: int = 2**13

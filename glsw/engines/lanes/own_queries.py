@@ -23,7 +23,7 @@ from glsw.engines.answers import check_found
 from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.buffers import Bindable, Section
-from glsw.engines.lanes.geometry import INT32, Geometries, Geometry, Limits, rows_of_strips
+from glsw.engines.lanes.geometry import INT32, Geometries, Geometry, rows_of_strips
 from glsw.engines.lanes.jobs import WorkGroups
 from glsw.engines.lanes.rows import ALIGNMENT, as_numbers, with_none
 from glsw.engines.lanes.targets import (
@@ -46,11 +46,6 @@ if TYPE_CHECKING:
     from glsw.engines.lanes.engine import Lanes
 
 _SLOT_BYTES = 16
-
-
-def computes_own_queries(limits: Limits, pairs: int, queries: int) -> bool:
-    """Tell whether hardware computes pairs of so many queries together, without profiles."""
-    return queries > 1 and pairs < limits.pairs_per_query * queries
 
 
 def scores_of_each(

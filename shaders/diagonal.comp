@@ -3,9 +3,13 @@
 // next (Aymone 2022, section IV, The CUDA implementation: a block per couple, a for loop over the
 // anti-diagonals). Where the paper's thread has a cell, an invocation has ROWS x STEP cells. Of
 // the paper's three rolling arrays shared memory holds only the last rows of the current and of the
-// previous anti-diagonal; the rest of the previous one is in registers (lane.h, lane.e), and all
-// that is needed of the previous-previous one (lane.corner). The "conventional" maximum is in
-// best.glsl.
+// previous anti-diagonal (last_rows of sweep.glsl); the rest of the previous one is in registers
+// (lane.h, lane.e), and all that is needed of the previous-previous one (lane.corner).
+//   equation 1, initialization       recurrence.glsl: cell(), border_cell()
+//   Direction matrix, backtracing    directions.glsl: note(), keep(); traceback.comp
+//   atomicMax() of the maximum       to_beat, and best_of_group() in the end
+//   the "conventional" maximum       best.glsl: better(); there is no "pure" version
+// Scores and ends alone are computed by diagonal_leaning.comp where it can.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"

@@ -1,6 +1,6 @@
 #version 430
-// Schedule: that of diagonal.comp, for score and ends alone, by the cells of leaning.glsl: a work group
-// per pair, strip by strip.
+// Schedule: that of diagonal.comp, for score and ends alone, by the cells of leaning.glsl: a work
+// group per pair, strip by strip. The loop over the anti-diagonals is sweep() of tile_sweep.glsl.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"

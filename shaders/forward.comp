@@ -1,8 +1,8 @@
 #version 430
-// Schedule: sums over all local alignments, see glsw/engines/forward.py. As in lanes.comp a chain of
-// CHAIN lanes, which have ROWS rows of a profile each, goes along the columns of a target, STEP of
-// them in a step; one strip in a dispatch. Sums are floats times 2^scale, a scale for each lane: the
-// lowest that keeps the numbers of its rows in range.
+// Schedule: sums over all local alignments, see glsw/engines/forward.py. As in lanes.comp a chain
+// of CHAIN lanes, which have ROWS rows of a profile each, goes along the columns of a target, STEP
+// of them in a step; one strip in a dispatch. Sums are floats times 2^scale, a scale for each lane:
+// the lowest that keeps the numbers of its rows in range.
 layout(local_size_x = WORKGROUP) in;
 
 struct Pair { uint first_block, blocks, first_word, words, border; };
@@ -22,8 +22,8 @@ const float OPEN = 0.016, EXTEND = 0.6, NO_GAP = 0.92;  // of a gap: its beginni
 const int SLACK = 16;  // a scale may be so much higher or lower than it has to be
 const int HANDED = 2 * STEP + 1;
 
-// What the last row of a lane gives to the row below it, in each column: odds of what ends there, so
-// that a pair may follow, and of a gap that goes on.
+// What the last row of a lane gives to the row below it, in each column: odds of what ends there,
+// so that a pair may follow, and of a gap that goes on.
 struct Row { float ended[STEP], gap[STEP]; int scale; };
 
 float power_of_2(int k) { return k < -126 ? 0.0 : intBitsToFloat((min(k, 127) + 127) << 23); }

@@ -4,7 +4,8 @@
 // number, so that a diagonal is a column of pixels, and the quad has no others (figure 7): left of
 // and above (x, y) are x and x - 1 of pass k - 1, and above left is x - 1 of pass k - 2. The loop
 // over passes (figure 10) and the textures that take turns (figure 6) are in
-// glsw/engines/fragment.py. Where the paper has a cell, a fragment computes a tile of ROWS x
+// glsw/engines/fragment.py. quad.vert and this are the programs of figure 3; the textures are the
+// input streams of figure 4. Where the paper has a cell, a fragment computes a tile of ROWS x
 // COLUMNS cells in registers, and stores its last column and its last row: 1 x 1 is the paper.
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"

@@ -1,5 +1,6 @@
 #version 330
-// Query profile: the substitution scores of every letter against TILE query residues, one texel.
+// Query profile: the substitution scores of every letter against TILE query residues, one texel,
+// from the substitution matrix in a texture (Liu et al. 2006, section 5).
 // Pixel x = tile row, y = query * PROFILE_LETTERS + letter. Padding scores `padding`, but costs of
 // gaps are 0 below the query.
 #include "lib/texel.glsl"

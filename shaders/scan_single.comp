@@ -1,8 +1,9 @@
 #version 430
 // Schedule: a row at a time, E by a single-stage prefix maximum over global memory (Scan 2014:
 // "Optimizing Parallel Scan Smith Waterman Algorithm On GPU", section IV). This finishes the row
-// above, computes F and H' (phase 1), and stores the input of phase 2, which scan_step.comp runs:
-// iteration 0 of figure 6, but for - gap_open, which gap_after() takes off at the end.
+// above, computes F and H' (phase 1: begin_column() of row_columns.glsl), and stores the input of
+// phase 2, which scan_step.comp runs: iteration 0 of figure 6, but for - gap_open, which
+// gap_after() takes off at the end.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"

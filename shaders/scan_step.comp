@@ -1,7 +1,8 @@
 #version 430
 // Schedule: a step of the single-stage prefix maximum (Scan 2014, figures 6 and 7): each
 // column looks `reach` columns to the left, twice as far in every step, log2 of n steps for n
-// columns.
+// columns. In the names of figure 7 `values` is d_E, and in iteration I `reach` is 2^(I - 1) and
+// decay(reach) is gap_extend times that; d_H is read and written by scan_single.comp.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"

@@ -17,9 +17,9 @@ layout(local_size_x = WORKGROUP) in;
 uniform int block_diagonal;
 uniform int first_row;  // I of the first work group
 
-// A tile of the map has its borders at nodes: node (i, j) lies behind the i-th residue of the query and
-// the j-th of the target. The borders of each row of tiles are kept together: the last row, then the
-// last column of each tile.
+// A tile of the map has its borders at nodes: node (i, j) lies behind the i-th residue of the query
+// and the j-th of the target. The borders of each row of tiles are kept together: the last row,
+// then the last column of each tile.
 layout(std430, binding = BEST_BINDING) buffer MapTiles { int map_tiles[]; };
 uniform int map_row;  // the first of this part of the table
 uniform int map_columns;
@@ -51,10 +51,10 @@ Best to_reach(int row, int column) {
 }
 
 #ifdef JOIN
-// The reversed pass of a score map: each kept border that it comes to is joined with its own values.
-// A path through a node is one that ends there and one that begins there, which this pass has; of
-// the gap that a path is in at the node each of them has the residue before and the one behind, but
-// the path opens it once.
+// The reversed pass of a score map: each kept border that it comes to is joined with its own
+// values. A path through a node is one that ends there and one that begins there, which this pass
+// has; of the gap that a path is in at the node each of them has the residue before and the one
+// behind, but the path opens it once.
 #ifdef LINEAR
 int through(ivec2 before, ivec2 after, int opening) { return before.x + after.x; }
 

@@ -2,9 +2,9 @@
 // Schedule: sub-tables as in subtable.comp (Sudo et al. 2012, section 6.4), but a dispatch computes
 // all tiles, each with all rows of a dispatch. A tile waits for the sides of the tiles before it,
 // whose places are EMPTY until they are there. A work group has three parts: LANES invocations
-// compute, HELPERS bring the sides that the first lanes need in the next steps, as many pass on what
-// the last lanes left in the step before. No tile needs one that is taken later, so that those which
-// wait do so for tiles that are computed, in whatever order a device starts its work groups.
+// compute, HELPERS bring the sides that the first lanes need in the next steps, as many pass on
+// what the last lanes left in the step before. No tile needs one that is taken later, so that those
+// which wait do so for tiles that are computed, in whatever order a device starts its work groups.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/triples.glsl"
 #include "lib/recurrence3.glsl"

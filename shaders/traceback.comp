@@ -1,9 +1,10 @@
 #version 430
 // Traceback on the GPU, one invocation per pair (Aymone 2022, section IV; Lin et al. 2015, section
-// 1.4): from the end cell along the direction bits; runs of equal moves come back, the last one
-// first. A trace waits above the block of strips whose directions are there, until those of the
-// next block are. TURN: PLACE puts the traces at the best cells, BEGIN is the first dispatch with
-// the directions of a block, CONTINUE one that goes on where a loop ended before the block did.
+// 1.4, figure 2): from the end cell along the direction bits; runs of equal moves come back, the
+// last one first. A trace waits above the block of strips whose directions are there, until those
+// of the next block are. TURN: PLACE puts the traces at the best cells, BEGIN is the first dispatch
+// with the directions of a block, CONTINUE one that goes on where a loop ended before the block
+// did.
 layout(local_size_x = 32) in;
 #include "lib/pair.glsl"
 #include "lib/best.glsl"

@@ -1,7 +1,7 @@
 #version 430
 // Schedule: plain anti-diagonals over global memory, the method that Scan 2014 compares with
-// (section III, figure 5): one dispatch per diagonal, one invocation per cell;
-// three diagonals take turns.
+// (section III, figure 5): one dispatch per diagonal, one invocation per cell, which depends on the
+// cells left, up and corner (figure 4); three diagonals take turns.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"

@@ -1,7 +1,7 @@
-// A cell of a sub-table of DEEP x SIDE x SIDE cells (Sudo et al. 2012, figure 11) from its neighbours,
-// and what is kept of the sub-table: sides for its neighbours, the best cell, directions. Sub-tables
-// are computed plane by plane along i. LINEAR and PACKED may be defined. Needs 1 or 0 for
-// MASKED and DIRECTIONS.
+// A cell of a sub-table of DEEP x SIDE x SIDE cells (Sudo et al. 2012, figure 11) from its
+// neighbours, and what is kept of the sub-table: sides for its neighbours, the best cell,
+// directions. Sub-tables are computed plane by plane along i. LINEAR and PACKED may be defined.
+// Needs 1 or 0 for MASKED and DIRECTIONS.
 #include "lib/triples.glsl"
 #include "lib/recurrence3.glsl"
 #include "lib/directions3.glsl"
@@ -72,8 +72,8 @@ Side side(int h, int x, int y, int z) { return Side(h, x, y, z); }
 ivec4 values(Side s) { return s; }
 #endif
 
-// A cell that lies behind the borders in j and k, or on one of them: then it was made of a side, and
-// there is `none` in place of each X that it does not have and no one asks for.
+// A cell that lies behind the borders in j and k, or on one of them: then it was made of a side,
+// and there is `none` in place of each X that it does not have and no one asks for.
 Cell own_of(Cell c, bool j, bool k, int none) {
     return Cell(c.h, k ? c.ab : none, j ? c.ac : none, c.bc, j && k ? c.a : none, k ? c.b : none,
                 j ? c.c : none);
@@ -203,8 +203,7 @@ void note(inout uint words[WORDS], int number, Moves d, Cell c, int least) {
 }
 
 // An invocation's column of sub-tables, SIDE cells wide along j and k: its letters, the scores of
-// the pairs of b and c.
-// `ahead`: letters of b and of c from the first one on.
+// the pairs of b and c. `ahead`: letters of b and of c from the first one on.
 struct Lane { int j, k, b[SIDE], c[SIDE], bc[SIDE * SIDE]; ivec2 ahead; };
 
 Lane lane_at(Triple triple, int j, int k) {
@@ -232,8 +231,8 @@ RowScores row_scores(Lane lane, int a) {
     return s;
 }
 
-// A cell (x, y, z) of a sub-table from its seven neighbours; notes its directions, and raises `best`
-// to its number if alignments may end in it. `ahead`: letters of a from that of `row` on.
+// A cell (x, y, z) of a sub-table from its seven neighbours; notes its directions, and raises
+// `best` to its number if alignments may end in it. `ahead`: letters of a from that of `row` on.
 Cell next_cell(Lane lane, RowScores row, int ahead, int x, int y, int z, Cell abc, Cell ab, Cell ac,
                Cell bc, Cell a, Cell b, Cell c, inout uint words[WORDS], inout int best) {
     int number = (x * SIDE + y) * SIDE + z;

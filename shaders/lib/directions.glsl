@@ -1,9 +1,9 @@
 // Where H of a cell comes from, and whether the gap that leaves it begins there: 4 bits per cell,
-// also read by traceback.py. A word has the ROWS = 8 cells of one invocation in one column; the words
-// of an anti-diagonal of a strip lie side by side. With ROW_MAJOR (engine scan) the words of the same
-// rows lie side by side. With DIRECTIONS they are written, else note() and keep() do nothing.
-// Needs ROWS and WORKGROUP, with DIRECTIONS recurrence.glsl; STRIP_ROWS, the rows of a strip, may be
-// defined.
+// also read by traceback.py. A word has the ROWS = 8 cells of one invocation in one column; the
+// words of an anti-diagonal of a strip lie side by side. With ROW_MAJOR (engine scan) the words of
+// the same rows lie side by side. With DIRECTIONS they are written, else note() and keep() do
+// nothing. Needs ROWS and WORKGROUP, with DIRECTIONS recurrence.glsl; STRIP_ROWS, the rows of a
+// strip, may be defined.
 const uint STOP = 0u, LEFT = 1u, UP = 2u, DIAGONAL = 3u, SOURCE = 3u, E_CLOSES = 4u, F_CLOSES = 8u;
 
 uint direction_word(int strip, int columns, int lane, int column) {

@@ -1,7 +1,7 @@
 // Gap costs: the first position of a gap costs `gap_open`, each further one `gap_extend`; query
-// letters opposite a gap (F, insertions) have costs of their own, mostly the same. POSITIONAL_GAPS: all
-// costs are those of the row that at_row() was called for last, given as row_costs() of scoring.glsl
-// returns them.
+// letters opposite a gap (F, insertions) have costs of their own, mostly the same. POSITIONAL_GAPS:
+// all costs are those of the row that at_row() was called for last, given as row_costs() of
+// scoring.glsl returns them.
 #ifdef POSITIONAL_GAPS
 int gap_open, gap_extend;
 #define insertion_open gap_open

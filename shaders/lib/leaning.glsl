@@ -1,9 +1,9 @@
-// The sweep for score and ends alone, in fewer operations. E and F, at borders too, are those of the
-// next column and row, and open from x = max(M, E): a gap in one sequence directly behind one in the
-// other costs the same in the other order, so that E need not start from F. Where gaps along the row
-// cost something, no E is the best score, so that x is as good as M to find it. Costs may not depend
-// on the position. CAPPED: no H is above `cap`, x is M, gaps open from H, and of H is the best score;
-// with JOIN no score counts.
+// The sweep for score and ends alone, in fewer operations. E and F, at borders too, are those of
+// the next column and row, and open from x = max(M, E): a gap in one sequence directly behind one
+// in the other costs the same in the other order, so that E need not start from F. Where gaps along
+// the row cost something, no E is the best score, so that x is as good as M to find it. Costs may
+// not depend on the position. CAPPED: no H is above `cap`, x is M, gaps open from H, and of H is
+// the best score; with JOIN no score counts.
 #define LEANING
 #include "lib/sweep.glsl"
 
@@ -39,8 +39,8 @@ int next_cell(out int h, inout int e, inout int f, int m) {
 }
 
 // The scores of the rows of a lane with a letter of the target. With PROFILE, a number of letters,
-// those with each letter are put into shared memory first: four rows are a load then, and lanes side
-// by side never meet in a bank. ROWS is a multiple of 4 then.
+// those with each letter are put into shared memory first: four rows are a load then, and lanes
+// side by side never meet in a bank. ROWS is a multiple of 4 then.
 #ifdef PROFILE
 const int PARTS = ROWS / 4;
 shared ivec4 row_scores[PROFILE * PARTS * WORKGROUP];

@@ -1,6 +1,6 @@
 // The invocations of a work group side by side, numbered by gl_LocalInvocationIndex. GLSL promises
-// neither that they fill subgroups in this order nor that a compiler chose gl_SubgroupSize lanes for
-// them. So with SUBGROUPS, where values are handed on by shuffles, the host first has a program
+// neither that they fill subgroups in this order nor that a compiler chose gl_SubgroupSize lanes
+// for them. So with SUBGROUPS, where values are handed on by shuffles, the host first has a program
 // prove its order, and compiles it without them if it does not (`Programs.program`).
 // Needs TOGETHER: the neighbours that have to be in one subgroup, a power of two.
 int lane() { return int(gl_LocalInvocationIndex); }

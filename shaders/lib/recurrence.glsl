@@ -1,5 +1,7 @@
-// Gotoh's recurrence for local alignment with affine gaps (Liu et al. 2006, section 2; Scan 2014,
-// figure 2; with LINEAR equation 1 of Aymone 2022, whose ins is gap_open and del insertion_open).
+// Gotoh's recurrence for local alignment with affine gaps (Liu et al. 2006, section 2, with alpha =
+// gap_open and beta = gap_extend; Scan 2014, figure 2: Gintro and Gext; Lin et al. 2015, equation
+// 1: Gs + Ge and Ge). With LINEAR it is equation 1 of Aymone 2022, whose ins is gap_open and del
+// insertion_open, and of Sudo et al. 2012, whose gap is -gap_open.
 // Query rows i, target columns j; the equations are written here and in
 // recurrence_column.glsl and leaning.glsl only:
 //   E(i,j) = max(H(i,j-1) - gap_open, E(i,j-1) - gap_extend)      gap along the row

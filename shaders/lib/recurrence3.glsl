@@ -4,7 +4,9 @@
 //   D_t(cell) = s(t) + X_t(p(t))
 //   X_t(cell) = max(H - opens, D_t - extends, D_u - mixed for the two u next to t)
 //   H(cell)   = max(least, s(abc) + H(p(abc)), D_t for all six t)
-// where `least` is 0, or in global alignment that of least_of().
+// where `least` is 0, or in global alignment that of least_of(). In the paper p(abc) is (i-1, j-1,
+// k-1), p(ab) is (i-1, j-1, k), p(a) is (i-1, j, k), and so on; s(abc) is A, all other s are 0, and
+// each column with gaps costs `gap`, here -opens. Its H outside the table, 0, is border_cell().
 // Next to a are ab and ac, next to ab are a and b, and so on; only with sums of pairs, where a gap
 // of one pair continues between them (quasi-natural gap costs, Altschul 1989). With LINEAR gaps X_t
 // is H - opens. As H >= 0, no X inside the table is below -opens, which thus serves as minus

@@ -1,9 +1,10 @@
-// The gap along the row as a prefix maximum (Khajeh-Saeed et al. 2010; Lin et al. 2015, eq. 6 and
-// 7), for schedules that compute a row in several dispatches. With H' = begin().h, all of a row but
-// E, and in place of H, because a gap never opens inside a gap:
+// The gap along the row as a prefix maximum (Khajeh-Saeed et al. 2010; Lin et al. 2015, equations
+// 4, 6 and 7), for schedules that compute a row in several dispatches. With H' = begin().h, all of
+// a row but E, and in place of H, because a gap never opens inside a gap:
 //   P(j) = max over k <= j of H'(k) - (j - k) * gap_extend,     E(j + 1) = P(j) - gap_open
-// The paper's U is H' (equation 3), its Ge gap_extend, and its Gs + Ge gap_open; its equation 5 is
-// finish(). Columns lie side by side, so that invocations read neighbouring words (figure 3).
+// In Lin et al. F is extend_down() (equation 2), U is H' (equation 3), H is finish() (equation 5),
+// Ge is gap_extend, and Gs + Ge gap_open. Columns lie side by side, so that invocations read
+// neighbouring words (their figure 3).
 // As H' >= 0, P >= 0: what has decayed below 0 does not count, and no difference leaves int32.
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"

@@ -3,10 +3,10 @@
 // taken as a whole: the borders score gaps at the left ends, and the last cell is one of the last
 // row or column, behind which only a gap at the right end follows. All values are higher by an
 // origin, so that none on a path is below 1 and the 0 of the recurrence never counts (scoring.py,
-// origin). With POSITIONAL_GAPS end gaps that are not free cost what their rows say, above row 0 what
-// row 0 says; at_cells_of() tells which row the next cells are in, and what is behind it.
-// Needs Pair (of pairs.glsl, or as fragment.frag has it), recurrence.glsl, and with POSITIONAL_GAPS a
-// definition of this: the costs of a row, as row_costs() of scoring.glsl returns them.
+// origin). With POSITIONAL_GAPS end gaps that are not free cost what their rows say, above row 0
+// what row 0 says; at_cells_of() tells which row the next cells are in, and what is behind it.
+// Needs Pair (of pairs.glsl, or as fragment.frag has it), recurrence.glsl, and with POSITIONAL_GAPS
+// a definition of this: the costs of a row, as row_costs() of scoring.glsl returns them.
 #ifdef POSITIONAL_GAPS
 ivec3 costs_of_row(Pair pair, int i);
 int rest;

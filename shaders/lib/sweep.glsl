@@ -1,7 +1,7 @@
 // A strip of WORKGROUP x ROWS rows moves over columns, an anti-diagonal of invocations a step
-// (Aymone 2022, section IV, see diagonal.comp): invocation t, a lane, has ROWS rows, and at step k the
-// STEP columns from first + (k - t) * STEP on. Columns after the last one, which a step computes too,
-// are never read.
+// (Aymone 2022, section IV, see diagonal.comp): invocation t, a lane, has ROWS rows, and at step k
+// the STEP columns from first + (k - t) * STEP on. Columns after the last one, which a step
+// computes too, are never read.
 // Needs, with MASKED, mask.glsl, and definitions of these: H and F of column j above the strip, and
 // where those of columns j to j + STEP - 1 of its last row go. LEANING: leaning.glsl computes the
 // cells; else directions.glsl is needed, and the position of the direction word of column j.
@@ -48,8 +48,8 @@ Lane lane_at_border(Pair pair, int row) {
 }
 
 // In shared memory H and F of the last rows of all lanes on two anti-diagonals, an even and an odd
-// one, and of WORKGROUP steps the row above the strip; letters of the target, of twice as many steps.
-// Small, since NVIDIA's driver gives all work groups of a multiprocessor 48 KiB together.
+// one, and of WORKGROUP steps the row above the strip; letters of the target, of twice as many
+// steps. Small, since NVIDIA's driver gives all work groups of a multiprocessor 48 KiB together.
 const int COLUMNS_AHEAD = WORKGROUP * STEP, LETTER_BITS = 32 / STEP;
 shared ivec2 last_rows[3 * COLUMNS_AHEAD];
 shared int letter_window[2 * WORKGROUP];
@@ -72,7 +72,8 @@ int letter_at(int step, int c) {
 
 int steps_over(int columns) { return (columns + STEP - 1) / STEP; }
 
-// The row above and the letters are loaded WORKGROUP steps before they are needed, by a lane a step.
+// The row above and the letters are loaded WORKGROUP steps before they are needed, by a lane a
+// step.
 struct Ahead {  // on its way from memory
     ivec2 above[STEP];
     uint word[STEP];

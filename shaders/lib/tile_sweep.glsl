@@ -2,8 +2,8 @@
 // PRUNE may be defined; leaning.glsl, where it computes the cells, comes before.
 #include "lib/sweep.glsl"
 
-// Steps begin ... stop - 1 of a sweep over columns first ... end - 1, as in diagonal.comp; `begin` is a
-// multiple of WORKGROUP, and if it is not 0 the lane is as the steps before have left it.
+// Steps begin ... stop - 1 of a sweep over columns first ... end - 1, as in diagonal.comp; `begin`
+// is a multiple of WORKGROUP, and if it is not 0 the lane is as the steps before have left it.
 void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, inout Best best) {
     int t = int(gl_LocalInvocationIndex), steps = steps_over(end - first);
     Ahead ahead = first_ahead(pair, first, end, begin, lane);

@@ -25,10 +25,11 @@ from glsw.engines.lanes.engine import Lanes
 from glsw.engines.tiles import ScanTile
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
-from glsw.scoring.gaps import MODES
+from glsw.scoring.gaps import MODES, Mode
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.items import code_alphabet
 
+CDR3 = Scoring.named("BLOSUM62", 11, 11).in_mode("global")  # of scirpy
 SAMPLE = 3e7  # cells that are judged
 Shape: TypeAlias = tuple[int, int, int]  # how many sequences, the smallest and the largest length
 
@@ -114,6 +115,8 @@ class AllPairs(Workload, called="all-pairs"):
         if self.setup.data and self.setup.size in ("large", "full"):
             real = replace(proteins("E. coli", 4403, 307, 307), made=self._proteome)
             works.append((real, "local"))
+        long = proteins("proteins of 1,000", max(2, count // 2), 1000, 1000)
+        works += [(long, mode) for mode in modes if mode != "local"]
         for kind, mode in works:
             scoring, ways = BLOSUM.in_mode(mode), {"each pair once": True, "two collections": False}
             for text, symmetric in [*ways.items()][0 if scoring.local else 1 :]:
@@ -182,14 +185,20 @@ class ManyPairs(Workload, called="many-pairs"):
                 start = partial(self._start, kind, name)
                 yield Case(name, start, task, device=self.device, metered=True, **fields)
             if low == high:
-                start = partial(self._start, kind, "score_pairs", texts=True)
-                yield Case("score_pairs from texts", start, device=self.device, **fields)
+                for mode in MODES[:2]:
+                    start = partial(self._start, kind, "score_pairs", texts=True, mode=mode)
+                    words = fields | {"scoring": named(BLOSUM.in_mode(mode))}
+                    words["options"] += f", {mode}" * (mode != "local")
+                    yield Case("score_pairs from texts", start, device=self.device, **words)
                 make = partial(lambda kind: Batch.pairwise(*kind.sides), kind)
                 work = Arbitrary(self.setup, BLOSUM, make, **fields)
                 yield from work.rival_cases(self.setup.cores)
 
-    def _start(self, kind: Sides, name: str, seconds: float, texts: bool = False) -> Run:
-        aligner, judged = Aligner(BLOSUM, device=self.device.info.index), kind.judged()
+    def _start(
+        self, kind: Sides, name: str, seconds: float, texts: bool = False, mode: Mode = "local"
+    ) -> Run:
+        scoring = BLOSUM.in_mode(mode)
+        aligner, judged = Aligner(scoring, device=self.device.info.index), kind.judged(scoring)
         sides: Sequence[Any] = kind.sides
         if texts:
             sides = [[BLOSUM.alphabet.decode(each) for each in side] for side in sides]
@@ -218,6 +227,30 @@ class Near(Workload, called="neighbors"):
         fields |= {"count": self.chosen("count"), "device": self.device}
         for name in ("neighbors", "reciprocal_best_hits", "clusters"):
             yield Case(name, partial(self._start, name), task="near", **fields)
+        count = (5 if self.setup.software else 33) * self.chosen("count")
+        fields |= {"scoring": named(CDR3), "sizes": (15, 15), "count": count}
+        start = partial(self._cdr3, count)
+        yield Case("neighbors", start, task="near", options="CDR3, self", **fields)
+
+    def _cdr3(self, count: int, seconds: float) -> Run:
+        """Return the run of scirpy's distances: `self`, global, each letter of a gap the same."""
+        half = generated.drawn(count // 2, 10, 20, 20, seed=5)
+        some = Sequences.concatenated([half, generated.relatives(half, 20)])
+        aligner = Aligner(CDR3, device=self.device.info.index)
+
+        def check(found: Any) -> Check:
+            random, entries = np.random.default_rng(9), found.tocoo()
+            near = random.integers(0, found.nnz, 5000)
+            pairs = random.integers(0, len(some), (2, 5000), np.int32)
+            i, j = np.hstack([pairs, [entries.row[near], entries.col[near]]]).astype(np.int32)
+            three = (judge(CDR3, Batch.indexed(some, some, *both))[1] for both in ((i, i), (j, j)))
+            distance = np.minimum(*three) - judge(CDR3, Batch.indexed(some, some, i, j))[1]
+            found = found.copy()
+            found.data += 1  # else 0 is no entry
+            return compare(found[i, j], np.where(distance <= 10, distance + 1, 0), "parasail")
+
+        run = partial(aligner.neighbors, some, cutoff=10, distance="self")
+        return Run(run, check, len(some.residues) ** 2 // 2)
 
     @cached_property
     def sequences(self) -> Sequences:

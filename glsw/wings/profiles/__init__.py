@@ -1,3 +1,10 @@
 """Queries with scores by position, and searches round by round."""
 
+FORMATS = (
+    "a file written by glsw, PSI-BLAST's ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment "
+    "(Stockholm, Clustal, FASTA with gaps)"
+)
+"""What may be in the file of a profile."""
+INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
+"""The E-value up to which hits become members, of best alignments and of sums."""
 OPTIONS = {"glsw.wings.profiles.options": ("search scoring",)}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.lines import naming
-from glsw.wings.profiles import blast, hmmer, text
+from glsw.wings.profiles import FORMATS, blast, hmmer, text
 from glsw.wings.profiles.alignment import rows_of
 from glsw.wings.profiles.background import Gaps
 from glsw.wings.profiles.text import Parts
@@ -27,10 +27,6 @@ _ALIGNMENTS = (("# STOCKHOLM", "stockholm"), ("CLUSTAL", "clustal"), (">", "fast
 _CONSENSUS = re.compile(r"^ [ \t*:.]*$", re.MULTILINE)
 """A line of Clustal that is not needed, and may be missing; Biopython wants all of them or none."""
 _MOST_OF_A_REASON = 200
-FORMATS = (
-    "a file written by glsw, PSI-BLAST's ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment "
-    "(Stockholm, Clustal, FASTA with gaps)"
-)
 
 
 def read_profile(path: Path, scoring: Scoring | None, gaps: Gaps = "fixed") -> Parts | Any:

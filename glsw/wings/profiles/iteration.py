@@ -25,6 +25,7 @@ from glsw.sequences.lines import located
 from glsw.sequences.named import Many, One
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 from glsw.sequences.tiles import cut
+from glsw.wings.profiles import INCLUSION, SUMS_INCLUSION
 from glsw.wings.profiles.alignment import (
     GAP,
     OUTSIDE,
@@ -39,8 +40,6 @@ from glsw.wings.profiles.profile import Profile
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
-"""The E-value up to which hits become members, of best alignments and of sums."""
 _MAX_EVALUE = 1e6
 _MAX_LETTERS = 2**13  # of the alignments that are one array: they fit a cache
 _MAX_TOGETHER, _MAX_CELLS = 2**18, 2**42  # of queries whose results wait for one another

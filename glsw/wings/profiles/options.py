@@ -20,22 +20,12 @@ from glsw.sequences.database import Database
 from glsw.sequences.query import MaskedError
 from glsw.sequences.records import Record, Records
 from glsw.statistics import Unavailable
-from glsw.wings.profiles.background import Gaps
-from glsw.wings.profiles.files import FORMATS
-from glsw.wings.profiles.iteration import (
-    INCLUSION,
-    SUMS_INCLUSION,
-    Round,
-    inclusion_of,
-    last_results,
-    rounds,
-    together,
-    with_work_of,
-)
-from glsw.wings.profiles.profile import Profile
+from glsw.wings.profiles import FORMATS, INCLUSION, SUMS_INCLUSION
 
 if TYPE_CHECKING:
     from glsw.cli.pairs import Inputs
+    from glsw.wings.profiles.background import Gaps
+    from glsw.wings.profiles.iteration import Round
 
 
 DECIDES = "profile", "iterations", "inclusion", "positional_gaps", "sums"
@@ -112,6 +102,14 @@ def iterated(
     Its cells, seconds and engines are those of all rounds. The total of the bar has all rounds of a
     query until its last one is done.
     """
+    from glsw.wings.profiles.iteration import (
+        inclusion_of,
+        last_results,
+        rounds,
+        together,
+        with_work_of,
+    )
+
     queries, database = given.queries[arguments.skip :], aligner.database(given.targets)
     inclusion = inclusion_of(arguments.inclusion, arguments.sums)
     folder = arguments.profiles and Path(arguments.profiles)
@@ -170,6 +168,8 @@ def _say(queries: Records, counts: Mapping[int, int], converged: int) -> None:
 
 def read_profile(arguments: argparse.Namespace) -> tuple[Scoring, Records]:
     """Return the scoring by position of the profile in the file of the query, and its record."""
+    from glsw.wings.profiles.profile import Profile
+
     gaps = arguments.gapopen is not None or arguments.gapextend is not None
     given = scoring_of(arguments) if asked_for(arguments) or gaps else None
     profile = Profile.read(Path(arguments.query), given, gaps=_gaps(arguments))

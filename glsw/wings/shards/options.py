@@ -12,7 +12,6 @@ from glsw.cli.messages import progress_bar, say
 from glsw.cli.pairs import aligner_for, read_inputs
 from glsw.cli.search import check, preparation, prepare
 from glsw.cli.words import add_rows
-from glsw.wings.shards.verbs import path_of, scan_shard
 
 _FILES = "query", "target", "matrix", "second_track", "second_matrix"
 """The arguments that may name files."""
@@ -50,6 +49,8 @@ def apply(arguments: argparse.Namespace) -> None:
 
 def scan(arguments: argparse.Namespace) -> None:
     """Scan a shard, and write its file into the folder of the output."""
+    from glsw.wings.shards.verbs import path_of, scan_shard
+
     check(arguments)
     if "executor" in arguments:
         raise ValueError("--shard and --cluster cannot be combined")

@@ -32,6 +32,7 @@ ORDER = [
     "_version",
     "caller",
     "cores",
+    "frozen",
     "rank",
     "words",
     "arrays",

@@ -27,7 +27,8 @@ from glsw.engines import ENGINES
 from glsw.output.blast import bits_text, evalue_text
 from glsw.statistics import Fitted, Method, ScoreHistogram, for_search, histogram_for
 from glsw.statistics.ungapped_constants import ROBINSON
-from glsw.wings.profiles.iteration import INCLUSION, inclusion_of, rounds, together
+from glsw.wings.profiles import INCLUSION
+from glsw.wings.profiles.iteration import inclusion_of, rounds, together
 
 Files: TypeAlias = tuple[Path, list[Record], list[Record]]
 """A folder with queries and a database of BLAST's, and their records."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import moderngl
@@ -23,6 +22,7 @@ from glsw.engines.gl import (
     Binding,
     ComputeEngine,
 )
+from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 
 ROWS = Binding("ROWS", gl.ROW_ABOVE.number)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.device.device import DeviceInfo
+from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 
@@ -350,7 +351,7 @@ class Geometries:
         workgroup: int | None = None,
         query_profile: str | None = None,
         subgroups: bool = True,
-        limits: Limits = Limits(),
+        limits: Limits = Limits(),  # noqa: B008
     ) -> None:
         self.limits = limits
         if number == "auto":

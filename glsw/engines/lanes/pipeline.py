@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
@@ -20,6 +19,7 @@ from glsw.engines.lanes.jobs import Job
 from glsw.engines.lanes.rows import Placed, Rows, bounds_of, joined, only, stacked, stacks, together
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.tiles import ScanTile
+from glsw.frozen import dataclass
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.tiles import cut
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from glsw.engines.lanes.geometry import INT32
 from glsw.engines.lanes.pipeline import Pipeline, Round
 from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, Targets
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
+from glsw.frozen import dataclass
 from glsw.scoring.gaps import EndGaps
 from glsw.sequences.encoded import offsets_of
 

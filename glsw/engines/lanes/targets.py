@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import moderngl
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from glsw.engines.gl import Binding, ComputeEngine, numbered
 from glsw.engines.lanes.buffers import Bindable, Buffers
 from glsw.engines.lanes.geometry import Geometry, Limits
+from glsw.frozen import dataclass
 from glsw.sequences.encoded import Sequences, offsets_of
 
 BINDINGS = numbered(

@@ -16,7 +16,7 @@ def main() -> int:
     """Run the command line of the process; return the exit status if Python should end itself."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored
         signal.signal(signal.SIGINT, _end)
-    # NumPy's library starts a thread for each core when it is imported; its products are small here.
+    # NumPy's library starts a thread for each core when it is imported, for large products.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.disable()  # modules are no garbage, which takes a twentieth of their time to find
     from glsw.cli import INTERRUPTED, main

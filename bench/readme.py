@@ -1,4 +1,4 @@
-"""``bench readme``: tables of README.md and of other pages, and a picture, from bench/results."""
+"""``bench readme``: tables of README.md and of other pages, from bench/results."""
 
 import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 from bench import Parser, data, roofline
 from bench.compare import matches
 from bench.compilers import rows as compiled, table as compilers
-from bench.report import COLOURS, MARK
+from bench.report import MARK
 from bench.row import File, Row, older, rate_of, seconds_of, state
 from bench.table import gcups, head, markdown, number, percent, seconds, size_text, where
 from bench.work.accuracy import CURVE, ERRORS, FIRST
@@ -36,19 +36,6 @@ LEGEND = {
     BY_HAND: "measured by hand, not in this run: see `source` of its row",
 }
 DEVICES: Mapping[str, str] = TABLES["devices"]
-_DRAWN = {
-    "glsw sums, 3 rounds": ("-", COLOURS[0], 4),
-    "jackhmmer, 3 rounds": ("-", COLOURS[1], 4),
-    "jackhmmer 0.005, 3 rounds": ("--", COLOURS[1], -4),
-    "glsw, 3 rounds": ("--", COLOURS[0], -4),
-    "psiblast, 3 rounds": ("-", COLOURS[2], 4),
-    "blastp, 1 round": (":", COLOURS[2], 0),
-}
-"""Lines of the figure: style, colour, and by how many points the name is raised."""
-_MESSAGE = (
-    "Three rounds of glsw with --sums find about as many relatives as jackhmmer,\n"
-    "and more than psiblast and blastp"
-)
 
 
 @cache
@@ -230,27 +217,6 @@ def shares_of(rows: Iterable[Row]) -> dict[str, dict[tuple[str, str], float]]:
     return found
 
 
-def draw(shares: Mapping[str, Mapping[tuple[str, str], float]], path: Path) -> None:
-    """Draw a line for each program of `_DRAWN`, with its name at its end."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 5.2), layout="constrained")
-    axes = figure.add_subplot()
-    for name, (style, colour, raised) in _DRAWN.items():
-        found = shares[name]
-        points = [(x, 100 * found[y]) for x, y in zip(ERRORS, CURVE, strict=True) if y in found]
-        axes.plot(*zip(*points, strict=True), style, linewidth=2, color=colour)
-        words: Any = {"color": colour, "va": "center", "textcoords": "offset points"}
-        axes.annotate(name, points[-1], (6, raised), annotation_clip=False, **words)
-    axes.set_title(_MESSAGE, loc="left", fontsize=11)
-    axes.set(xscale="log", xlim=(ERRORS[0], ERRORS[-1]), ylim=(0, None))
-    axes.set_xlabel("errors (pairs of different folds) per query")
-    axes.set_ylabel("pairs of the same superfamily found, %")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=120, metadata={"Software": None})
-
-
 def made() -> dict[str, str]:
     """Return what stands between the two marks, by file."""
     intro = (
@@ -286,6 +252,4 @@ def main(argv: Sequence[str]) -> int:
         elif new != text:
             print(f"bench readme: {name} differs: make readme-tables", file=sys.stderr)
             status = 1
-    if not arguments.check:
-        draw(shares_of(load("llvmpipe")), ROOT / "docs" / "figures" / "sensitivity.png")
     return status

@@ -1,4 +1,4 @@
-"""Figures as SVG: of ENGINES.md, the order in which each engine visits the cells; of STATISTICS.md.
+"""Figures as SVG: in which order engines visit the cells (ENGINES.md); rows of the benchmark.
 
 python docs/figures.py          # writes docs/figures/*.svg
 python docs/figures.py --check  # exit status 1 if they are others
@@ -71,6 +71,20 @@ class Figure:
         self.parts.append(
             f'<polygon points="{at}" fill="{fill}" stroke="{INK}" stroke-width=".8"/>'
         )
+
+    def line(self, points: Sequence[tuple[float, float]], colour: str, dashes: str = "") -> None:
+        """Draw the line of a chart."""
+        at = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+        self.parts.append(
+            f'<polyline points="{at}" fill="none" stroke="{colour}" stroke-width="2.2"{dashed}/>'
+        )
+
+    def tick(self, left: float, right: float, y: float, text: str, colour: str = GREY) -> None:
+        """Draw a line of a chart's grid, with its value."""
+        shape = f'<line x1="{left}" x2="{right}" y1="{y:g}" y2="{y:g}" stroke="'
+        self.parts.append(f'{shape}{colour}"/>')
+        self.text(left - 8, y + 4.5, text, "end")
 
     def table(
         self,
@@ -404,22 +418,14 @@ def calibration() -> Figure:
         return left + across * (right - left), bottom - rate / 2.5 * (bottom - top)
 
     for tick in (0, 0.5, 1, 1.5, 2, 2.5):
-        y = place(1, tick)[1]
-        shape = f'<line x1="{left}" x2="{right}" y1="{y:g}" y2="{y:g}" stroke="'
-        figure.parts.append(f'{shape}{INK if tick == 1 else GREY}"/>')
-        figure.text(left - 8, y + 4.5, f"{tick:g}", "end")
+        figure.tick(left, right, place(1, tick)[1], f"{tick:g}", INK if tick == 1 else GREY)
     for evalue in (0.03, 0.1, 0.3, 1, 3, 10):
         figure.text(place(evalue, 0)[0], bottom + 20, f"{evalue:g}", "middle")
     figure.text((left + right) / 2, bottom + 40, "hits with at most this E-value", "middle")
     figure.text(left, top - 6, "observed / expected")
     for (kind, method), line in lines.items():
         points = [place(*point) for point in line]
-        dashes = "" if method == "fit" else ' stroke-dasharray="6 4"'
-        shape = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        figure.parts.append(
-            f'<polyline points="{shape}" fill="none" stroke="{colours[kind]}" '
-            f'stroke-width="2.2"{dashes}/>'
-        )
+        figure.line(points, colours[kind], "" if method == "fit" else "6 4")
         figure.parts += [
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colours[kind]}"/>' for x, y in points
         ]
@@ -440,6 +446,44 @@ def calibration() -> Figure:
     return figure
 
 
+def sensitivity() -> Figure:
+    """Draw which share of related domains programs find, by errors, from rows `sensitivity`."""
+    drawn = {
+        "glsw sums, 3 rounds": (DARK, "", -7),
+        "jackhmmer 0.005, 3 rounds": (RED, "6 4", 4),
+        "jackhmmer, 3 rounds": (RED, "", 0),
+        "glsw, 3 rounds": (DARK, "6 4", 8),
+        "psiblast, 3 rounds": ("#009e73", "", 0),
+        "blastp, 1 round": ("#009e73", "2 3", 0),
+    }
+    lines: dict[str, list[tuple[float, float]]] = {name: [] for name in drawn}
+    for row in map(json.loads, ROWS.read_text(encoding="utf-8").splitlines()):
+        if (row.get("task"), row.get("program") in drawn) == ("pairs", True):
+            lines[row["program"]].append((float(row["options"].split()[0]), row["rate"]))
+    figure = Figure(760, 420, "Related domains found, by errors per query")
+    figure.text(
+        20, 28, "Three rounds of glsw with --sums find about as many relatives as jackhmmer,"
+    )
+    figure.text(20, 46, "and more than psiblast and blastp")
+    left, right, top, bottom = 60, 540, 84, 370
+
+    def place(errors: float, rate: float) -> tuple[float, float]:
+        across = (math.log10(errors) + 3) / 4
+        return left + across * (right - left), bottom - rate / 0.21 * (bottom - top)
+
+    for tick in (0, 5, 10, 15, 20):
+        figure.tick(left, right, place(1, tick / 100)[1], f"{tick}")
+    for errors in (0.001, 0.01, 0.1, 1, 10):
+        figure.text(place(errors, 0)[0], bottom + 20, f"{errors:g}", "middle")
+    figure.text((left + right) / 2, bottom + 40, "errors (different folds) per query", "middle")
+    figure.text(left, top - 6, "pairs of the same superfamily found, %")
+    for name, (colour, dashes, lower) in drawn.items():
+        points = [place(*point) for point in lines[name]]
+        figure.line(points, colour, dashes)
+        figure.text(right + 8, points[-1][1] + 4.5 + lower, name, colour=colour)
+    return figure
+
+
 FIGURES = (
     dependencies,
     fragment,
@@ -452,6 +496,7 @@ FIGURES = (
     windows,
     subtable,
     calibration,
+    sensitivity,
 )
 
 

@@ -189,7 +189,7 @@ def test_the_papers_are_decided(page):
 
 
 def test_drifted_tables_are_found(tmp_path, monkeypatch, capsys):
-    (tmp_path / "docs" / "figures").mkdir(parents=True)
+    (tmp_path / "docs").mkdir()
     (tmp_path / "bench").mkdir()
     for name in readme.made():
         text = (readme.ROOT / name).read_text(encoding="utf-8")
@@ -203,7 +203,6 @@ def test_drifted_tables_are_found(tmp_path, monkeypatch, capsys):
     assert "make readme-tables" in capsys.readouterr().err
     assert __main__.main(["readme"]) == 0
     assert page.read_text(encoding="utf-8") == text
-    assert (tmp_path / "docs" / "figures" / "sensitivity.png").stat().st_size > 10_000
     (tmp_path / "README.md").write_text("nothing\n")
     assert __main__.main(["readme"]) == 2
 

@@ -24,8 +24,8 @@ what the unit is of that of the rows; ``workloads``, with lines for ``places``, 
 
 ``headlines``, what an H100 does, or the device of ``file``: the text, our rows and how they are
 shown, the rows of other programs. ``rows`` are fields that all of them have. Of rows whose
-``options`` are null, single queries, the sum is shown. ``journeys`` are whole commands, by the
-options of their rows. Those with ``first``, their text there, are on the first page.
+``options`` are null, single queries, the sum is shown. Those with ``first``, their text there, are
+on the first page.
 
 ``bounds`` are GPUs, their relatives among the compilers, their 32-bit lanes and boost clocks in
 GHz.
@@ -53,14 +53,6 @@ def headlines() -> Iterator[str]:
     """Yield the lines of the table of what an H100 does."""
     yield "| task | GCUPS, H100 | other programs on that machine |\n|---|---|---|"
     for each in TABLES["headlines"]:
-        for name, text in each.get("journeys", {}).items():
-            for row in _found({"workload": "journeys", "program": "glsw", "options": name}):
-                time = f"{seconds(seconds_of(row))}{_mark(row)}"
-                time = f"{gcups(_rate(row))} ({time})" if _rate(row) else time
-                same = {"workload": "journeys", "task": "command", "options": name}
-                rivals = _found({**same, "ours": False})
-                told = [f"{each['program']} {seconds(seconds_of(each))}" for each in rivals]
-                yield markdown(f"`glsw search`, the whole command: {text}", time, ", ".join(told))
         if shown := _ours(each):
             others = (place + ", ".join(names) for place, (_, names) in _others(each).items())
             yield markdown(each["text"], "; ".join(shown), "; ".join(others))
@@ -100,12 +92,19 @@ def _ours(each: Mapping[str, Any]) -> list[str]:
 
 
 def _others(each: Mapping[str, Any]) -> dict[str, tuple[float, list[str]]]:
-    """Return the highest rate in each place, such as "one core: ", and those of each program."""
+    """Return the highest rate in each place, such as "one core: ", and those of each program.
+
+    Of commands, which may have no rate, the seconds are shown.
+    """
     if "others" not in each:
         return {}
     others = _found(each["rows"] | each["others"], each.get("file", "h100"))
     others.sort(key=lambda row: (row.get("cores") or 0, -_rate(row)))
     groups: dict[str, dict[str, Row]] = {}
+
+    def told(row: Row) -> str:
+        return seconds(seconds_of(row)) if row["task"] == "command" else gcups(_rate(row))
+
     for row in others:
         cores, name = row.get("cores"), row["program"].partition(" sw")[0]
         place = "" if not cores else "one core: " if cores == 1 else f"{cores} cores: "
@@ -113,7 +112,7 @@ def _others(each: Mapping[str, Any]) -> dict[str, tuple[float, list[str]]]:
     return {
         place: (
             max(map(_rate, best.values())),
-            [f"{name} {gcups(_rate(row))}{_mark(row)}" for name, row in best.items()],
+            [f"{name} {told(row)}{_mark(row)}" for name, row in best.items()],
         )
         for place, best in groups.items()
     }

@@ -337,6 +337,12 @@ def _decision(found: compare.Decision, column: Column) -> Cell:
     return Cell(shown + Markup("<small>{}</small>").format(Markup(" ").join(links)) * bool(links))
 
 
+def _rank(file: File) -> int:
+    """Return the place of a file: hardware first, what has no device last."""
+    device = file.header["device"]
+    return int(device["software"]) if device else 2
+
+
 def main(argv: Sequence[str]) -> int:
     """Write the page, and the files beside it; return 0."""
     parser = Parser(" report", "Write a page of files.")
@@ -347,7 +353,7 @@ def main(argv: Sequence[str]) -> int:
     add("--site", action="store_true", help=about)
     arguments = parser.parse_args(argv)
     paths, more = arguments.files or check.results(), dict[str, Table]()
-    files = [File.read(path) for path in paths]
+    files = sorted(map(File.read, paths), key=_rank)
     if arguments.site:
         rows, paths = compiled.Rows.read(), [*paths, compiled.RESULTS]
         bounds = compilers.bounds(rows, data("readme.json")["bounds"])

@@ -68,7 +68,7 @@ void main() {
         Edge edge = edge_of(rows, columns);
         for (int r = 0; r < ROWS; ++r) {
             h[r] = bits(left_of(rows, r));
-            e[r] = bits(left_of(rows, r) - costs.open);
+            e[r] = bits(left_of(rows, r) - open_at(costs, r));
         }
         corner = bits(left_of(rows, -1));
         Bits ends[STEP];
@@ -87,7 +87,7 @@ void main() {
             for (int c = 0; c < STEP; ++c) {
                 scores[c] = scores_of(letters_in(word, c));
 #ifdef GLOBAL_MODE
-                above[c] = above_lane(edge, above[c], costs.open);
+                above[c] = above_lane(edge, above[c], open_at(costs, 0));
 #else
                 above[c] = of_same_query(above[c]);
 #endif

@@ -53,8 +53,7 @@ class Capabilities:
     modes : tuple of str
         ``"local"``, ``"global"``, ``"semiglobal"``.
     simple_ends : bool
-        Whether end gap costs are limited, see `EndGaps.at_most`, to sequences of one track and to
-        gaps that cost the same at all positions.
+        Whether end gap costs are limited, see `EndGaps.at_most`, to sequences of one track.
     masks : bool
         Whether pairs of residues may be forbidden, in local alignments.
     separate_gaps : bool
@@ -91,8 +90,8 @@ class Capabilities:
         if scoring.gaps and not self.positional_gaps:
             return False
         if scoring.end_gaps and self.simple_ends:
-            simple = scoring.end_gaps.at_most(scoring.insertion, scoring.deletion)
-            if not simple or scoring.gaps or isinstance(scoring, TwoTrackScoring):
+            simple = scoring.end_gaps.at_most(*scoring.largest_costs)
+            if not simple or isinstance(scoring, TwoTrackScoring):
                 return False
         return (scoring.local or len(self.modes) > 1) and (
             self.separate_gaps or not scoring.separate

@@ -234,7 +234,8 @@ def best_of_prefixes(scoring: Scoring, work: Work, longest_query: int) -> npt.ND
     queries = np.repeat(np.stack(work.queries)[:, None, :longest_query], count, axis=1)
     both = np.broadcast_to(targets, (2, *targets.shape))
     if scoring.end_gaps:
-        return _end_to_end(scoring, [row.h for row in rows(queries, both, scoring)], lengths)
+        tables = [row.h for row in rows(queries, both, scoring)]
+        return _end_to_end(scoring, queries[:, :1], tables, lengths)
     scores = [
         np.where(inside, row.aligned, 0).max(axis=-1).clip(0)
         for row in rows(queries, both, scoring)
@@ -243,17 +244,27 @@ def best_of_prefixes(scoring: Scoring, work: Work, longest_query: int) -> npt.ND
 
 
 def _end_to_end(
-    scoring: Scoring, tables: list[npt.NDArray[np.int64]], lengths: npt.NDArray[np.intp]
+    scoring: Scoring,
+    queries: npt.NDArray[np.integer],
+    tables: list[npt.NDArray[np.int64]],
+    lengths: npt.NDArray[np.intp],
 ) -> npt.NDArray[np.int64]:
-    """Return the same of global or semi-global scores, given H of each row."""
-    assert scoring.end_gaps
-    behind, m = scoring.end_gaps.behind, len(tables) - 1
+    """Return the same of global or semi-global scores, given the queries and H of each row."""
+    m, codes = len(tables) - 1, queries.ravel()
+    first = m * np.arange(len(queries))[:, None, None]
     last = np.stack([table[:, np.arange(len(lengths)), lengths] for table in tables], axis=1)
     columns = lengths[:, None] - np.arange(tables[0].shape[-1])
-    gaps = np.where(columns < 0, -(2**40), behind(0, np.maximum(columns, 0)))
-    found = np.stack([(table + gaps).max(axis=-1) for table in tables], axis=1)
+    found = np.empty_like(last)
+    for i, table in enumerate(tables):
+        ends = scoring.ends_of(codes, first, np.array(i))
+        assert ends
+        gaps = np.where(columns < 0, -(2**40), ends.behind(0, np.maximum(columns, 0)))
+        found[:, i] = (table + gaps).max(axis=-1)
     for i in range(m + 1):
-        rest = behind(np.arange(m + 1 - i), 0)[:, None]
+        prefixes = np.arange(i, m + 1)[:, None]
+        ends = scoring.ends_of(codes, first, prefixes)
+        assert ends
+        rest = ends.behind(prefixes - i, 0)
         np.maximum(found[:, i:], last[:, i : i + 1] + rest, out=found[:, i:])
     return found
 

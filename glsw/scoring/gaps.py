@@ -307,6 +307,12 @@ class PositionalEndGaps:
         cost = cost + self._added(self._behind - 1, columns) * (self._ends.right_deletion != FREE)
         return -cost
 
+    def alone(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> _Numbers:
+        """Return the scores of these numbers of letters that are all opposite gaps."""
+        query_first = self.left(rows) + self.behind(0, columns)
+        target_first = self.above(columns) + self.behind(rows, 0)
+        return np.where(query_first > target_first, query_first, target_first)
+
 
 def checked_cost(name: str, value: object) -> float:
     """Return a gap cost from 0 to `MAX_UNITS` as float."""

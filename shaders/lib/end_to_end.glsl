@@ -10,11 +10,30 @@
 // letters: along the diagonal a letter of the query is put behind its end there, and nothing gains.
 // So the best end of an alignment that leaves letters of the query behind is in the last column of
 // the step, or in the last row. For the scores of no letter see `with_none` of rows.py.
+//
+// POSITIONAL_GAPS: lanes have H itself, in integers. Rows of no letter have the gap costs of the first
+// letter, so that E there is H of row -1. The profile has H left of each row. In place of what it
+// tells of a second query it has H left of the row above the lane, and the costs of row -1.
 // Needs best_scores.
 #include "lib/query_profile.glsl"
 #include "lib/recurrence_column.glsl"
 
+#ifdef POSITIONAL_GAPS
+const int RAISED = 0;
+ivec2 left_deletion;
+uniform ivec2 right_insertion, right_deletion;  // FREE, or what the costs of no row exceed
+#define up_to max
+
+Number open_at(Costs costs, int r) {
+    costs_at_row(costs, r);
+    return costs.open;
+}
+#else
+#define RAISED gap_extend
+#define up_to min
+#define open_at(costs, r) costs.open
 uniform ivec2 left_insertion, left_deletion, right_insertion, right_deletion;  // open, extend
+#endif
 uniform int ends_in_any_row;  // 1 where gaps behind the last column cost less than those inside
 const int TOO_HIGH = 1 << 30;
 
@@ -27,18 +46,26 @@ int origin() {
 }
 
 int above_of(int j) {
-    return origin() + gap_extend - left_deletion.x + j * (gap_extend - left_deletion.y);
-}
-
-int left_of(int i) {
-    if (i < -1) return above_of(-1);  // so that the next one is above_of(0)
-    return origin() + (i + 1) * gap_extend - gap_cost(left_insertion, i + 1);
+    return origin() + RAISED - left_deletion.x + j * (RAISED - left_deletion.y);
 }
 
 // H left of row r of a lane.
+#ifdef POSITIONAL_GAPS
+Number left_of(RowsOfLane rows, int r) {
+    if (r < 0) return rows.place[1];
+    int place = lane_in_chain() + (LETTERS - 4) * STRIDE + r / 4 * CHAIN;
+    return int(query_profile_at(0, HEADS + place)[r % 4]);
+}
+#else
+int left_of(int i) {
+    if (i < -1) return above_of(-1);  // so that the next one is above_of(0)
+    return origin() + (i + 1) * RAISED - gap_cost(left_insertion, i + 1);
+}
+
 Number left_of(RowsOfLane rows, int r) {
     return number(left_of(rows.first[0] + r), left_of(rows.first[1] + r));
 }
+#endif
 
 ivec2 lengths_of(Columns columns) {
     return ivec2(columns.lengths[0], columns.lengths[TARGETS - 1]);
@@ -50,7 +77,10 @@ struct Edge { Bits above, slope, last, before, gap; };
 
 Edge edge_of(RowsOfLane rows, Columns columns) {
     ivec2 n = lengths_of(columns);
-    int slope = gap_extend - left_deletion.y;
+#ifdef POSITIONAL_GAPS
+    left_deletion = ivec2(rows.first[1], rows.letters[1]);
+#endif
+    int slope = RAISED - left_deletion.y;
     return Edge(bits(number(above_of(0), above_of(0))),
                 bits(number(slope, slope)),
                 bits(number(above_of(n.x - 1), above_of(n.y - 1))),
@@ -61,7 +91,7 @@ Edge edge_of(RowsOfLane rows, Columns columns) {
 // What is above a lane in the next column: the row before, or the border where its query begins.
 Border above_lane(inout Edge edge, Border above, Number open) {
     Number h = from_bits(edge.above);
-    edge.above = bits(min(h + from_bits(edge.slope), from_bits(edge.last)));
+    edge.above = bits(up_to(h + from_bits(edge.slope), from_bits(edge.last)));
     Border border = Border(bits(h), bits(h - open));
     return Border(above.h & going_on | border.h & ~going_on,
                   above.f & going_on | border.f & ~going_on);
@@ -69,7 +99,7 @@ Border above_lane(inout Edge edge, Border above, Number open) {
 
 // H of the last row of a lane, or of a gap behind it, in the next column.
 Bits ends_in_last_row(inout Edge edge, Border below) {
-    int open = right_deletion.x - gap_extend, extend = right_deletion.y - gap_extend;
+    int open = right_deletion.x - RAISED, extend = right_deletion.y - RAISED;
     Number gap = from_bits(edge.gap) - number(extend, extend);
     gap = max(gap, from_bits(edge.before) - number(open, open));
     edge.gap = bits(gap);
@@ -90,7 +120,7 @@ void end_targets(int slot, int k, Columns columns, RowsOfLane rows, Bits h[ROWS]
             int here = value(from_bits(h[r]), x), rest = m - 1 - first - r;
             top = max(top, here);
             if (ends_in_any_row == 1 && rest < m)
-                best = max(best, here + rest * gap_extend - gap_cost(right_insertion, rest));
+                best = max(best, here + rest * RAISED - gap_cost(right_insertion, rest));
         }
         int end = NO_SCORE;
         for (int c = 0; c < STEP; ++c) {
@@ -100,7 +130,7 @@ void end_targets(int slot, int k, Columns columns, RowsOfLane rows, Bits h[ROWS]
         }
         bool lasts = first + ROWS == m;
         if (lasts) best = max(best, end);
-        best -= origin() + (m + n[x]) * gap_extend;
+        best -= origin() + (m + n[x]) * RAISED;
         int gaps = -gap_cost(left_deletion, n[x]) - gap_cost(right_insertion, m);
         if (lasts) best = max(best, gaps);
         bool too_high = false;

@@ -2,8 +2,8 @@
 // least 0 here, as F may be, which changes no H. x is M, or max(M, E); the best of either is the best
 // local score. Floats, and with GLOBAL_MODE all numbers, open gaps from x, not from H: a gap in one
 // sequence directly behind one in the other costs the same in the other order, so that E need not
-// start from F. This shortens the longest chain of operations. Needs, with POSITIONAL_GAPS,
-// query_profile.glsl and NUMBER 0.
+// start from F. This shortens the longest chain of operations. With costs by position the
+// order does make a difference. Needs, with POSITIONAL_GAPS, query_profile.glsl and NUMBER 0.
 #include "lib/number.glsl"
 #include "lib/gap_costs.glsl"
 
@@ -35,7 +35,7 @@ void costs_at_row(out Costs costs, int r) {
 #define costs_at_row(costs, r)
 #endif
 
-#if NUMBER == 0 && !defined(GLOBAL_MODE)
+#if NUMBER == 0 && (!defined(GLOBAL_MODE) || defined(POSITIONAL_GAPS))
 Number aligned(Number m, Number e) { return m; }
 
 Number highest(Number x, Number e, Number f) { return max(max(x, e), f); }

@@ -3,6 +3,9 @@
 tests/wings/profiles/test_profile_gaps.py judges the reference, and engines, by the definition.
 """
 
+import dataclasses
+from itertools import product
+
 import cases
 import numpy as np
 import pytest
@@ -22,7 +25,14 @@ from cases import (
 from subtests import with_subtests
 
 from glsw.engines import ENGINES
+from glsw.engines.auto import engine_of
 from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.trial import passes, trial_of
+from glsw.engines.proof import Proofs
+from glsw.engines.reference import Reference
+from glsw.engines.tiles import BoundedTile, Passing, ScanTile
+from glsw.scoring.gaps import FREE, EndGaps
+from glsw.sequences.encoded import Sequences
 
 SCORING = GAP_CASES["profiles, gaps by position"].scoring
 ABLE = [each for each in cases.configurations() if takes(each, SCORING)]
@@ -113,7 +123,62 @@ def test_lanes_with_the_layouts_of_hardware(options, device):
     assert engine.scores(case.batch).tolist() == case.expected.score.tolist()
 
 
-@pytest.mark.parametrize("name", ["diagonal", "blocked", "fragment", "auto"])
+COSTS = {  # by position, of so many: to extend a gap, and how much more to open one
+    "small": lambda rng, count: (rng.integers(0, 3, count), rng.integers(0, 12, count)),
+    "linear": lambda rng, count: (rng.integers(0, 9, count), np.zeros(count, int)),
+    "large": lambda rng, count: (rng.integers(0, 9 * 10**5, count), rng.choice([0, 10**5], count)),
+}
+LENGTHS = 0, 1, 2, 15, 16, 17, 33, 64, 150, 3, 70
+"""Of queries: rows of a strip of two lanes are 16, and those after the first 3 share lanes."""
+
+
+def tile_of(costs):
+    """Return queries and targets, each with each, some of them related, and their scoring."""
+    rng = np.random.default_rng(21)
+    count, base = sum(LENGTHS), cases.CASES["BLOSUM62 12 1"].scoring
+    letters = rng.integers(0, 20, count)
+    extends, more = COSTS[costs](rng, count)
+    gaps = cases.PositionalGaps(extends + more, extends)
+    scoring = cases.PositionalScoring.of(base.matrix[letters], base, gaps)
+    begin = np.cumsum(LENGTHS) - LENGTHS
+    queries = [np.arange(i, i + m, dtype=np.uint16) for i, m in zip(begin, LENGTHS, strict=True)]
+    targets = [rng.integers(0, 20, n).astype(np.uint8) for n in (0, 1, 2, 7, 40)]
+    for i, m in zip(begin[-5:].tolist(), LENGTHS[-5:], strict=True):
+        like = np.where(rng.random(m) < 0.8, letters[i : i + m], 0).astype(np.uint8)
+        targets += [like, np.concatenate([like[: m // 3], like[m // 2 :], targets[4]])]
+    return scoring, ScanTile(Sequences.of(queries), Sequences.of(targets))
+
+
+@pytest.mark.parametrize("costs", COSTS)
+@with_subtests("free", product((False, True), repeat=4))
+def test_lanes_with_each_kind_of_free_ends(device, costs, free):
+    """As matrices and as pairs that pass; of many strips, and of queries one behind another."""
+    able(device, COMPUTE)
+    scoring, tile = tile_of(costs)
+    ends = (FREE if each else scoring.largest_costs[0] for each in free)
+    scoring = dataclasses.replace(scoring, end_gaps=EndGaps(*ends))
+    (expected,) = Reference(scoring).scan([tile])
+    for options in ({}, {"rows": 8, "chain": 2, "workgroup": 4}, {"number": "f32", "chain": 1}):
+        (found,) = Lanes(scoring, standing_in(device), **options).scan([tile])
+        assert found.tolist() == expected.tolist()
+    bounds = [np.full(len(each), np.median(expected), np.int32) for each in vars(tile).values()]
+    bounded = BoundedTile(tile.queries, tile.targets, *bounds)
+    (passing,) = Lanes(scoring, device).passing([bounded])
+    assert all(map(np.array_equal, passing, Passing.of(bounded, expected)))
+
+
+@with_subtests("mode, free", [("global", "both"), ("semiglobal", "query")])
+def test_lanes_prove_their_programs(device, mode, free):
+    able(device, COMPUTE)
+    scoring = tile_of("small")[0].in_mode(mode, free=free)
+    for each in (device, standing_in(device)):
+        engine = Lanes(scoring, each)
+        assert passes(Proofs(each), engine)
+        for geometry in (engine.geometries.of(60), engine.geometries.of(900)):
+            assert trial_of(Proofs(each), engine, geometry)
+
+
+@pytest.mark.parametrize("name", ["diagonal", "blocked", "fragment", "lanes", "auto"])
 def test_end_gaps_whose_sums_leave_32_bits(name, device):
     """Costs near the largest, of many positions: each end gap fits, the sum of all does not."""
     able(device, name)
@@ -131,7 +196,7 @@ def test_end_gaps_whose_sums_leave_32_bits(name, device):
     batch = cases.Batch.pairwise(queries, targets)
     for mode, free in (("global", "both"), ("semiglobal", "query"), ("semiglobal", "target")):
         case = cases.Case("sums", scoring.in_mode(mode, free=free), batch)
-        engine = ENGINES[name](case.scoring, device)
+        engine = engine_of(ENGINES[name], case.scoring, device)
         judge(engine, case)
         if name in ("diagonal", "blocked"):
             judge_paths(engine, case)

@@ -184,7 +184,8 @@ class Lanes(ComputeEngine):
         self.wrong_from = limits.floats
         if ends := scoring.end_gaps:
             self.wrong_from = TOO_HIGH
-            self._uniforms["ends_in_any_row"] = int(ends.right_insertion != scoring.insertion)
+            insertion, _ = scoring.largest_costs
+            self._uniforms["ends_in_any_row"] = int(ends.right_insertion != insertion)
         self.geometries = Geometries(
             scoring,
             self.device.info,

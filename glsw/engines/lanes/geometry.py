@@ -291,11 +291,12 @@ class Geometry:
 def profile_letters(scoring: Scoring) -> int:
     """Return the letters of a query profile: of two tracks those of the one and of the other.
 
-    Gap costs by position take the place of `COST_LETTERS` letters more.
+    Gap costs by position take the place of `COST_LETTERS` letters more, and from end to end H left
+    of the rows that of another.
     """
     if isinstance(scoring, TwoTrackScoring):
         return len(scoring.first.matrix) + len(scoring.weighted)
-    return len(scoring.alphabet) + (COST_LETTERS if scoring.gaps else 0)
+    return len(scoring.alphabet) + (COST_LETTERS + (not scoring.local) if scoring.gaps else 0)
 
 
 ROW_CHOICES = (8, 12, 16, 20, 24, 28, 32)  # with more, compilers do not unroll the loops

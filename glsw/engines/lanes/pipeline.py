@@ -283,11 +283,12 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
 
         Where a pair is computed in one order only, the other one has less than any score.
         """
-        m, n = tile.queries.lengths, tile.targets.lengths
-        found, ends = np.empty((len(m), len(n)), np.int32), self._engine.scoring.end_gaps
+        m, n, ends_of = tile.queries.lengths, tile.targets.lengths, self._engine.scoring.ends_of
+        found, residues = np.empty((len(m), len(n)), np.int32), tile.queries.residues
+        ends, of_empty = ends_of(residues, tile.queries.offsets[:-1], m), ends_of(residues[:0])
         if self.halved(tile.queries, tile.targets):
             found[:] = _NO_SCORE if ends else 0
-        found[m == 0] = ends.alone(0, n) if ends else 0
+        found[m == 0] = of_empty.alone(0, n) if of_empty else 0
         found[:, n == 0] = ends.alone(m, 0)[:, None] if ends else 0
         return found
 

@@ -343,9 +343,43 @@ def query_profile(
     for letter, scores in enumerate(stored.T):
         table[:, letter, : order.shape[1]] = scores.take(order)
     if gaps := scoring.gaps:
+        if geometry.end_to_end:
+            each = _with_borders(words, table, each, queries, placed, scoring)
         costs = _costs(each, gaps, geometry)
         table[:, -COST_LETTERS:, : costs.shape[2]] = costs
     return words
+
+
+def _with_borders(
+    words: npt.NDArray[np.uint32],
+    table: npt.NDArray[np.generic],
+    codes: npt.NDArray[np.int64],
+    queries: Sequences,
+    placed: Placed,
+    scoring: Scoring,
+) -> npt.NDArray[np.int64]:
+    """Put what gaps by position score at the borders into profiles, see end_to_end.glsl.
+
+    Return the codes of rows whose gap costs the rows have: those of no letter as the first letter.
+    """
+    geometry, (count, _) = placed.geometry, words.shape
+    head, second = geometry.head, HEAD + LANE_INFO * geometry.chain
+    query = placed.rows[words[:, HEAD + 1 : second : LANE_INFO]]
+    first, letters = queries.offsets[query["query"]], query["length"][..., None]
+    ends = scoring.ends_of(queries.residues, first[..., None], letters)
+    assert ends
+    begin = words[:, second:head:LANE_INFO, None].view(np.int32)
+    left = ends.left(np.clip(begin + np.arange(geometry.rows + 1), 0, letters))
+    above, longer = np.moveaxis(ends.above([1, 2]), -1, 0)
+    words[:, HEAD + 2 : second : LANE_INFO] = left[..., 0].astype(np.uint32)
+    words[:, second + 1 : head : LANE_INFO] = (-above).astype(np.uint32)
+    words[:, second + 3 : head : LANE_INFO] = (above - longer).astype(np.uint32)
+    lanes = left[..., 1:].reshape(count, geometry.chain, geometry.parts, -1)
+    ordered = lanes.transpose(0, 2, 1, 3).reshape(count, -1)
+    table[:, -COST_LETTERS - 1, : ordered.shape[1]] = ordered
+    own = codes.reshape(count, geometry.chain, geometry.rows)
+    filled = np.where(own == 0, queries.residues[first].astype(np.int64)[..., None] + 1, own)
+    return filled.reshape(codes.shape)
 
 
 def _costs(
@@ -409,15 +443,18 @@ def with_none(scores: npt.NDArray[np.int32], scoring: Scoring) -> npt.NDArray[np
 
     From end to end they are higher by what a further position of a gap costs, in the query and in
     the target. A letter of a query with none is one behind the end of the target, and scores of
-    none with a letter are how row -1 changes, see end_to_end.glsl.
+    none with a letter are how row -1 changes, see end_to_end.glsl. With gap costs by position none
+    are higher, and where gaps in row -1 are not free, their costs are how it changes.
     """
     rows, letters = scores.shape
     matrix = np.full((rows + 1, letters + 1), PADDING, np.int64)
     matrix[1:, 1:] = scores
     if ends := scoring.end_gaps:
-        matrix[1:, 1:] += 2 * scoring.gap_extend
-        matrix[1:, 0] = scoring.gap_extend - ends.right_insertion.extend
-        matrix[0] = scoring.gap_extend - ends.left_deletion.extend
+        more = 0 if scoring.gaps else scoring.gap_extend
+        matrix[1:, 1:] += 2 * more
+        matrix[1:, 0] = more - ends.right_insertion.extend
+        left = ends.left_deletion
+        matrix[0] = more - (left.open if scoring.gaps else left.extend)
         matrix[0, 0] = 0
     return matrix
 

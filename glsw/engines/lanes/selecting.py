@@ -18,7 +18,7 @@ from glsw.engines.lanes.pipeline import Pipeline, Round
 from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, Targets
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
 from glsw.frozen import dataclass
-from glsw.scoring.gaps import EndGaps
+from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import offsets_of
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Selected:
         tile = self.tile
         found = [
             *self.parts,
-            *_of_empty(tile, engine.scoring.end_gaps),
+            *_of_empty(tile, engine.scoring),
             _of_long(engine, tile, self.beyond, progress),
         ]
         query, target, score = (np.concatenate(each) for each in zip(*found, strict=True))
@@ -194,16 +194,17 @@ def _dispatch(engine: Lanes, layout: _Layout) -> None:
         program.run(min(along, limits.passing_groups), len(job.rows))
 
 
-def _of_empty(tile: BoundedTile, ends: EndGaps | None) -> Iterator[Passing]:
+def _of_empty(tile: BoundedTile, scoring: Scoring) -> Iterator[Passing]:
     """Yield the pairs with a sequence without residues that pass: local alignments score 0."""
     queries, targets = (each.lengths == 0 for each in (tile.queries, tile.targets))
+    first, m = tile.queries.offsets[:-1, None], tile.queries.lengths[:, None]
     for rows, those in ((~queries, targets), (queries, np.ones(len(targets), np.bool_))):
         if not rows.any() or not those.any():
             continue
         query, columns = np.flatnonzero(rows), np.flatnonzero(those)
         score = np.zeros((len(query), len(columns)), np.int32)
-        if ends:
-            score[:] = ends.alone(tile.queries.lengths[query, None], tile.targets.lengths[columns])
+        if ends := scoring.ends_of(tile.queries.residues, first[query], m[query]):
+            score[:] = ends.alone(m[query], tile.targets.lengths[columns])
         bounds = np.minimum(tile.query_bounds[query, None], tile.target_bounds[columns])
         q, t = np.nonzero(bounds <= score)
         yield _pairs(query[q], columns[t], score[q, t])

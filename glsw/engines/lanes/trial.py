@@ -13,7 +13,7 @@ from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import INT32, LIMIT, OF_PAIRS, TOO_HIGH, Geometry
 from glsw.engines.lanes.own_queries import scores_of_each
 from glsw.engines.lanes.rows import group_of
-from glsw.engines.proof import Proofs, best_of_prefixes, work_for
+from glsw.engines.proof import Proofs, best_of_prefixes, scoring_of_trials, work_for
 from glsw.engines.tiles import BoundedTile, Passing
 from glsw.sequences.encoded import Sequences
 
@@ -30,7 +30,7 @@ _JOINED = 9, 7  # rows of the other queries of streams
 
 def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
     """Tell whether an engine like this one computes right scores with a geometry."""
-    prover = type(engine)(engine.scoring, engine.device, memory=_MEMORY)
+    prover = type(engine)(scoring_of_trials(engine.scoring), engine.device, memory=_MEMORY)
     if geometry.profile_memory == OF_PAIRS:
         return _pairs(proofs, prover, geometry)
     scoring = prover.scoring
@@ -65,7 +65,7 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
 
 def passes(proofs: Proofs, engine: Lanes) -> bool:
     """Tell whether an engine like this one selects the right pairs by their scores."""
-    prover = type(engine)(engine.scoring, engine.device, memory=_MEMORY)
+    prover = type(engine)(scoring_of_trials(engine.scoring), engine.device, memory=_MEMORY)
     prover.geometries = engine.geometries
     scoring = prover.scoring
     work = work_for(scoring)

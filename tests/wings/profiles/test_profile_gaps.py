@@ -355,8 +355,6 @@ def test_refusals_are_one_line() -> None:
     ends = dataclasses.replace(BLOSUM62.in_mode("global"), end_gaps=EndGaps(*4 * [GapCost(3, 1)]))
     with pytest.raises(ValueError, match="end gaps are free or cost as much as other gaps"):
         glsw.score(profile, ["MKV"], scoring=ends)
-    with pytest.raises(ValueError, match="'lanes' does not support these end gap costs"):
-        glsw.score(profile, ["MKV"], mode="global", engine="lanes")
     scoring, _ = Profile.by_position([profile])
     wrong = Batch.pairwise([np.array([3, 4, 3], np.uint16)], [np.array([1, 2], np.uint8)])
     with pytest.raises(ValueError, match="positions that follow each other"):

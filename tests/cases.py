@@ -299,20 +299,16 @@ def traced_with_any_memory(case, p):
 
 def judge_paths(engine, case):
     """Compare alignments traced back on the device with those of the host."""
-    for ties in tie_rules(engine):
-        paths = engine.paths(case.batch, ties=ties)
-        found, expected = paths.ends, case.expected
-        if ties == "any":
-            _judge_any(case, found)
-        else:
-            for field in ("score", "query_end", "target_end"):
-                _same(case, field, getattr(found, field), getattr(expected, field))
-        assert len(paths.offsets) == len(case.batch) + 1
-        ends = zip(found.query_end.tolist(), found.target_end.tolist(), strict=True)
-        for p, end in enumerate(ends):
-            alignment = paths.coordinates(p).tolist()
-            host = case.alignment(p, end).tolist()
-            assert alignment == host, f"{alignment} is not {host}: {case.describe(p)}"
+    paths = engine.paths(case.batch)
+    found, expected = paths.ends, case.expected
+    for field in ("score", "query_end", "target_end"):
+        _same(case, field, getattr(found, field), getattr(expected, field))
+    assert len(paths.offsets) == len(case.batch) + 1
+    ends = zip(found.query_end.tolist(), found.target_end.tolist(), strict=True)
+    for p, end in enumerate(ends):
+        alignment = paths.coordinates(p).tolist()
+        host = case.alignment(p, end).tolist()
+        assert alignment == host, f"{alignment} is not {host}: {case.describe(p)}"
 
 
 def judge_device(device, names, once=()):

@@ -25,7 +25,6 @@ from glsw.engines.base import (
     ScanHints,
     Task,
     Ties,
-    check_ties,
     ignore,
 )
 from glsw.engines.costs import (
@@ -256,14 +255,12 @@ class Auto(Engine):
 
     # Pairs.
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
-        return self._done(lambda: self._best(batch, ends, progress, ties))
+        return self._done(lambda: self._best(batch, ends, progress))
 
     def _best(
-        self, batch: Batch, ends: bool, progress: Progress, ties: Ties, *, whole: bool = False
+        self, batch: Batch, ends: Ties | None, progress: Progress, *, whole: bool = False
     ) -> BestCells:
         """Return the best cell of each pair, if so by whole targets."""
         found, task = BestCells.zeros(len(batch)), self._task("ends" if ends else "score", batch)
@@ -272,41 +269,36 @@ class Auto(Engine):
             if name == _WINDOWS:
                 cut = self._long_targets.cut(some, progress)
                 if ends:
-                    best = self._best(cut.pairs, True, ignore, ties, whole=True)
+                    best = self._best(cut.pairs, ends, ignore, whole=True)
                 found.put(chosen, cut.best(best) if ends else cut.scores)
                 continue
             engine = self._use(name)
             engine.check(some)
             self._roster.prove(engine, task, some)
-            found.put(chosen, engine.best(some, ends, progress, ties=ties))
+            found.put(chosen, engine.best(some, ends, progress))
             self.memory_used = max(self.memory_used, engine.memory_used)
         return found
 
-    def paths(
-        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
-    ) -> Paths | None:
+    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths | None:
         """Return the best alignment of each pair; None without compute shaders."""
         if not self._compute:
             return None
-        check_ties(ties)
         self.check(batch)
-        return self._done(lambda: self._paths(batch, ties, progress or ignore))
+        return self._done(lambda: self._paths(batch, progress or ignore))
 
-    def _paths(
-        self, batch: Batch, ties: Ties, progress: Progress, *, whole: bool = False
-    ) -> Paths | None:
+    def _paths(self, batch: Batch, progress: Progress, *, whole: bool = False) -> Paths | None:
         """Return the best alignments, if so by whole targets; None if the host traces back."""
         parts = []
         for name, chosen in self._choices(batch, "alignment", whole=whole):
             some = _some(batch, chosen)
             if name == _WINDOWS:
                 cut = self._long_targets.cut(some, progress)
-                part = self._paths(cut.pairs, ties, ignore, whole=True)
+                part = self._paths(cut.pairs, ignore, whole=True)
                 part = part and cut.paths(part)
             else:
                 engine = self._use(name)
                 self._roster.prove(engine, self._task("alignment", batch), some)
-                part = engine.paths(some, ties=ties, progress=progress)
+                part = engine.paths(some, progress=progress)
                 self.memory_used = max(self.memory_used, engine.memory_used)
             if part is None:
                 return None
@@ -326,7 +318,7 @@ class Auto(Engine):
         if self._long is None:
             assert self._scanner is not None
             self._use(self._scanner.name)
-            best = partial(self._best, ties="conventional", whole=True)
+            best = partial(self._best, whole=True)
             self._long = LongTargets(self._roster.another(self._scanner), best)
         return self._long
 
@@ -349,7 +341,7 @@ class Auto(Engine):
                 if not engine.capabilities.requires:  # one that leaves nothing to this again
                     engine = type(engine)(self.scoring)
                 self._roster.prove(engine, "score", pairs)
-                found[chosen] = score = engine.best(pairs, False, progress).score
+                found[chosen] = score = engine.best(pairs, None, progress).score
                 check_scores(engine, pairs, score)
         return found
 

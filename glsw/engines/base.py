@@ -273,7 +273,7 @@ class Engine(AnyEngine):
             If a score could leave int32, or a sequence is too long for this engine and device.
         """
         self.check(batch)
-        best = self.best(batch, False, progress or ignore)
+        best = self.best(batch, None, progress or ignore)
         return self.finished(batch, best, cells=False).score
 
     def scores_each(
@@ -381,11 +381,9 @@ class Engine(AnyEngine):
         if "ends" not in self.capabilities.tasks:
             raise ValueError(f"engine {self.name!r} computes scores only")
         self.check(batch)
-        return self.ends_of(batch, self.best(batch, True, progress or ignore, ties=ties))
+        return self.ends_of(batch, self.best(batch, ties, progress or ignore))
 
-    def paths(
-        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
-    ) -> Paths | None:
+    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths | None:
         """Return the best alignment of each pair, traced back on the device.
 
         None for an engine that leaves this to the host. Gaps at the ends of global and semi-global
@@ -413,13 +411,12 @@ class Engine(AnyEngine):
         return self.capabilities.masks
 
     @abstractmethod
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
-        """Return the best cell of each pair; without ``ends`` only the scores count.
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
+        """Return the best cell of each pair, among equal ones by ``ends``: see `ends`.
 
-        Pairs may have empty sequences. Global and semi-global scores are higher by
-        `Scoring.score_offset`, and cells before the first residue may be missing: see `finished`.
+        With None only the scores count. Pairs may have empty sequences. Global and semi-global
+        scores are higher by `Scoring.score_offset`, and cells before the first residue may be
+        missing: see `finished`.
         """
 
     def finished(self, batch: Batch, best: BestCells, *, cells: bool = True) -> BestCells:

@@ -168,9 +168,7 @@ class BitParallel(ComputeEngine):
         """What suits `scan`."""
         return ScanHints(cells_at_once=1024 * self._limits.cells)
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the scores of the pairs, see `Engine.best`."""
         m, n = batch.query_lengths, batch.target_lengths
         offset = self.scoring.score_offset(m, n)

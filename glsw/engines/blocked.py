@@ -29,7 +29,6 @@ from glsw.engines.base import (
     Progress,
     Ties,
     Variant,
-    check_ties,
 )
 from glsw.engines.gl import ROWS, Binding, ComputeEngine
 from glsw.engines.recurrence import Uniform
@@ -125,14 +124,12 @@ class Blocked(Tiled, ComputeEngine):
         )
         self._ahead = ahead or (1 if self.device.info.software else 2**16 - 1)
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
         for pairs, tables in self._tables(batch):
             whole = enclosing(tables)
-            options: Any = {"ends": ends, "prune": self._prunes(whole)}
+            options: Any = {"ends": bool(ends), "prune": self._prunes(whole)}
             if batch.masks or self.scoring.gaps or not self.scoring.deletion.open:
                 self._start(tables)
                 self._fill(tables, progress=progress, **options)
@@ -142,11 +139,8 @@ class Blocked(Tiled, ComputeEngine):
                 found.put(pairs, self._lean(tables, letters, progress=progress, **options))
         return found
 
-    def paths(
-        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
-    ) -> Paths:
+    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best local alignment of each pair, in memory linear in its lengths."""
-        check_ties(ties)
         self.check(batch)
         cells = BestCells.zeros(len(batch))
         runs = [np.empty(0, np.uint32)] * len(batch)

@@ -26,7 +26,6 @@ from glsw.engines.base import (
     Progress,
     ScanHints,
     Ties,
-    check_ties,
     ignore,
 )
 from glsw.engines.cpu_lanes import Job, LaneJobs, Limits
@@ -146,7 +145,7 @@ class Cpu(Engine):
                     batch = Batch((queries.part(slice(start, start + some)), part), index)
                     self.check(batch)
                     last = start + some >= len(queries)
-                    finish = self._begin(pool, batch, False)
+                    finish = self._begin(pool, batch, None)
                     begun.append(_Begun(batch, finish, rows, found if last else None))
                     if len(begun) > 1:
                         yield from self._ended(begun.popleft(), progress or ignore)
@@ -160,24 +159,20 @@ class Cpu(Engine):
         if some.tile is not None:
             yield some.tile
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
-        if self._cuts(batch, ends):
+        if self._cuts(batch, bool(ends)):
             cut = self._long_targets.cut(batch, progress)
-            return cut.best(self._best(cut.pairs, True, ignore, ties)) if ends else cut.scores
-        return self._best(batch, ends, progress, ties)
+            return cut.best(self._best(cut.pairs, ends, ignore)) if ends else cut.scores
+        return self._best(batch, ends, progress)
 
-    def _best(
-        self, batch: Batch, ends: bool, progress: Progress, ties: Ties = "conventional"
-    ) -> BestCells:
+    def _best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best cell of each pair, by whole targets."""
         if self._single and not ends and is_small(batch) and self._fits(batch):
             progress(batch.cells)
             return self._single.alone(batch)
         with self._pool(batch) as pool:
-            return self._begin(pool, batch, ends, ties)(progress)
+            return self._begin(pool, batch, ends)(progress)
 
     def keep_windows(
         self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
@@ -204,12 +199,12 @@ class Cpu(Engine):
                 pool.shutdown(cancel_futures=True)
 
     def _begin(
-        self, pool: Executor, batch: Batch, ends: bool, ties: Ties = "conventional"
+        self, pool: Executor, batch: Batch, ends: Ties | None
     ) -> Callable[[Progress], BestCells]:
         """Begin with the pairs of a batch; return what waits for their best cells."""
         cells = batch.query_lengths * batch.target_lengths
-        conventional = ties == "conventional" or not self.scoring.local
-        exact = batch.masks is not None or (ends and conventional)
+        conventional = ends is not None and (ends == "conventional" or not self.scoring.local)
+        exact = batch.masks is not None or conventional
         fits = self._fits(batch)
         single = self._single if fits else None
         able = self._able and (fits or self.scoring.local)  # others wrap around in 32 bits
@@ -226,14 +221,14 @@ class Cpu(Engine):
             alone = pairs[few | self._repeated(batch, pairs)]
         jobs: list[Job] = []
         if single and len(alone):
-            jobs += single.begin(pool, batch, alone, self.threads, ends=ends)
+            jobs += single.begin(pool, batch, alone, self.threads, ends=bool(ends))
             pairs = np.setdiff1d(pairs, alone, assume_unique=True)
         if able and len(pairs):
             whole, first = batch.targets.origin or (batch.targets, 0)
             largest = min(_PART, self._limits.parts_of_whole * len(batch.targets.residues))
             if not self._opal.keeps(whole) and len(whole.residues) > largest:
                 whole, first = batch.targets, 0
-            lanes = LaneJobs(self._opal, whole, first, batch, pairs, ends, self._limits)
+            lanes = LaneJobs(self._opal, whole, first, batch, pairs, bool(ends), self._limits)
             jobs += lanes.begin(pool, self.threads)
 
         def finish(progress: Progress) -> BestCells:
@@ -264,11 +259,8 @@ class Cpu(Engine):
         words = self._words.get(targets) or self._words.setdefault(targets, Words(targets))
         return words.alike(queries)[batch.query_index[pairs], batch.target_index[pairs]]
 
-    def paths(
-        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
-    ) -> Paths | None:
+    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths | None:
         """Return the best alignment of each pair; None if all pairs are too large."""
-        check_ties(ties)
         self.check(batch)
         if self._largest_table and self._cuts(batch, True):
             cut = self._long_targets.cut(batch, progress or ignore)
@@ -329,7 +321,7 @@ class Cpu(Engine):
         found: BestCells,
         batch: Batch,
         pairs: npt.NDArray[np.intp],
-        ends: bool,
+        ends: Ties | None,
         progress: Progress,
     ) -> None:
         """Put the best cells of pairs that the library does not compute, by `rest` or NumPy."""

@@ -24,7 +24,6 @@ from glsw.engines.base import (
     Progress,
     Ties,
     Variant,
-    check_ties,
 )
 from glsw.engines.chunks import Layout
 from glsw.engines.gl import (
@@ -130,32 +129,23 @@ class Diagonal(ComputeEngine):
             what = f"engine 'diagonal' takes at most {most} on {self.device.info.name}"
             raise ValueError(f"target of {longest} residues: {what}")
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
         for chunk in self._chunks(batch, trace=False):
             self._prepare(chunk)
             if self._masks or self.scoring.gaps or not self.scoring.deletion.open:
-                self._fill(chunk, ends, directions=False, progress=progress)
+                self._fill(chunk, bool(ends), directions=False, progress=progress)
             else:
-                self._lean(chunk, ends, progress)
+                self._lean(chunk, bool(ends), progress)
             found.put(chunk.chosen, self._best_cells(chunk))
         return found
 
-    def paths(
-        self,
-        batch: Batch,
-        *,
-        ties: Ties = "conventional",
-        progress: Progress | None = None,
-    ) -> Paths:
+    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best local alignment of each pair, traced back on the device.
 
         Parameters and errors as in `Engine.ends`.
         """
-        check_ties(ties)
         self.check(batch)
         cells = BestCells.zeros(len(batch))
         counts = np.zeros(len(batch), dtype=np.int64)

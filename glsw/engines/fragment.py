@@ -186,9 +186,7 @@ class Fragment(Engine):
                     f"{self.device.info.limits['max_texture_size']})"
                 )
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`; ties are always conventional."""
         found = BestCells.zeros(len(batch))
         todo = np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0))
@@ -217,12 +215,12 @@ class Fragment(Engine):
         todo: npt.NDArray[np.intp],
         bits: int,
         found: BestCells,
-        ends: bool,
+        ends: Ties | None,
         progress: Progress,
     ) -> None:
         """Fill ``found`` for the pairs ``todo``, a quad of pairs of similar lengths at a time."""
         size, tile = self.device.info.limits["max_texture_size"], Tile(self.tile.words, bits)
-        formats = tile.formats(ends, self._linear)
+        formats = tile.formats(bool(ends), self._linear)
         for chosen in chunks(
             batch.select(todo),
             area=self._texels * tile.rows,

@@ -149,9 +149,7 @@ class ManyGroupsEngine(ComputeEngine):
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
         """Return the number of steps of a chunk, and what dispatches step k."""
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
         defines = {"ENDS": 1 if ends else None}
         found = BestCells.zeros(len(batch))

@@ -54,15 +54,13 @@ class Reference(Engine):
         modes=ALL_MODES, masks=True, separate_gaps=True, positional_gaps=True, workloads=()
     )
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`; ``"any"`` is the first found."""
         found = np.zeros((3, len(batch)), np.int64)
         for chosen, queries, targets in alike(batch):
             lengths = batch.query_lengths[chosen], batch.target_lengths[chosen]
             mask = None if batch.masks is None else batch.mask(int(chosen[0]))
-            first = ties == "any" or not ends
+            first = ends != "conventional"
             cells = best_cells(queries, targets, *lengths, self.scoring, mask, first=first)
             found[:, chosen] = cells
             found[0, chosen] += self.scoring.score_offset(*lengths)

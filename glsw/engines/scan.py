@@ -13,7 +13,7 @@ from glsw.alignment.paths import Paths
 from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines import gl
-from glsw.engines.base import USUAL, Progress, Ties, Variant, check_ties
+from glsw.engines.base import USUAL, Progress, Variant
 from glsw.engines.gl import MAX_ROUNDS, Binding
 from glsw.engines.many_groups import CANDIDATES, Chunk, ManyGroupsEngine, Sizes
 from glsw.scoring.scoring import Scoring
@@ -156,14 +156,11 @@ class Scan(ManyGroupsEngine):
         forms = {"blocks": self._rows_in_blocks, "single-stage": self._rows_in_steps}
         return forms.get(self._form, self._strips)(chunk)
 
-    def paths(
-        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
-    ) -> Paths:
+    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best local alignment of each pair, traced back on the device.
 
         Parameters and errors as in `Engine.ends`.
         """
-        check_ties(ties)
         self.check(batch)
         parts = []
         self._traces = True

@@ -46,7 +46,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells, Ends, Paths
-from glsw.engines.base import Engine, Progress, Proportion, ignore
+from glsw.engines.base import Engine, Progress, Proportion, Ties, ignore
 from glsw.engines.tiles import ScanTile
 from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
@@ -523,7 +523,9 @@ class LongTargets:
         Returns the best cells of windows with masks, as `Engine.best`.
     """
 
-    def __init__(self, scanner: Engine, best: Callable[[Batch, bool, Progress], BestCells]) -> None:
+    def __init__(
+        self, scanner: Engine, best: Callable[[Batch, Ties | None, Progress], BestCells]
+    ) -> None:
         self._scanner, self._best = scanner, best
         self._kept: WeakKeyDictionary[Sequences, WeakKeyDictionary[Sequences, _Kept]]
         self._kept = WeakKeyDictionary()
@@ -607,7 +609,7 @@ class LongTargets:
             again = Batch.indexed(
                 batch.queries, Sequences.of(pieces), batch.query_index[owners], every
             ).masked(parts)
-            scores = self._best(again, False, ignore).score
+            scores = self._best(again, None, ignore).score
             for (p, w, digest), score in zip(touched, scores.tolist(), strict=True):
                 windows[p].score[w] = score
                 known[(*pairs[p], w)] = digest, score

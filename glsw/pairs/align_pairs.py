@@ -48,7 +48,7 @@ def _aligned(
     paths = None
     if batch.masks is not None and not engine.takes_masks(batch):
         ends = _ends_on_host(batch, scoring, progress)
-    elif paths := engine.paths(batch, ties=ties, progress=progress):
+    elif paths := engine.paths(batch, progress=progress):
         ends = paths.ends
     else:
         ends = engine.ends(batch, ties=ties, progress=progress)

@@ -589,7 +589,7 @@ def test_numbers_that_come_near_32_bits_are_left_to_others():
         assert engine.scores(some).tolist() == engine.ends(some).score.tolist() == expected
 
 
-@with_subtests("ends", [True, False])
+@with_subtests("ends", ["conventional", None])
 def test_masks_count_where_several_queries_have_many_targets(ends):
     """Such pairs share lanes, which know no masks, if they have none."""
     random = np.random.default_rng(44)
@@ -600,7 +600,7 @@ def test_masks_count_where_several_queries_have_many_targets(ends):
     )
     pairs = np.indices((len(queries), len(targets))).reshape(2, -1).T.astype(np.int32)
     batch = Batch((queries, targets), pairs)
-    plain = Cpu(scoring).best(batch, True, ignore)
+    plain = Cpu(scoring).best(batch, "conventional", ignore)
     ones = [
         Mask.of(range(max(0, i - n), i), range(max(0, j - n), j), 30)
         for i, j, n in np.stack([plain.i, plain.j, np.minimum(plain.i, plain.j)], axis=1).tolist()

@@ -125,7 +125,7 @@ def test_long_targets_beside_numbers_that_are_too_high(device):
     rng = np.random.default_rng(9)
     query, long = (rng.integers(0, 20, n).astype(np.uint8) for n in (900, 2**15 + 5))
     engine = Lanes(scoring, device, number="f32")
-    engine.rest = lambda batch, progress: Reference(scoring).best(batch, False, progress).score
+    engine.rest = lambda batch, progress: Reference(scoring).best(batch, None, progress).score
     tile = ScanTile(Sequences.of([query]), Sequences.of([query, long, query[:40]]))
     (found,) = engine.scan([tile])
     assert found.tolist() == next(Reference(scoring).scan([tile])).tolist()

@@ -122,7 +122,7 @@ def test_equal_those_of_the_host_with_any_scoring(usual, name):
 def test_scores_recomputed_from_the_paths(make, name):
     case = CASES[name]
     engine = make(case.scoring)
-    paths = engine.paths(case.batch, ties="any")
+    paths = engine.paths(case.batch)
     for p, found in enumerate(coordinates(paths)):
         alignment = *case.batch.pair(p), case.scoring, np.array(found)
         assert naive.path_score(*alignment) == case.expected.score[p], case.describe(p)
@@ -165,8 +165,6 @@ def test_bad_arguments(usual):
     letters = np.zeros(2148, np.uint8)
     with pytest.raises(ValueError, match="2148000000"):
         engine.paths(Batch.pairwise([letters], [letters]))
-    with pytest.raises(ValueError, match="ties 'first'"):
-        engine.paths(Batch.pairwise([letters[:3]], [letters[:3]]), ties="first")
 
 
 # What changes no result.

@@ -260,17 +260,13 @@ class Cutting(Engine):
         super().__init__(aligner.scoring, aligner.device)
         self.long = windows.LongTargets(scanner, aligner.best)
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         cut = self.long.cut(batch, progress)
-        return cut.best(self.aligner.best(cut.pairs, ends, ignore, ties=ties))
+        return cut.best(self.aligner.best(cut.pairs, ends, ignore))
 
-    def paths(
-        self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
-    ) -> Paths | None:
+    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths | None:
         cut = self.long.cut(batch, progress or ignore)
-        paths = self.aligner.paths(cut.pairs, ties=ties)
+        paths = self.aligner.paths(cut.pairs)
         return paths and cut.paths(paths)
 
 

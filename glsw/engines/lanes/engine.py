@@ -245,9 +245,7 @@ class Lanes(ComputeEngine):
         if self.rest is None and longest > most:
             raise ValueError(f"target of {longest} residues: engine 'lanes' takes at most {most}")
 
-    def best(
-        self, batch: Batch, ends: bool, progress: Progress, *, ties: Ties = "conventional"
-    ) -> BestCells:
+    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best score of each pair, see `Engine.best`."""
         found = BestCells.zeros(len(batch))
         way = self._way(batch)

@@ -22,7 +22,7 @@ from glsw.device.device import Device
 from glsw.engines import Engine
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
-from glsw.scoring.gaps import EndGaps, GapCost, PositionalGaps
+from glsw.scoring.gaps import MODES, EndGaps, GapCost, PositionalGaps
 from glsw.scoring.matrices import MAX_UNITS
 from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
@@ -76,7 +76,7 @@ def scenario(seed: int, scale: float = 1) -> Scenario:
         alphabet = _ALPHABETS[rng.integers(len(_ALPHABETS))]
         scoring = unit_costs(alphabet, infix=bool(rng.random() < 0.5))
     elif name == _OWN_QUERIES:
-        scoring = expressible(rng).in_mode("local")
+        scoring = expressible(rng).in_mode(MODES[seed % 3])
     else:
         scoring = expressible(rng) if bulk or name in _LONG else _scoring(rng)
     queries, targets, pairs = _SHAPES[name](rng, len(scoring.alphabet), scale)
@@ -197,7 +197,7 @@ def expected_scores(chosen: Scenario) -> np.ndarray:
         return Reference(chosen.scoring).scores(chosen.batch)
     matrix = _parasail_matrix(chosen.scoring)
     scoring = chosen.scoring
-    mode = "sw" if scoring.local else "sg_dx" if _free_target(scoring) else "nw"
+    mode = _mode_of(scoring)
     # "striped" is wrong now and then where opening a gap costs no more than extending it
     function = getattr(parasail, f"{mode}_scan_profile_32")
     gap = chosen.scoring.gap_open, chosen.scoring.gap_extend
@@ -215,6 +215,8 @@ def expected_scores(chosen: Scenario) -> np.ndarray:
         profile = parasail.profile_create_32(_text(query), matrix)
         for p, t in zip(chosen_pairs.tolist(), indices, strict=True):
             found[p] = function(profile, text[t], *gap).score if text[t] else _of_gaps(p)
+            if mode == "sg":  # which leaves out an alignment of nothing but gaps
+                found[p] = max(0, found[p])
 
     def _of_gaps(p: int) -> int:
         return int(Reference(chosen.scoring).scores(chosen.batch.select([p]))[0])
@@ -257,14 +259,19 @@ def _same(chosen: Scenario, label: str, found: np.ndarray, expected: np.ndarray)
 
 
 def _in_parasail(scoring: Scoring) -> bool:
-    global_mode = scoring.in_mode("global").end_gaps == scoring.end_gaps
     few = len(scoring.alphabet) <= 26
-    known_mode = scoring.local or global_mode or _free_target(scoring)
-    return few and scoring.in_mode("local").symmetric and known_mode
+    return few and scoring.in_mode("local").symmetric and _mode_of(scoring) != ""
 
 
-def _free_target(scoring: Scoring) -> bool:
-    return scoring.in_mode("semiglobal", free="target").end_gaps == scoring.end_gaps
+def _mode_of(scoring: Scoring) -> str:
+    """Return what parasail calls the mode of a scoring, "" if it has no such mode."""
+    modes = {
+        "sw": scoring.in_mode("local"),
+        "nw": scoring.in_mode("global"),
+        "sg": scoring.in_mode("semiglobal"),
+        "sg_dx": scoring.in_mode("semiglobal", free="target"),
+    }
+    return next((k for k, each in modes.items() if each.end_gaps == scoring.end_gaps), "")
 
 
 def _parasail_matrix(scoring: Scoring):
@@ -300,7 +307,10 @@ def expressible(rng: np.random.Generator) -> Scoring:
     else:
         half = rng.integers(-8, 9, (4, 4))
         made = cases.array(half + half.T, "ABCD", *_gaps(rng))
-    return made if rng.random() < 0.8 else made.in_mode("global")
+    share = rng.random()
+    if share < 0.8:
+        return made
+    return made.in_mode("global" if share < 0.9 else "semiglobal")
 
 
 def _scoring(rng: np.random.Generator) -> Scoring:

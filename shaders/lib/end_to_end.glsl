@@ -52,9 +52,9 @@ int above_of(int j) {
 // H left of row r of a lane.
 #ifdef POSITIONAL_GAPS
 Number left_of(RowsOfLane rows, int r) {
-    if (r < 0) return rows.place[1];
-    int place = lane_in_chain() + (LETTERS - 4) * STRIDE + r / 4 * CHAIN;
-    return int(query_profile_at(0, HEADS + place)[r % 4]);
+    int at = max(r, 0), place = lane_in_chain() + (LETTERS - 4) * STRIDE + at / 4 * CHAIN;
+    uvec4 word = query_profile_at(0, HEADS + place);
+    return r < 0 ? rows.place[1] : int(word[at % 4]);  // NVIDIA's compiler rejects an index of -1
 }
 #else
 int left_of(int i) {

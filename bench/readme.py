@@ -168,35 +168,27 @@ def _with(workloads: Container[str]) -> dict[str, str]:
 def limits() -> Iterator[str]:
     """Yield the lines of the tables of what limits the engines: rates, and shares of ceilings."""
     files = _with(["micro"])
-    rates = {file: roofline.rates_of(load(file)) for file in files.values()}
-    micro = {(file, row["program"]): row for file in rates for row in _rows(file, ["micro"])}
+    micro = [{row["program"]: row for row in _rows(file, ["micro"])} for file in files.values()]
     yield head("rate", *files)
     for unit, (scale, names) in TABLES["rates"].items():
         for name in names:
-            found = [micro.get((file, name)) for file in rates]
+            found = [each.get(name) for each in micro]
             cells = (f"{number(row['rate'] * scale)}{_mark(row)}" if row else "-" for row in found)
             yield markdown(f"{name}, {unit}", *cells)
     first, *more = _with(TABLES["workloads"]).items()
     names = ", ".join(name for name, _ in more)
     yield f"\n| engine: workload | {first[0]}: GCUPS of its ceiling | what limits | {names} |"
     yield "|---|---|---|---|"
-
-    def bound(file: str, row: Row) -> roofline.Bound | None:
-        return roofline.bound(row, rates[file], _file(file).header["device"])
-
-    def share(file: str, fields: Mapping[str, Any]) -> str:
-        found = [bound(file, row) for row in load(file) if matches(row, fields)]
-        return next((f"{each.share:.0%}" for each in found if each and each.share), "-")
-
-    for row in _rows(first[1], TABLES["workloads"]):
-        limit = bound(first[1], row)
-        if limit is None or limit.share is None:
-            continue
-        reached, most = limit.reached, limit.lowest.cells_per_second
-        own = f"{gcups(reached)}{_mark(row)} of {gcups(most)}, {limit.share:.0%}"
-        same = {name: row[name] for name in ("workload", "program", "task")}
-        others = ", ".join(share(file, same) for _, file in more)
-        yield markdown(f"`{row['program']}`: {row['workload']}", own, limit.lowest.reason, others)
+    paths = [file for _, file in (first, *more)]
+    every = [[*roofline.bounds(load(file), _file(file).header["device"])] for file in paths]
+    for row, limit in every[0]:
+        if row["workload"] in TABLES["workloads"]:
+            same = {name: row[name] for name in ("workload", "program", "task")}
+            shares = [[f"{x.share:.0%}" for r, x in some if matches(r, same)] for some in every[1:]]
+            others, most = ", ".join((*each, "-")[0] for each in shares), limit.lowest
+            own = f"{gcups(limit.reached)}{_mark(row)} of {gcups(most.cells_per_second)}"
+            own, name = f"{own}, {limit.share:.0%}", f"`{row['program']}`: {row['workload']}"
+            yield markdown(name, own, most.reason, others)
 
 
 def relatives() -> Iterator[str]:

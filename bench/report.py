@@ -149,14 +149,12 @@ def rooflines(columns: Sequence[Column]) -> Table:
     """Return how near the engines of each device come to its own limits."""
     found = []
     for column in columns:
-        rates, device, lines = roofline.rates_of(column.rows), column.file.header["device"], []
-        for row in (each for each in column.rows if state(each) == "timed"):
-            limit = roofline.bound(row, rates, device)
-            if limit is not None and limit.share is not None:
-                lowest, share = limit.lowest, limit.share
-                numbers = [(x, table.gcups(x)) for x in (limit.reached, lowest.cells_per_second)]
-                numbers.append((share, table.percent(share)))
-                lines.append(_line(row, column, numbers, f"{lowest.resource}: {lowest.reason}"))
+        lines = []
+        for row, limit in roofline.bounds(column.rows, column.file.header["device"]):
+            low = limit.lowest
+            numbers = [(x, table.gcups(x)) for x in (limit.reached, low.cells_per_second)]
+            numbers.append((limit.share, table.percent(limit.share)))
+            lines.append(_line(row, column, numbers, f"{low.resource}: {low.reason}"))
         found += sorted(lines, key=lambda line: -line[3].value)
     head = ["engine, workload", "GCUPS", "of at most", "share", "what limits"]
     return Table("share of the device's own limits", head, found)

@@ -210,6 +210,16 @@ def bound(row: Row, rates: Mapping[str, float], device: Mapping[str, Any] | None
     return Bound(tuple(found), rate_of(row, clock=True)) if found else None
 
 
+def bounds(rows: Iterable[Row], device: Mapping[str, Any] | None) -> Iterator[tuple[Row, Bound]]:
+    """Yield the timed rows of a device whose limits are known, and these."""
+    timed = [row for row in rows if state(row) == "timed"]
+    rates = rates_of(timed)
+    for row in timed:
+        limit = bound(row, rates, device)
+        if limit is not None and limit.share is not None:
+            yield row, limit
+
+
 def ceilings(need: Traffic, rates: Mapping[str, float], cells: int) -> Iterator[Ceiling]:
     """Yield the ceilings for this number of cells, by the resources whose rate is known."""
     if need.compute in rates:

@@ -327,6 +327,15 @@ def test_every_workload_is_right(bench, name, monkeypatch):
     assert __main__.main(["show", str(file.path)]) == 0
 
 
+def test_devices_share_the_triples(bench, device):
+    twice = ",".join([str(device.info.index)] * 2)
+    status, file = bench("sudo2012", "--devices", twice, "--only", "devices", seconds=20)
+    one, two = file.rows.values()
+    assert (status, one["count"], two["count"], one["cells"]) == (0, 1, 2, two["cells"])
+    assert one["judged"] == two["judged"] == 2024
+    assert {state(one), state(two)} == {"timed"}
+
+
 def test_a_wrong_engine_is_reported_by_every_judge(bench, monkeypatch):
     ends = Diagonal.ends
 

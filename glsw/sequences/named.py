@@ -285,13 +285,14 @@ class _Texts(_Nameless):
     def pieces(self) -> Iterator[bytes | memoryview]:
         """Yield pieces of the letters, see `Records.pieces`; ValueError if some are not ASCII."""
         texts, parts, lengths = self._texts, [], []
-        some = max(1, PIECE * len(self) // max(1, self.size))
+        some, kind = max(1, PIECE * len(self) // max(1, self.size)), type(texts[0])
         for at in range(0, len(self), some):
             part = texts[at : at + some]
-            _alike([texts[0], *part])
+            if {*map(type, part)} != {kind}:
+                raise NotTextError
             parts.append(part)
             lengths.append(np.fromiter(map(len, part), np.int64, len(part)))
-            yield b"".join(part) if isinstance(part[0], bytes) else letters_of("".join(part))
+            yield b"".join(part) if kind is bytes else letters_of("".join(part))
         self._parts, self.offsets = parts, offsets_of(np.concatenate(lengths))
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:

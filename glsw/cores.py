@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from threading import Lock
 from typing import TypeVar
 
 _MAX_THREADS = 8  # for memory and files, which more do not make faster
-_AT_ONCE = 2  # items of each thread, if an iterator makes them
 _limit: int | None = None
 ItemT = TypeVar("ItemT")
 FoundT = TypeVar("FoundT")
@@ -32,8 +31,8 @@ def in_threads(
 ) -> list[FoundT]:
     """Return what ``work`` returns for each item; from ``least`` items on threads share them.
 
-    Items that an iterator makes, ``count`` of them, are made in this thread, a few for each thread
-    and then the next few: threads that work meanwhile would wait for Python's lock.
+    Items may be made by an iterator, ``count`` of them, one after the other: each in the thread
+    that works on it, in whose cache it then is.
 
     >>> in_threads(len, ["a", "bc"])
     [1, 2]
@@ -44,12 +43,26 @@ def in_threads(
         return [work(each) for each in items]
     from concurrent.futures import ThreadPoolExecutor
 
-    found: list[FoundT] = []
-    left, some = iter(items), number if isinstance(items, Sequence) else _AT_ONCE * threads
-    with ThreadPoolExecutor(threads) as pool:
-        while part := list(islice(left, some)):
-            found += pool.map(work, part)
-    return found
+    left, lock, found = enumerate(items), Lock(), dict[int, FoundT]()
+
+    def taken() -> tuple[int, ItemT] | None:
+        with lock:
+            return next(left, None)
+
+    def share() -> None:
+        nonlocal left
+        try:
+            for k, item in iter(taken, None):
+                found[k] = work(item)
+        finally:
+            left = enumerate(())  # others do not go on after an error
+
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(share) for _ in range(threads - 1)]
+        share()
+        for each in others:
+            each.result()
+    return [found[k] for k in range(len(found))]
 
 
 @contextmanager

@@ -49,7 +49,7 @@ _LIKE_A_FILE = re.compile(
 )
 _LONGEST = 4096  # characters of a path
 _ASCII = 128  # characters
-_MANY = 8  # pieces, which threads encode while this one joins others
+_MANY = 4  # pieces, which threads make and encode
 _SAMPLE, _ABOUT = 2**12, 1.05  # texts that tell the letters of all, and by how much they may err
 
 
@@ -183,9 +183,11 @@ def codes_of(
 
         def encode(piece: tuple[bytes | memoryview, Codes]) -> tuple[Counter[str], int]:
             (text, part), counted = piece, Counter[str]()
-            if not alphabet._put(text, part):
+            code = alphabet._put(text, part)
+            if code < 0:
                 part[:] = alphabet.encode(bytes(text), unknown=unknown, substituted=counted)
-            return counted, int(part.max(initial=0))
+                code = int(part.max(initial=0))
+            return counted, code
 
         with suppress(ValueError):
             if records.like_files(alphabet, unknown):

@@ -27,7 +27,7 @@ from glsw.words import numbered
 LARGEST = 255
 """The most letters of an alphabet."""
 _LONG = 2**18  # characters
-_LOOKED_UP = 2**21  # pairs of characters at a time: each time threads wait for Python's lock
+_LOOKED_UP = 2**20  # pairs of characters at a time: each time threads wait for Python's lock
 _NONE = LARGEST  # what the tables give for a letter outside the alphabet
 _AMBIGUOUS_DNA = "RYSWKMBDHVN"
 _AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"

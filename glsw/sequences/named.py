@@ -49,7 +49,7 @@ _LIKE_A_FILE = re.compile(
 )
 _LONGEST = 4096  # characters of a path
 _ASCII = 128  # characters
-_MANY = 4  # pieces, which threads make and encode
+_MANY = 4  # pieces, which threads encode while this one joins others
 _SAMPLE, _ABOUT = 2**12, 1.05  # texts that tell the letters of all, and by how much they may err
 
 

@@ -19,7 +19,6 @@ _OPERATIONS: Mapping[str, tuple[int, int, Callable[[Any, Any], Any]]] = {
 }
 """Their numbers in chains.glsl, how many operations each is, and what it does."""
 _INT, _HALF, _FLOAT = 0, 1, 2  # as number.glsl has them
-_TABLE = 512  # words of 16 bytes of uniform_block.comp
 _TEXELS = 32  # along both sides of the table of texture.frag
 
 
@@ -165,26 +164,11 @@ def shared(workgroup: int, turns: int) -> Kernel:
     return Kernel("micro/shared.comp", 64 * turns, _weighted(found), {"TURNS": turns}, uniforms)
 
 
-def uniform_block(turns: int, width: int) -> Kernel:
-    """Return lookups of ``width`` numbers in a uniform block, see `block_table`."""
-    table, defines = block_table().astype(np.int64), {"TURNS": turns, "WIDTH": width}
-    if width == 1:
-        found = word(table.ravel()[_places(turns) % (4 * _TABLE)].sum(axis=1))
-    else:
-        found = _weighted(table[_places(turns) % _TABLE].sum(axis=1))
-    return Kernel("micro/uniform_block.comp", 4 * width * turns, found, defines)
-
-
 def texture(turns: int) -> Kernel:
     """Return fetches of texels of 16 bytes, see `texture_table`."""
     at, table = _places(turns), texture_table().astype(np.int64)
     found = _weighted(table[(at >> 5) % _TEXELS, at % _TEXELS].sum(axis=1))
-    return Kernel("micro/texture.frag", 16 * turns, found, {"TURNS": turns, "WIDTH": None})
-
-
-def block_table() -> npt.NDArray[np.int32]:
-    """Return what is in the uniform block, shape (512, 4)."""
-    return np.random.default_rng(1).integers(-1000, 1000, (_TABLE, 4), np.int32)
+    return Kernel("micro/texture.frag", 16 * turns, found, {"TURNS": turns})
 
 
 def texture_table() -> npt.NDArray[np.int32]:

@@ -29,7 +29,6 @@ class EngineRun:
     lengths: tuple[float, ...]  # of query and target (mean), or of three sequences
     count: int
     linear: bool = True
-    matching: bool = True  # scores are a match and a mismatch
     best: float = 1  # the highest score
     extend: float = 1  # what a further gap position costs
     ends: bool = True  # end cells were asked for
@@ -46,21 +45,18 @@ class Traffic(NamedTuple):
 
     compute: str  # the rate of `micro` that is its recurrence alone
     shared: float = 0.0
-    block: float = 0.0
     texture: float = 0.0
     dispatches: int = 0
     draws: int = 0
-    words: bool = False  # it reads 16 bytes at a time from uniform blocks
 
 
-def _sweep(run: EngineRun) -> tuple[float, float]:
-    """Return the bytes per cell of sweep.glsl from shared memory and uniform blocks.
+def _sweep(run: EngineRun) -> float:
+    """Return the bytes per cell of sweep.glsl from shared memory.
 
     For a column an invocation of 8 rows reads H and F above it, writes those below (8 bytes each),
-    and reads a letter (4); for a cell it reads a score (4), see scoring.glsl.
+    and reads a letter (4); on hardware it reads a score for a cell (4), see scoring.glsl.
     """
-    shared = (8 + 8 + 4) / _STRIP
-    return (shared, 0.0 if run.matching else 4.0) if run.software else (shared + 4, 0.0)
+    return (8 + 8 + 4) / _STRIP + (0.0 if run.software else 4.0)
 
 
 def _diagonal(run: EngineRun) -> Traffic:
@@ -69,7 +65,7 @@ def _diagonal(run: EngineRun) -> Traffic:
     fitting = next((size for size in (16, 32, 64) if size * _STRIP >= m), 64)
     strips = math.ceil(m / (_STRIP * (8 if run.software else fitting)))
     dispatches = strips * math.ceil(run.count / (32 if run.software else 4096))
-    return Traffic(f"recurrence {run.gaps}", *_sweep(run), dispatches=dispatches)
+    return Traffic(f"recurrence {run.gaps}", _sweep(run), dispatches=dispatches)
 
 
 def _blocked(run: EngineRun) -> Traffic:
@@ -83,7 +79,7 @@ def _blocked(run: EngineRun) -> Traffic:
     together = max(1, min(2**10, 2**18 // math.ceil(m)))  # pairs, see `Blocked._tables`
     diagonals = math.ceil((total + (rows - 1) * (steps + lanes)) / steps)
     dispatches = math.ceil(run.count / together) * diagonals
-    return Traffic(f"recurrence {run.gaps}", *_sweep(run), dispatches=dispatches)
+    return Traffic(f"recurrence {run.gaps}", _sweep(run), dispatches=dispatches)
 
 
 def _fragment(run: EngineRun) -> Traffic:
@@ -125,18 +121,13 @@ def _diagonals(run: EngineRun) -> int:
 
 
 def _lanes(number: str, run: EngineRun) -> Traffic:
-    """Count a score of query_profile.glsl: shared memory on hardware, on software a uniform block.
-
-    There a match and a mismatch need nothing, and a strip of 32 rows is a dispatch.
-    """
+    """Count a score of query_profile.glsl on hardware, on software a dispatch per 32 rows."""
     profile = 2.0 if number == "f16" else 4.0
     kind = {"int32": f"recurrence {run.gaps}", "f16": "recurrence half", "f32": "recurrence float"}
     return Traffic(
         kind[number] + " linear" * (run.linear and number != "int32"),
         shared=0.0 if run.software else profile,
-        block=profile if run.software and not run.matching else 0.0,
         dispatches=math.ceil(run.lengths[0] / 32) if run.software else 1,
-        words=True,
     )
 
 
@@ -226,7 +217,6 @@ def ceilings(need: Traffic, rates: Mapping[str, float], cells: int) -> Iterator[
         yield Ceiling("compute", rates[need.compute], f"the {need.compute} alone")
     for resource, size, name in (
         ("shared memory", need.shared, "shared bandwidth"),
-        ("uniform block", need.block, f"uniform block {'words' if need.words else 'lookup'}"),
         ("textures", need.texture, "texture lookup"),
     ):
         if size > 0 and name in rates:
@@ -259,7 +249,6 @@ def run_of(row: Row, device: Mapping[str, Any]) -> EngineRun | None:
         tuple(row["sizes"]),
         row["count"],
         linear=gaps[1] == gaps[2],
-        matching=pair is not None,
         best=float(pair[1]) if pair else 1.0,
         extend=float(gaps[2]),
         ends=row["task"] != "scores",

@@ -347,7 +347,7 @@ class Edit(Workload, called="edit"):
     works: Sequence[Mapping[str, Any]]
 
     def cases(self) -> Iterator[Case]:
-        for words in self.works if self.setup.size in ("large", "full") else self.works[::2]:
+        for words in self.works if self.setup.size == "full" else self.works[::2]:
             work = Work(**words).part(1 / self.chosen("parts"))
             fields = {"task": "distances", **work.fields("edit distance", work.pairs, work.name)}
             ours = {"device": self.device, "metered": True, **fields}

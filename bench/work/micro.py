@@ -14,13 +14,13 @@ import numpy as np
 
 from bench import micro_kernels
 from bench.measure import WARM_UP, Check, Measurement, compare, measure
-from bench.micro_kernels import SEEDS, Found, Kernel, block_table, texture_table, word
+from bench.micro_kernels import SEEDS, Found, Kernel, texture_table, word
 from bench.row import SHADERS
 from bench.work.base import Case, Setup, Workload
 from glsw import Device, DeviceError
 from glsw.device import shader
 
-_WARM_UP_AGAIN = 0.25  # seconds before each but the first is timed: clocks fall meanwhile
+_WARM_UP_AGAIN = 0.1  # seconds before each but the first is timed: clocks fall meanwhile
 PLACES = 4096  # places in which invocations add up what they find, see results.glsl
 JUDGE = "NumPy"
 _MOST_GROUPS = 65535
@@ -43,7 +43,7 @@ class Size:
     seconds: float  # that a run should take
 
 
-HARDWARE = Size(128, 2048, 512, 256, 2**29, 2**26, 0.06)
+HARDWARE = Size(128, 2048, 512, 256, 2**29, 2**26, 0.04)
 SOFTWARE = Size(16, 256, 64, 64, 2**26, 2**24, 0.03)
 
 
@@ -64,12 +64,11 @@ def computed(device: Device, kernel: Kernel, size: Size) -> Loop:
     defines = {"WORKGROUP": size.workgroup, **kernel.defines}
     program = shader.compute(device, kernel.shader, SHADERS, **defines)
     _set(program, **kernel.uniforms)
-    table, results = device.ctx.buffer(block_table()), device.ctx.buffer(reserve=4 * PLACES)
+    results = device.ctx.buffer(reserve=4 * PLACES)
 
     def run(times: int) -> Found:
         results.clear()
         results.bind_to_storage_buffer(0)
-        table.bind_to_uniform_block(0)
         program.run(times)
         device.ctx.memory_barrier()
         return np.frombuffer(results.read(), np.uint32)
@@ -282,8 +281,7 @@ class Micro(Workload, called="micro"):
         size, device = self.size, self.device
         kernels: dict[str, tuple[int, ...]] = {"chains": (16, size.rounds)}  # numbers at once
         kernels |= {"shared": (size.workgroup, size.rounds), "recurrence": (size.turns,)}
-        kernels |= {"uniform_block": (size.rounds,), "texture": (size.rounds,)}
-        kernels |= {"recurrence3": (size.turns,)}
+        kernels |= {"texture": (size.rounds,), "recurrence3": (size.turns,)}
         if name in kernels:
             kernel = getattr(micro_kernels, name)(*kernels[name], *words)
             return (drawn if kernel.shader.endswith(".frag") else computed)(device, kernel, size)

@@ -47,14 +47,15 @@ class Aymone2022(Workload, called="aymone2022"):
 
     def cases(self) -> Iterator[Case]:
         count, length = self.chosen("count"), self.chosen("length")
-        others = OTHERS if self.setup.size in ("large", "full") else ()
+        others = OTHERS if self.setup.size == "full" else ()
         kinds = (PAPERS, UNRELATED), (PAPERS, RELATED), *((each, UNRELATED) for each in others)
         for scoring, seeds in kinds:
             make = partial(made, scoring, count, length, seeds)
             work = PairWork(self.setup, scoring, make, sizes=(length, length), count=count)
             work.fields["scoring"] += ", relatives" * (seeds == RELATED)
             for task, ties in self.tasks:
-                yield work.case(Entry("diagonal"), task, ties, options=f"ties: {ties}")
+                chosen = ties if task == "ends" else None  # paths are always conventional
+                yield work.case(Entry("diagonal"), task, chosen, options=f"ties: {ties}")
             yield work.case(Entry("diagonal"), "scores")
             yield from work.rival_cases(1, ("trace", "simd"))
 

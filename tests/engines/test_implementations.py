@@ -314,9 +314,6 @@ OWN_PERMUTATIONS = {
     "micro/rows.comp": permutations(LINEAR, NUMBERS, **MICRO),
     "micro/cells3.comp": permutations(LINEAR, **MICRO, SIDE=4, IDENTITY=1),
     "micro/shared.comp": [{"TURNS": 64, "WORKGROUP": 64}],
-    "micro/uniform_block.comp": permutations(
-        [{"WIDTH": width} for width in (1, 4)], TURNS=64, WORKGROUP=64
-    ),
     "micro/texture.frag": [{"TURNS": 64}],
     "micro/write.comp": [{"WORKGROUP": 64, "EACH": 8}],
     "micro/read.comp": [{"WORKGROUP": 64, "EACH": 8}],

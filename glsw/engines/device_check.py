@@ -20,9 +20,8 @@ from glsw.engines import ENGINES, cpu, engine_of
 from glsw.engines.auto import Auto
 from glsw.engines.base import Engine, Variant
 from glsw.engines.forward import ForwardSums
-from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.engine import Lanes, trial_of
 from glsw.engines.lanes.geometry import Geometry
-from glsw.engines.lanes.trial import trial_of
 from glsw.engines.proof import FAULTS, SIZES, Proofs, ProofTask, awkward, tasks_of
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile

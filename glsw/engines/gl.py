@@ -165,6 +165,17 @@ def best_cells(stored: npt.NDArray[np.int32]) -> BestCells:
     return BestCells.of(score, i + 1, diagonal - i + 1)
 
 
+def new_buffer(device: Device, size: int) -> moderngl.Buffer:
+    """Return a new storage buffer of so many bytes, up to a whole word."""
+    limit = device.info.limits["max_storage_block"]
+    if size > limit:
+        raise DeviceMemoryError(
+            f"a buffer of {size} bytes is needed, {device.info.name} binds {limit}"
+        )
+    with device.checked(f"allocating {size} bytes"):
+        return device.ctx.buffer(reserve=max(16, -(-size // 4) * 4))
+
+
 class Storage:
     """The storage buffers of an engine, by binding."""
 
@@ -174,20 +185,12 @@ class Storage:
 
     def reserve(self, binding: Binding, size: int = 0) -> moderngl.Buffer:
         """Return the buffer of a binding, bound, with room for ``size`` bytes."""
-        device = self._device_of_buffers
-        limit = device.info.limits["max_storage_block"]
-        if size > limit:
-            raise DeviceMemoryError(
-                f"a buffer of {size} bytes is needed, {device.info.name} binds {limit}"
-            )
         buffer = self._buffers.get(binding)
         if buffer is None or buffer.size < size:
             if buffer is not None:
                 del self._buffers[binding]
                 buffer.release()
-            with device.checked(f"allocating {size} bytes"):
-                buffer = device.ctx.buffer(reserve=max(16, -(-size // 4) * 4))
-            self._buffers[binding] = buffer
+            self._buffers[binding] = buffer = new_buffer(self._device_of_buffers, size)
         buffer.bind_to_storage_buffer(binding.number)
         return buffer
 

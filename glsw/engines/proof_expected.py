@@ -101,7 +101,7 @@ def write() -> None:
 def everything() -> dict[str, np.ndarray[Any, Any]]:
     """Return what the file has to have, computed by the reference."""
     from glsw.engines import proof
-    from glsw.engines.lanes.trial import PREFIXES
+    from glsw.engines.lanes.engine import PREFIXES
     from glsw.engines.three.proof import awkward_triples
     from glsw.engines.three.reference import Reference3
 

@@ -7,9 +7,8 @@ import pytest
 from cases import standing_in
 
 from glsw.alignment.batch import Batch
-from glsw.engines.lanes.engine import Lanes
+from glsw.engines.lanes.engine import Lanes, trial_of
 from glsw.engines.lanes.geometry import INT32, TOO_HIGH, Geometries, Limits
-from glsw.engines.lanes.trial import trial_of
 from glsw.engines.proof import Proofs
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ALWAYS, BoundedTile, Passing, ScanTile
@@ -102,8 +101,8 @@ def test_numbers_that_are_too_high(device, monkeypatch):
     monkeypatch.setattr(
         Lanes,
         "exact",
-        lambda engine, queries, targets, query, target, *more: (
-            again.extend(target.tolist()) or exact(engine, queries, targets, query, target, *more)
+        lambda engine, pairs, query, target, *more: (
+            again.extend(target.tolist()) or exact(engine, pairs, query, target, *more)
         ),
     )
     engine = Lanes(scoring, device, number="f32")

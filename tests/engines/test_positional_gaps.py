@@ -26,8 +26,7 @@ from subtests import with_subtests
 
 from glsw.engines import ENGINES
 from glsw.engines.auto import engine_of
-from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.trial import passes, trial_of
+from glsw.engines.lanes.engine import Lanes, passes, trial_of
 from glsw.engines.proof import Proofs
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import BoundedTile, Passing, ScanTile

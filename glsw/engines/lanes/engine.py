@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain, groupby, tee
-from typing import Any, Literal
+from itertools import chain, groupby, islice, tee
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import moderngl
@@ -29,8 +31,9 @@ from glsw.engines.base import (
 )
 from glsw.engines.costs import EACH_QUERY, OWN_QUERIES, WHOLE_TABLE, Shape, way_of_lanes
 from glsw.engines.gl import SUBSTITUTION, ComputeEngine
-from glsw.engines.lanes.buffers import Buffers
 from glsw.engines.lanes.geometry import (
+    INT32,
+    LIMIT,
     TOO_HIGH,
     USUAL_SHARE,
     Geometries,
@@ -46,35 +49,37 @@ from glsw.engines.lanes.own_queries import (
 )
 from glsw.engines.lanes.pipeline import Matrices, Scores
 from glsw.engines.lanes.rows import (
-    Placed,
     Rows,
+    group_of,
     joined,
-    only,
     profile_buffer,
     profile_macros,
     stacks,
     together,
 )
-from glsw.engines.lanes.selecting import BINDINGS as OF_SELECTING, Selecting
+from glsw.engines.lanes.selecting import Selecting
 from glsw.engines.lanes.targets import (
     BINDINGS,
-    BORDERS,
     COLUMNS,
     GROUPS,
-    OF_PAIRS,
-    OF_PROFILES,
     QUERY_PROFILE,
     SCORES,
     SLOTS,
-    PackedTargets,
+    Buffers,
     SortedTargets,
     Targets,
     TargetStore,
     columns_macros,
 )
-from glsw.engines.lanes.trial import passes, trial_of
-from glsw.engines.proof import family_of
-from glsw.engines.tiles import BoundedTile, Passing, ScanTile
+from glsw.engines.proof import (
+    Proofs,
+    Work,
+    best_of_prefixes,
+    family_of,
+    scoring_of_trials,
+    work_for,
+)
+from glsw.engines.tiles import NEVER, BoundedTile, Passing, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of
@@ -82,6 +87,11 @@ from glsw.sequences.encoded import Sequences, offsets_of
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
 _FROM_THE_FIRST = np.zeros(1, np.intp)
+PREFIXES = _ROWS, _LONGEST = 200, 300
+"""Rows of the longest query of most geometries that are tried, and of all."""
+_MORE, _LEAST_ROWS = 5, 70  # rows of a second strip at least, and of all: there are long gaps
+_JOINED = 9, 7  # rows of the other queries of streams
+_MEMORY = 2**26  # of an engine that tries geometries
 _PLAIN = {"subgroups": False, "number": "int32"}
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
 
@@ -143,7 +153,7 @@ class Lanes(ComputeEngine):
         workloads=("search",),
     )
     order_binding = SCORES
-    bindings = (*BINDINGS, *OF_PROFILES, *OF_PAIRS, *OF_SELECTING, SUBSTITUTION)
+    bindings = (*BINDINGS, SUBSTITUTION)
 
     @classmethod
     def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
@@ -170,12 +180,6 @@ class Lanes(ComputeEngine):
         super().__init__(scoring, device, workgroup=workgroup)
         limits = limits.used(scoring, self.device.info)
         self._memory, self.limits = memory, limits
-        self._alike: dict[str, Any] = {
-            "subgroups": subgroups,
-            "own_queries": own_queries,
-            "memory": memory,
-            "limits": limits,
-        }
         self.tracks = 1
         if isinstance(scoring, TwoTrackScoring):
             self.tracks = 2
@@ -186,21 +190,12 @@ class Lanes(ComputeEngine):
             self.wrong_from = TOO_HIGH
             insertion, _ = scoring.largest_costs
             self._uniforms["ends_in_any_row"] = int(ends.right_insertion != insertion)
-        self.geometries = Geometries(
-            scoring,
-            self.device.info,
-            number,
-            rows=rows,
-            chain=chain,
-            workgroup=workgroup,
-            query_profile=query_profile,
-            subgroups=subgroups,
-            limits=limits,
-        )
+        asked = rows, chain, workgroup, query_profile, subgroups
+        self.geometries = Geometries(scoring, self.device.info, number, *asked, limits=limits)
         can = not self.on_software and self.geometries.own_queries and not scoring.wide_queries
         self._own_queries = own_queries if can else False
-        self.pool, self.queue = Buffers(self.device, limits.free), Queue(self, memory, limits)
-        self.targets = TargetStore(self, self.pool, self.tracks, limits)
+        self.pool, self.queue = Buffers(self.device), Queue(self, memory, limits)
+        self.targets = TargetStore(self)
         self.prepared: WeakKeyDictionary[Batch, list[Share]] = WeakKeyDictionary()
         self._proved: set[Geometry] = set()
 
@@ -258,7 +253,7 @@ class Lanes(ComputeEngine):
             some = batch if short.all() else batch.select(np.flatnonzero(short))
             (found.score[short],) = scores_of_each(self, [some], progress)
             query, target = batch.index[~short].T
-            found.score[~short] = self.exact(batch.queries, batch.targets, query, target, progress)
+            found.score[~short] = self.exact(batch, query, target, progress)
         else:
             ahead, tiles = tee(_tiles_of(batch))
             scanned = self.scan((tile for _, tile in ahead), progress=progress)
@@ -318,34 +313,29 @@ class Lanes(ComputeEngine):
         if self.proofs:
             family = f"passing, {self.geometries}, {family_of(self.scoring)}"
             self.proofs.require(self.name, family, partial(passes, self.proofs, self))
-        report = progress or ignore
-        return (found.all(self, report) for found in Selecting(self, tiles, report).run())
+        return (found for (found,) in Selecting(self, tiles, progress or ignore).run())
 
     def begin_to_scan(self, queries: Sequences, residues: int) -> None:
         """Begin to compile programs that are not proved yet, see `Engine.begin_to_scan`."""
-        rows = joined(list(together(self.geometries, queries.lengths, residues // _USUAL_LENGTH)))
-        for long in (False, True):
-            for _, geometry in stacks(self.geometries, rows, long):
-                if self.proofs and self.proofs.verdict(self.name, self._family(geometry)) is None:
-                    self.begin("lanes.comp", **geometry.defines)
-                    self.begin("lanes_columns.comp", **columns_macros(geometry))
-                    self.begin("lanes_profile.comp", **profile_macros(geometry.number))
+        for geometry in self._usual(queries, residues):
+            if self.proofs and self.proofs.verdict(self.name, self._family(geometry)) is None:
+                self.begin("lanes.comp", **geometry.defines)
+                self.begin("lanes_columns.comp", **columns_macros(geometry))
+                self.begin("lanes_profile.comp", **profile_macros(geometry.number))
 
     def get_ready(self, queries: Sequences, residues: int) -> None:
-        """Load the first program of a scan of so many residues, and make room for its borders."""
+        """Load the first program of a scan of so many residues."""
         self.device.activate()
-        size, targets = 0, residues // _USUAL_LENGTH
-        rows = joined(list(together(self.geometries, queries.lengths, targets)))
-        for numbers, geometry in stacks(self.geometries, rows):
-            if 0 in numbers:
-                self.prove([geometry])
-                self.program("lanes.comp", **geometry.defines)
-            several = int((Placed(only(rows, numbers), geometry).strips > 1).sum())
-            size += residues * geometry.border * several
-        size = min(size, self.queue.border_room(size))
-        if size >= self.limits.first_use:  # the driver clears a buffer when it is first used
-            first = np.zeros(self.limits.first_use, np.uint8)
-            self.device.write(self.reserve(BORDERS, size), first)
+        for geometry in islice(self._usual(queries, residues), 1):
+            self.prove([geometry])
+            self.program("lanes.comp", **geometry.defines)
+
+    def _usual(self, queries: Sequences, residues: int) -> Iterator[Geometry]:
+        """Yield the geometries of a scan, those for most targets first."""
+        rows = joined([*together(self.geometries, queries.lengths, residues // _USUAL_LENGTH)])
+        for long in (False, True):
+            for _, geometry in stacks(self.geometries, rows, long):
+                yield geometry
 
     def targets_of(self, sequences: Sequences, m: int, queries: int = 1) -> SortedTargets:
         """Return targets for queries of up to m letters, see `TargetStore.sorted`."""
@@ -354,17 +344,11 @@ class Lanes(ComputeEngine):
         all_of_them = int(sequences.lengths.max(initial=0))
         longest = min(self.limits.longest, most if self.rest is not None else all_of_them)
         bounds = min(longest, all_of_them), min(most // USUAL_SHARE, all_of_them)
-        return self.targets.sorted(sequences, long_apart=apart, queries=queries, longest=bounds)
-
-    def pack(self, share: Targets, geometry: Geometry) -> PackedTargets:
-        """Have targets in words of columns; all that the geometry needs is proved before."""
-        self.prove([geometry])
-        return self.targets.pack(share, geometry)
+        return self.targets.sorted(sequences, apart, queries, bounds)
 
     def exact(
         self,
-        queries: Sequences,
-        targets: Sequences,
+        pairs: ScanTile | Batch,
         query: npt.NDArray[np.integer],
         target: npt.NDArray[np.integer],
         progress: Progress = ignore,
@@ -377,7 +361,7 @@ class Lanes(ComputeEngine):
         if not len(query):
             return np.empty(0, np.int32)
         index = query.astype(np.int32), target.astype(np.int32)
-        batch = Batch.indexed(queries, targets, *index).compact()
+        batch = Batch.indexed(pairs.queries, pairs.targets, *index).compact()
         left = np.zeros(len(batch), np.bool_)
         if self.rest is not None:
             few = self.limits.few_pairs * batch.distinct[0]
@@ -420,9 +404,11 @@ class Lanes(ComputeEngine):
 
     @cached_property
     def _integers(self) -> Lanes:
-        """An engine as this one that computes with integers."""
-        made = Lanes(self.scoring, self.device, number="int32", **self._alike)
-        made.proofs = self.proofs
+        """An engine as this one that computes with integers, and has other targets."""
+        made = copy(self)
+        made.geometries, made.rest = copy(self.geometries), None
+        made.geometries.number = INT32
+        made.targets = TargetStore(made)
         return made
 
     def job(
@@ -438,7 +424,7 @@ class Lanes(ComputeEngine):
         ``first`` is the first target that each group needs, perhaps of a work group after those
         that it does not need.
         """
-        packed = self.pack(share, geometry)
+        packed = self.targets.pack(share, geometry)
         border_columns = packed.border_columns(geometry)
         first = first // geometry.group
         profile, strips, profiles = profile_buffer(self, queries, rows, geometry, first)
@@ -543,3 +529,84 @@ def _tiles_of(batch: Batch) -> Iterator[tuple[npt.NDArray[np.intp], ScanTile]]:
         whole = np.array_equal(which, every)
         targets = batch.targets if whole else batch.targets.select(which)
         yield pairs, ScanTile(batch.queries.select(queries), targets)
+
+
+def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
+    """Tell whether an engine like this one computes right scores with a geometry."""
+    prover = Lanes(scoring_of_trials(engine.scoring), engine.device, memory=_MEMORY)
+    if geometry.letters:
+        return _pairs(proofs, prover, geometry)
+    longest = min(max(geometry.strip + _MORE, _LEAST_ROWS), _LONGEST)
+    work, best = _work(proofs, prover.scoring, _ROWS if longest <= _ROWS else _LONGEST)
+    streams = [[(longest - 2 * k, k)] for k in range(geometry.queries)]  # each of them a prefix
+    if geometry.joined:
+        streams = [[*each, (_JOINED[k], 1 - k)] for k, each in enumerate(streams)]
+    every = [each for stream in streams for each in stream]
+    numbers = iter(range(len(every)))
+    rows = group_of([[(m, next(numbers)) for m, _ in stream] for stream in streams])
+    targets = prover.targets_of(Sequences.of(work.targets), longest)
+    (share, _), *_ = targets.shares
+    for other in (1, 0):  # other queries come first: a device may go on with those
+        order = [((q + other) % 2, m) for m, q in every]
+        queries = Sequences.of([work.queries[q][:m] for q, m in order])
+        expected = np.array([best[q, m] for q, m in order])[:, share.positions]
+        large = 0 if other else engine.limits.profile  # one is made on the device, one uploaded
+        prover.limits = replace(prover.limits, profile=large)
+        job = prover.job(queries, rows, share, geometry)
+        for _ in prover.queue.slices_of([job], ignore):
+            pass
+        (found,) = prover.reading([job])()
+        if geometry.end_to_end:  # floats may be wrong where they are `TOO_HIGH`
+            right = found[found < TOO_HIGH], expected[found < TOO_HIGH]
+        else:  # and otherwise from `LIMIT` on
+            most = NEVER if geometry.number == INT32 else LIMIT
+            right = np.minimum(found, most), np.minimum(expected, most)
+        if not np.array_equal(*right):
+            return False
+    return True
+
+
+def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
+    """Tell the same of pairs that each have their own query."""
+    longest, real = min(max(geometry.strip + _MORE, _LEAST_ROWS), _ROWS), prover.geometries.of_pairs
+    work, best = _work(proofs, prover.scoring, _ROWS, geometry.letters)
+    lengths = [1, 7, longest // 2, longest - 1, longest]
+    queries = [work.queries[q][:m] for q in (0, 1) for m in lengths]
+    pairs = np.indices((len(queries), len(work.targets))).reshape(2, -1).T.astype(np.int32)
+    batch = Batch((Sequences.of(queries), Sequences.of(work.targets)), pairs)
+
+    def chosen(m: int, number: int, letters: int) -> Geometry:
+        return geometry if number == geometry.number else real(m, number, letters)
+
+    prover.geometries.of_pairs = chosen  # type: ignore[method-assign]
+    prover.geometries.number = geometry.number
+    (found,) = scores_of_each(prover, [batch], ignore)
+    return bool(np.array_equal(found, best[:, lengths].reshape(-1)))
+
+
+def passes(proofs: Proofs, engine: Lanes) -> bool:
+    """Tell whether an engine like this one selects the right pairs by their scores."""
+    prover = Lanes(scoring_of_trials(engine.scoring), engine.device, memory=_MEMORY)
+    prover.geometries = engine.geometries
+    work, best = _work(proofs, prover.scoring, _ROWS)
+    queries = Sequences.of([query[:_LEAST_ROWS] for query in work.queries])
+    scores = best[:, _LEAST_ROWS].astype(np.int32)
+    middle = np.median(scores, axis=1).astype(np.int32)
+    targets = Sequences.of(work.targets)
+    for more in (0, 1):  # once with the bounds of one query exchanged with those of the other
+        bounds = np.roll(middle, more), np.full(len(targets), int(scores.max()), np.int32)
+        tile = BoundedTile(queries, targets, *bounds)
+        (found,) = prover.passing([tile])
+        if not all(map(np.array_equal, found, Passing.of(tile, scores))):
+            return False
+    return True
+
+
+def _work(
+    proofs: Proofs, scoring: Scoring, rows: int, letters: int | None = None
+) -> tuple[Work, npt.NDArray[np.int64]]:
+    """Return work of all letters or some, and the best scores of prefixes of up to so many rows."""
+    work, name = work_for(scoring, letters), f"{rows} prefixes"
+    if letters:
+        name = f"prefixes of {letters} letters"
+    return work, proofs.expected(scoring, name, lambda: best_of_prefixes(scoring, work, rows))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,8 @@ HEAD = 4
 """Words of 4 bytes that tell of a strip in the query profile."""
 LANE_INFO = 4
 """Words of 4 bytes that a lane of a strip has in the query profile, from end to end twice."""
+BORDER = 8
+"""Bytes of H and F of a column below a strip."""
 COST_LETTERS = 4
 """Letters of a profile in whose place the gap costs of rows are, see recurrence_column.glsl."""
 
@@ -71,8 +74,6 @@ class Limits:
     window, work : int
         Queries that are looked at for a group, and groups times targets that a large device has at
         once.
-    full : float
-        Of the rows of a group, from which on it takes no more queries.
     profile : int
         Bytes of profiles from which they are made on the device: to make one there takes a
         dispatch.
@@ -80,10 +81,6 @@ class Limits:
         Work groups of a dispatch along an axis, which OpenGL promises.
     borders : int
         Bytes of rows between strips, which the driver clears in 0.07 s.
-    first_use : int
-        Bytes of a buffer that the device itself copies.
-    free : int
-        Bytes of buffers that are kept for their next use.
     block : int
         Bytes of scores that a thread puts in place at a time.
     passing, passing_groups, passing_lanes : int
@@ -109,12 +106,9 @@ class Limits:
     short: int = 64
     window: int = 2**9
     work: int = 2**17
-    full: float = 0.97
     profile: int = 2**22
     groups: int = 65535
     borders: int = 2**30
-    first_use: int = 2**20
-    free: int = 2**31
     block: int = 2**23
     passing: int = 2**17
     passing_groups: int = 1024
@@ -186,14 +180,9 @@ class Geometry:
         return self.rows * self.chain
 
     @property
-    def results(self) -> int:
-        """Scores of a lane: targets times queries."""
-        return 1 if self.number == INT32 else 2
-
-    @property
     def targets(self) -> int:
         """Targets of a lane."""
-        return self.results // self.queries
+        return 1 if self.number == INT32 else 2 // self.queries
 
     @property
     def chains(self) -> int:
@@ -206,19 +195,9 @@ class Geometry:
         return self.chains * self.targets
 
     @property
-    def border(self) -> int:
-        """Bytes of H and F of a column below a strip."""
-        return 8
-
-    @property
     def handed(self) -> int:
         """Bytes of shared memory for what lanes hand on; shuffles may turn out to be unusable."""
-        return 2 * self.step * self.border * self.workgroup if self.chain > 1 else 0
-
-    @property
-    def halves(self) -> bool:
-        """Whether a word of 4 bytes has the scores of two rows."""
-        return self.number != INT32 and self.queries == 1
+        return 2 * self.step * BORDER * self.workgroup if self.chain > 1 else 0
 
     @property
     def parts(self) -> int:
@@ -227,8 +206,8 @@ class Geometry:
 
     @property
     def part_rows(self) -> int:
-        """Rows that have their scores in a word of 16 bytes."""
-        return 8 if self.halves else 4
+        """Rows that have their scores in a word of 16 bytes: with two targets, two in 4 bytes."""
+        return 4 * self.targets
 
     @property
     def stride(self) -> int:
@@ -252,15 +231,6 @@ class Geometry:
             return 4 * self.head + 4 * self.rows
         return 4 * self.head + 16 * (letters + 1) * self.stride
 
-    @property
-    def scores_of_letter(self) -> int:
-        """Words with the scores of a letter of the target, of pairs that each have their own query.
-
-        With floats a letter has a score with each two letters of the query.
-        """
-        side = self.letters + 1
-        return side if self.number == INT32 else side**2
-
     def strips(self, m: int) -> int:
         """Return the strips of a query of m letters."""
         return -(-m // self.strip)
@@ -279,13 +249,7 @@ class Geometry:
             "TWO_QUERIES": 1 if self.queries == 2 else None,
             "JOINED": 1 if self.joined else None,
             "SUBGROUPS": 1 if self.subgroups and self.chain > 1 else None,
-        } | self._of_pairs
-
-    @property
-    def _of_pairs(self) -> dict[str, int | None]:
-        if self.profile_memory != OF_PAIRS:
-            return {}
-        return {"OWN_QUERIES": 1, "LETTERS": self.letters}
+        } | ({"OWN_QUERIES": 1, "LETTERS": self.letters} if self.letters else {})
 
 
 def profile_letters(scoring: Scoring) -> int:
@@ -302,7 +266,8 @@ def profile_letters(scoring: Scoring) -> int:
 ROW_CHOICES = (8, 12, 16, 20, 24, 28, 32)  # with more, compilers do not unroll the loops
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _MOST_CELLS = {255: 64, 128: 40, 63: 16}  # rows times columns of a step, by registers: no spills
-_ROWS_OF_PAIRS = 8, 12, 16, 20  # with more, registers do not suffice for letters and scores
+_MOST_ROWS = {True: 32, False: 24}  # by whether two targets of one query share lanes
+_MOST_ROWS_OF_PAIRS = 20  # with more, registers do not suffice for letters and scores
 _MOST_ROWS_END_TO_END = {1: 16, 2: 20}  # of floats, by queries at once: else loops stay loops
 _NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
@@ -321,19 +286,7 @@ _LONG_STEP = 2**8  # rows, so that few geometries are made for long targets
 class Geometries:
     """Chooses the geometry for queries of a length; asked-for values override the choice.
 
-    Parameters
-    ----------
-    scoring : Scoring
-    info : DeviceInfo
-    number : str
-        ``"auto"`` or the name of the type that scores are computed in first.
-    rows, chain, workgroup : int, optional
-        As in `Geometry`.
-    query_profile : str, optional
-        Name of the memory of the query profile.
-    subgroups : bool
-        Whether lanes may hand on by shuffles.
-    limits : Limits
+    ``number`` is that of scores that are computed first. Other parameters are as of `Lanes`.
 
     Raises
     ------
@@ -346,41 +299,35 @@ class Geometries:
         scoring: Scoring,
         info: DeviceInfo,
         number: str,
-        *,
         rows: int | None = None,
         chain: int | None = None,
         workgroup: int | None = None,
         query_profile: str | None = None,
         subgroups: bool = True,
+        *,
         limits: Limits = Limits(),  # noqa: B008
     ) -> None:
-        self.limits = limits
-        if number == "auto":
-            number = "f16" if info.half else "int32"
-        if number not in _NUMBERS:
-            raise ValueError(f"number {number!r}: auto, {', '.join(_NUMBERS)} expected")
+        for name, value, choices in (
+            ("number", number, ("auto", *_NUMBERS)),
+            ("rows", rows, ROW_CHOICES),
+            ("chain", chain, CHAIN_CHOICES),
+            ("workgroup", workgroup, (*CHAIN_CHOICES, 512, 1024)),
+            ("query_profile", query_profile, (*_PROFILE_MEMORIES,)),
+        ):
+            if value is not None and value not in choices:
+                raise ValueError(f"{name} {value!r}: {', '.join(map(str, choices))} expected")
         if number == "f16" and not info.half:
             raise ValueError(f"number 'f16': {info.name} has no 16-bit floats")
-        if query_profile is not None and query_profile not in _PROFILE_MEMORIES:
-            known = ", ".join(_PROFILE_MEMORIES)
-            raise ValueError(f"query_profile {query_profile!r}: {known} expected")
-        if rows is not None and rows not in ROW_CHOICES:
-            raise ValueError(f"rows {rows}: {', '.join(map(str, ROW_CHOICES))} expected")
-        if chain is not None and chain not in CHAIN_CHOICES:
-            raise ValueError(f"chain {chain}: a power of two up to {CHAIN_CHOICES[-1]} expected")
-        if workgroup is not None and workgroup not in (*CHAIN_CHOICES, 512, 1024):
-            raise ValueError(f"workgroup {workgroup}: a power of two up to 1024 expected")
         if workgroup and chain and workgroup < chain:
             raise ValueError(f"workgroup {workgroup}: at least the chain of {chain} lanes expected")
-        self._letters = profile_letters(scoring)
+        if number == "auto":
+            number = "f16" if info.half else "int32"
+        self._letters, self._end_to_end = profile_letters(scoring), not scoring.local
         if isinstance(scoring, TwoTrackScoring) and abs(scoring.by_track).max() > LIMIT:
             number = "int32"  # a sum of clipped scores would be wrong
-        if scoring.gaps:
+        if scoring.gaps or (self._end_to_end and not _floats_hold(scoring)):
             number = "int32"  # floats exchange gaps of different rows, see recurrence_column.glsl
-        self._end_to_end = not scoring.local
-        if self._end_to_end and not _floats_hold(scoring):
-            number = "int32"
-        self._info = info
+        self.limits, self._info = limits, info
         self._subgroup_size = info.subgroup_size if subgroups else 0
         self.number, self.chain = _NUMBERS[number], chain
         self._rows, self._workgroup = rows, workgroup
@@ -388,8 +335,7 @@ class Geometries:
         on_software = COMPARE if two and two[1] < 0 and scoring.local else BLOCK
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
-        self._chosen: dict[tuple[int, int, bool, bool], Geometry] = {}
-        self._of_pairs: dict[tuple[int, int, int], Geometry] = {}
+        self._cheapest = cache(self._chosen)
 
     def __str__(self) -> str:
         number = next(name for name, value in _NUMBERS.items() if value == self.number)
@@ -413,10 +359,7 @@ class Geometries:
         """
         if joins:  # one for most groups, whose number is that of work groups along y
             m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
-        key = m, queries, long, joins
-        if key not in self._chosen:
-            self._chosen[key] = min(self._options(*key[1:]), key=lambda each: _cost(each, m))
-        return self._chosen[key]
+        return self._cheapest(m, self.number, queries, long, joins)
 
     def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.
@@ -424,37 +367,7 @@ class Geometries:
         ``letters`` is how many different ones occur. Scores are integers if those of two letters
         do not fit shared memory, or take longer to load than the query to compute.
         """
-        key = m, number, letters
-        if key not in self._of_pairs:
-            options = self._options_of_pairs(m, number, letters)
-            self._of_pairs[key] = min(options, key=lambda each: _cost(each, m))
-        return self._of_pairs[key]
-
-    def _options_of_pairs(self, m: int, number: int, letters: int) -> Iterator[Geometry]:
-        info = self._info
-        longest = min(_USUAL_CHAIN, self._workgroup or _USUAL_CHAIN)
-        chains = [chain for chain in CHAIN_CHOICES if chain <= longest]
-        most = _MOST_CELLS[info.registers] * 4 // 5  # letters take registers too
-        if self._end_to_end and number != INT32:
-            most = min(most, 2 * _MOST_ROWS_END_TO_END[1])
-        choices = [rows for rows in _ROWS_OF_PAIRS if 2 * rows <= most] or _ROWS_OF_PAIRS[:1]
-        for chain in [self.chain] if self.chain else chains:
-            for rows in [self._rows] if self._rows else choices:
-                made = Geometry(
-                    number,
-                    rows,
-                    chain,
-                    self._workgroup or max(_WORKGROUP_OF_PAIRS, chain),
-                    OF_PAIRS,
-                    at_once=True,
-                    subgroups=self._subgroup_size >= chain,
-                    letters=letters,
-                    end_to_end=self._end_to_end,
-                )
-                room = info.limits["max_shared_memory"]
-                room -= 0 if made.subgroups else made.handed
-                fits = 4 * (letters + 1) * made.scores_of_letter <= room
-                yield made if fits and m > _MIN_ROWS_OF_FLOATS else replace(made, number=INT32)
+        return self._cheapest(m, number, letters=letters)
 
     @property
     def of_streams(self) -> Geometry:
@@ -477,55 +390,78 @@ class Geometries:
         geometry = self.of(m, queries)
         return rows_of_strips(geometry, geometry.strips(m))
 
-    def _options(self, queries: int, long: bool, joined: bool) -> list[Geometry]:
-        single = self.number == F16 and queries == 1
+    def _chosen(
+        self,
+        m: int,
+        number: int,
+        queries: int = 1,
+        long: bool = False,
+        joins: bool = False,
+        letters: int = 0,
+    ) -> Geometry:
+        info, most = self._info, _MOST_CELLS[self._info.registers]
+        single, shuffles = number == F16 and queries == 1, self._subgroup_size >= _USUAL_CHAIN
         if long:  # as many lanes per pair as have work
-            options = [(8, chain, max(64, chain)) for chain in self.limits.long_chains]
-        elif self._info.software:
-            options = [(32, 1, 16)]
+            shapes = [(8, chain, max(64, chain)) for chain in self.limits.long_chains]
+        elif info.software:
+            shapes = [(32, 1, 16)]
         else:
-            most = _MOST_CELLS[self._info.registers]
-            shuffles = self._subgroup_size >= _USUAL_CHAIN
-            workgroup = 256 if shuffles and not single else 128
-            highest = 32 if single else 24
-            if self._end_to_end and self.number != INT32:
-                highest = _MOST_ROWS_END_TO_END[queries]
-            options = [
-                (rows, chain, workgroup if chain > 1 else _WORKGROUP_OF_LANES)
-                for rows in range(8, highest + 4, 4)
+            workgroup, alone = 256 if shuffles and not single else 128, _WORKGROUP_OF_LANES
+            highest = _MOST_ROWS[single]
+            if letters:
+                workgroup = alone = _WORKGROUP_OF_PAIRS
+                highest, most = _MOST_ROWS_OF_PAIRS, most * 4 // 5  # letters take registers too
+            if self._end_to_end and number != INT32:
+                highest = min(highest, _MOST_ROWS_END_TO_END[queries])
+            shapes = [
+                (rows, chain, workgroup if chain > 1 else alone)
+                for rows in ROW_CHOICES
                 for chain in CHAIN_CHOICES
-                if chain <= _USUAL_CHAIN and 2 * rows <= most
+                if chain <= _USUAL_CHAIN and (rows == 8 or (rows <= highest and 2 * rows <= most))
             ]
-        return [self._made(*each, queries, joined) for each in options]
+        made = self._of_pairs if letters else self._with_profile
+        options = [made(self._shaped(number, *each, queries, letters), m, joins) for each in shapes]
+        return min(options, key=lambda each: _cost(each, m))
 
-    def _made(self, rows: int, chain: int, workgroup: int, queries: int, joined: bool) -> Geometry:
-        """Return a geometry with the values asked for; the profile lies where there is room."""
-        info, number = self._info, self.number
+    def _shaped(
+        self, number: int, rows: int, chain: int, workgroup: int, queries: int, letters: int
+    ) -> Geometry:
+        """Return a geometry with the values asked for."""
         chain = self.chain or min(chain, self._workgroup or chain)
-        rows = self._rows or rows
-        compare = self.profile_memory == COMPARE and chain == 1 and queries == 1
-        memory = BLOCK if self.profile_memory == COMPARE and not compare else self.profile_memory
-        made = Geometry(
+        return Geometry(
             number,
-            rows,
+            self._rows or rows,
             chain,
             self._workgroup or max(workgroup, chain),
-            memory,
+            OF_PAIRS if letters else self.profile_memory,
             queries,
-            at_once=not info.software,
+            at_once=not self._info.software,
             subgroups=self._subgroup_size >= chain,
-            joined=joined or self._end_to_end,
+            letters=letters,
             end_to_end=self._end_to_end,
         )
-        longer = number == INT32 or (queries == 2 and self._subgroup_size < _USUAL_CHAIN)
-        if longer and not info.software and 4 * rows <= _MOST_CELLS[info.registers]:
+
+    def _of_pairs(self, made: Geometry, m: int, joins: bool) -> Geometry:
+        """Return it with integers if floats do not fit or pay off."""
+        room = self._info.limits["max_shared_memory"] - (0 if made.subgroups else made.handed)
+        fits = 4 * (made.letters + 1) ** (2 if made.number == INT32 else 3) <= room
+        return made if fits and m > _MIN_ROWS_OF_FLOATS else replace(made, number=INT32)
+
+    def _with_profile(self, made: Geometry, m: int, joins: bool) -> Geometry:
+        """Return it with its columns, and the profile where there is room."""
+        info, memory = self._info, made.profile_memory
+        if memory == COMPARE and (made.chain > 1 or made.queries == 2):
+            memory = BLOCK
+        longer = made.number == INT32 or (made.queries == 2 and self._subgroup_size < _USUAL_CHAIN)
+        if longer and not info.software and 4 * made.rows <= _MOST_CELLS[info.registers]:
             made = replace(made, step=4)
+        made = replace(made, profile_memory=memory, joined=joins or self._end_to_end)
         limit = info.limits["max_uniform_block_size" if memory == BLOCK else "max_shared_memory"]
         room = limit if memory == BLOCK else limit - made.handed
         if memory in (BLOCK, SHARED) and made.size(self._letters) > room:
             made = replace(made, profile_memory=STORAGE)
         at_once = made.at_once and made.profile_memory in (SHARED, STORAGE)
-        return replace(made, at_once=at_once, joined=(joined and at_once) or self._end_to_end)
+        return replace(made, at_once=at_once, joined=(joins and at_once) or self._end_to_end)
 
 
 def _floats_hold(scoring: Scoring) -> bool:

@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.gl import Binding
-from glsw.engines.lanes.buffers import Bindable, Section
-from glsw.engines.lanes.geometry import BLOCK, COMPARE, Geometry, Limits
+from glsw.engines.lanes.geometry import BLOCK, BORDER, COMPARE, Geometry, Limits
 from glsw.engines.lanes.rows import Rows
-from glsw.engines.lanes.targets import BORDERS, QUERY_PROFILE, Targets
+from glsw.engines.lanes.targets import BORDERS, QUERY_PROFILE, Bindable, Section, Targets
 from glsw.engines.throttle import SLICES_AT_ONCE, Throttle
 from glsw.frozen import dataclass
 from glsw.sequences.encoded import offsets_of
@@ -77,7 +76,7 @@ class WorkGroups:
     @cached_property
     def border_bytes(self) -> npt.NDArray[np.int64]:
         """Bytes of borders before each work group, of all groups of queries."""
-        size = self.groups * self.geometry.border if self.strips > 1 else 0
+        size = self.groups * BORDER if self.strips > 1 else 0
         return self.border_columns.astype(np.int64) * size
 
     def useful_before(self, group: int) -> int:
@@ -196,7 +195,7 @@ class Queue:
         first = _SOFTWARE_CELLS if software else limits.first_slice
         self._short = 0 if software else _SHORT_CELLS
         self._throttle = Throttle(engine.device, first)
-        self._ahead = False  # a slice is queued of a round whose turn is next
+        self._running: Slices | None = None  # what may be on the device
         self._border_bytes = 0  # of all slices so far
 
     @property
@@ -222,12 +221,9 @@ class Queue:
     def ahead(self, slices: Iterator[None]) -> None:
         """Queue the first slices of work whose turn is next, so that the device has work."""
         for _ in islice(slices, _SLICES_AHEAD):
-            self._ahead = True
+            pass
 
     def _run(self, slices: Slices, progress: Progress) -> Iterator[None]:
-        if self._ahead:  # a slice of another round uses the same borders
-            self._device.finish()
-            self._ahead = False
         self._device.ctx.memory_barrier()
         # The first slices are small. They have short targets: a few long ones would take as long.
         count, all_cells = len(slices.cells) - 1, int(slices.cells[-1])
@@ -239,17 +235,20 @@ class Queue:
         self._border_bytes += int(slices.borders[-1])
         for part in filter(None, (range(rest, count), range(rest))):
             for some in slices.run(part, self._throttle, room, reserve, wait):
+                if self._running not in (None, slices):  # others use the same borders
+                    self._device.finish()
+                self._running = slices
                 for each in some:
                     self._dispatch(each)
                     job, groups = each.job, each.groups
                     progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
                 yield
-        self._ahead = False
+        self._running = None
 
     def _dispatch(self, some: Dispatch) -> None:
         """Queue a dispatch, or one for each strip."""
         job, groups, first = some.job, some.groups, some.groups.start
-        at_once, border = job.geometry.at_once, some.start // job.geometry.border
+        at_once, border = job.geometry.at_once, some.start // BORDER
         program = self._engine.program("lanes.comp", **job.geometry.defines)
         for binding, buffer in job.bound:
             buffer.bind_to_storage_buffer(binding.number)

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain, islice, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import moderngl
 import numpy as np
 import numpy.typing as npt
 
@@ -22,7 +24,6 @@ from glsw.alignment.batch import Batch
 from glsw.engines.answers import check_found
 from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
-from glsw.engines.lanes.buffers import Bindable, Section
 from glsw.engines.lanes.geometry import INT32, Geometries, Geometry, rows_of_strips
 from glsw.engines.lanes.jobs import WorkGroups
 from glsw.engines.lanes.rows import ALIGNMENT, as_numbers, with_none
@@ -34,6 +35,8 @@ from glsw.engines.lanes.targets import (
     QUERY_WORDS,
     SCORES,
     SLOTS,
+    Bindable,
+    Section,
     slots_of,
 )
 from glsw.frozen import dataclass
@@ -41,8 +44,6 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of
 
 if TYPE_CHECKING:
-    import moderngl
-
     from glsw.engines.base import Progress
     from glsw.engines.lanes.engine import Lanes
 
@@ -53,117 +54,95 @@ def scores_of_each(
     engine: Lanes, batches: Iterable[Batch], progress: Progress
 ) -> Iterator[npt.NDArray[np.int32]]:
     """Yield the scores of batches; one is uploaded while the device computes the one before."""
-    current: OwnQueries | None = None
+    current: Iterator[Any] = iter(())
     letters: dict[Sequences, moderngl.Buffer] = {}  # of the sequences of a batch
     for batch in batches:
         for each in {*batch.sequences} - {*letters}:
             letters[each] = engine.pool.filled(each.residues)
-        number = engine.geometries.number
-        following = OwnQueries(engine, batch, number, letters, progress)
-        if current is not None:
-            yield current.scores()
-        current = following.begun()
+        following = _computed(engine, batch, engine.geometries.number, letters, progress)
+        next(following)
+        yield from current
+        next(following)
+        current = following
         engine.pool.give_when_read(letters.pop(each) for each in {*letters} - {*batch.sequences})
-    if current is not None:
-        found = current.scores()
-        engine.pool.give_when_read(letters.values())
-        yield found
+    found = [*current]
+    engine.pool.give_when_read(letters.values())
+    yield from found
 
 
-class OwnQueries:
-    """Pairs that are computed together, with buffers of their own on the device.
+def _computed(
+    engine: Lanes,
+    batch: Batch,
+    number: int,
+    letters: Mapping[Sequences, moderngl.Buffer],
+    progress: Progress,
+) -> Iterator[Any]:
+    """Yield the best score of each pair, shape (N,), as the third of three.
 
-    Parameters
-    ----------
-    engine : Lanes
-    batch : Batch
-        Of pairs whose targets lanes can take.
-    number : int
-        Type of the scores where it pays off. Pairs whose scores floats do not hold are computed
-        again in int32.
-    letters : dict
-        The residues of its sequences on the device.
-    progress : callable
-        As in `Engine.best`.
+    When the first one is asked for, all is uploaded, then the first slice of time is queued. Pairs
+    whose scores floats, if that is ``number``, do not hold are computed again.
     """
+    shares = engine.prepared.pop(batch, []) or shares_of(engine, batch, number)
+    scores = [(engine.pool.take(each.score_bytes), each.score_bytes) for each in shares]
+    used, jobs = [buffer for buffer, _ in scores], list[WorkGroups]()
+    for share, (buffer, _) in zip(shares, scores, strict=True):
+        jobs += _jobs_of(engine, batch, share, letters, buffer, used)
+    yield
+    slices = engine.queue.slices_of(jobs, progress)
+    next(slices, None)
+    yield
+    for _ in slices:
+        pass
+    places = np.zeros(len(batch) + 1, np.int32)  # behind the pairs: places without one
+    contents = engine.reading_of(scores, used)()
+    for share, content in zip(shares, contents, strict=True):
+        places[share.order] = content.view(np.int32)
+    found = places[:-1]
+    floats = any(share.parts[0].geometry.number != INT32 for share in shares)
+    if floats and found.max(initial=0) >= engine.wrong_from:
+        high = np.flatnonzero(found >= engine.wrong_from)
+        *_, found[high] = _computed(engine, batch.select(high), INT32, letters, ignore)
+    if engine.scoring.end_gaps:
+        empty = np.flatnonzero((batch.lengths == 0).any(axis=1))
+        found[empty] = engine.scoring.end_gaps.alone(*batch.lengths[empty].T)
+    check_found(engine, found, *batch.extent[1].tolist())
+    yield found
 
-    def __init__(
-        self,
-        engine: Lanes,
-        batch: Batch,
-        number: int,
-        letters: Mapping[Sequences, moderngl.Buffer],
-        progress: Progress,
-    ) -> None:
-        self._engine, self._batch, self._letters = engine, batch, letters
-        self._shares = engine.prepared.pop(batch, []) or shares_of(engine, batch, number)
-        self._progress = progress
-        self._slices: Iterator[None] = iter(())
-        self._used: list[moderngl.Buffer] = []
-        self._scores: list[tuple[moderngl.Buffer, int]] = []
-        self._jobs = [job for share in self._shares for job in self._jobs_of(share)]
 
-    def begun(self) -> OwnQueries:
-        """Queue the first slice of time, and return this."""
-        self._slices = self._engine.queue.slices_of(self._jobs, self._progress)
-        next(self._slices, None)
-        return self
-
-    def scores(self) -> npt.NDArray[np.int32]:
-        """Return the best score of each pair, shape (N,), when the device has done all."""
-        engine = self._engine
-        for _ in self._slices:
-            pass
-        places = np.zeros(len(self._batch) + 1, np.int32)
-        contents = engine.reading_of(self._scores, self._used)()
-        for share, content in zip(self._shares, contents, strict=True):
-            places[share.order] = content.view(np.int32)
-        found = places[:-1]  # behind it are scores of places without a pair
-        floats = any(share.parts[0].geometry.number != INT32 for share in self._shares)
-        if floats and found.max(initial=0) >= engine.wrong_from:
-            high = np.flatnonzero(found >= engine.wrong_from)
-            again = self._batch.select(high)
-            integers = OwnQueries(engine, again, INT32, self._letters, ignore)
-            found[high] = integers.begun().scores()
-        if engine.scoring.end_gaps:
-            empty = np.flatnonzero((self._batch.lengths == 0).any(axis=1))
-            found[empty] = engine.scoring.end_gaps.alone(*self._batch.lengths[empty].T)
-        check_found(engine, found, *self._batch.extent[1].tolist())
-        return found
-
-    def _jobs_of(self, share: Share) -> Iterator[WorkGroups]:
-        """Upload a share, have its letters packed, and make room for scores."""
-        engine = self._engine
-        engine.prove(part.geometry for part in share.parts)
-        content = engine.pool.filled(share.content)
-        sections = [Section(content, *bounds) for bounds in share.bounds]
-        table, query_slots, target_slots, query_places, target_places, *borders = sections
-        geometry, slots = share.parts[0].geometry, offsets_of([part.slots for part in share.parts])
-        table.bind_to_storage_buffer(QUERY_PROFILE.number)
-        sides = (query_slots, query_places), (target_slots, target_places)
-        words = [engine.pool.take(4 * count) for count in share.words]
-        ends = not engine.scoring.local, False
-        for sequences, side, packed, end in zip(
-            self._batch.sequences, sides, words, ends, strict=True
-        ):
-            given = *side, self._letters[sequences], packed
-            engine.targets.pack_letters(geometry, int(slots[-1]), *given, from_end=end)
-        size = 4 * geometry.results
-        scores = Section(engine.pool.take(size * int(slots[-1])), 0, size * int(slots[-1]))
-        self._scores.append((scores.buffer, scores.size))
-        self._used += [content, *words, scores.buffer]
-        for part, border, first in zip(share.parts, borders, slots.tolist(), strict=False):
-            places = _SLOT_BYTES * first, _SLOT_BYTES * part.slots
-            bound: list[tuple[Binding, Bindable]] = [
-                (QUERY_PROFILE, table),
-                (OWN_QUERIES, query_slots.part(*places)),
-                (QUERY_WORDS, words[0]),
-                (SLOTS, target_slots.part(*places)),
-                (COLUMNS, words[1]),
-                (GROUPS, border),
-                (SCORES, scores.part(size * first, size * part.slots)),
-            ]
-            yield replace(part, bound=bound)
+def _jobs_of(
+    engine: Lanes,
+    batch: Batch,
+    share: Share,
+    letters: Mapping[Sequences, moderngl.Buffer],
+    scores: moderngl.Buffer,
+    used: list[moderngl.Buffer],
+) -> Iterator[WorkGroups]:
+    """Upload a share, and have its letters packed; add the buffers to ``used``."""
+    engine.prove(part.geometry for part in share.parts)
+    content = engine.pool.filled(share.content)
+    sections = [Section(content, *bounds) for bounds in share.bounds]
+    table, query_slots, target_slots, query_places, target_places, *borders = sections
+    geometry, slots = share.parts[0].geometry, offsets_of([part.slots for part in share.parts])
+    table.bind_to_storage_buffer(QUERY_PROFILE.number)
+    sides = (query_slots, query_places), (target_slots, target_places)
+    words = [engine.pool.take(4 * count) for count in share.words]
+    used += content, *words
+    ends, size = (not engine.scoring.local, False), 4 * geometry.targets
+    for sequences, side, packed, end in zip(batch.sequences, sides, words, ends, strict=True):
+        given = *side, letters[sequences], packed
+        engine.targets.pack_letters(geometry, int(slots[-1]), *given, from_end=end)
+    for part, border, first in zip(share.parts, borders, slots.tolist(), strict=False):
+        places = _SLOT_BYTES * first, _SLOT_BYTES * part.slots
+        bound: list[tuple[Binding, Bindable]] = [
+            (QUERY_PROFILE, table),
+            (OWN_QUERIES, query_slots.part(*places)),
+            (QUERY_WORDS, words[0]),
+            (SLOTS, target_slots.part(*places)),
+            (COLUMNS, words[1]),
+            (GROUPS, border),
+            (SCORES, Section(scores, size * first, size * part.slots)),
+        ]
+        yield replace(part, bound=bound)
 
 
 _SLOTS = 64  # their number is a multiple of this
@@ -173,10 +152,12 @@ _SHORT_KEYS = 2**16  # sorted by digits
 
 
 class Kind(NamedTuple):
-    """How lanes compute some pairs, and how many these are."""
+    """How lanes compute pairs with queries of some lengths, the cost of one, and how many."""
 
     geometry: Geometry
     strips: int
+    lengths: list[int]
+    cost: int
     pairs: int
 
 
@@ -206,6 +187,11 @@ class Share:
     bounds: list[tuple[int, int]]
     words: tuple[int, int]
 
+    @property
+    def score_bytes(self) -> int:
+        """Bytes of the scores of all places."""
+        return 4 * len(self.order)
+
 
 def shares_of(engine: Lanes, batch: Batch, number: int) -> list[Share]:
     """Return the pairs with letters; ``number`` is the type of the scores where it pays off."""
@@ -213,16 +199,18 @@ def shares_of(engine: Lanes, batch: Batch, number: int) -> list[Share]:
     m, n = batch.query_lengths, batch.target_lengths
     counts = np.bincount(m if batch.extent[0, 1] else m[n > 0], minlength=1)
     counts[0] = 0
-    kinds, rank = _kinds(engine.geometries, counts, number, len(codes))
+    of_numbers, shares = _kinds(engine.geometries, counts, number, len(codes)), list[Share]()
+    rank = np.full(len(counts), -1, np.int32)
+    kinds = [*chain(*of_numbers)]
+    for k, kind in enumerate(kinds):
+        rank[kind.lengths] = k
     order = _sorted(batch, rank, len(kinds))
     bounds = len(order) - np.sum(counts) + offsets_of([kind.pairs for kind in kinds])
+    chosen = iter([order[slice(*each)] for each in pairwise(bounds.tolist())])
     tables = [_places(*each) for each in zip(batch.sequences, batch.runs, strict=True)]
-    shares = []
-    for own in dict.fromkeys(kind.geometry.number for kind in kinds):
-        ours = [k for k, kind in enumerate(kinds) if kind.geometry.number == own]
-        chosen = [order[slice(*bounds[k : k + 2])] for k in ours]
-        scores = _letter_scores(engine.scoring, codes, own)
-        shares.append(_share([kinds[k] for k in ours], chosen, tables, scores))
+    for alike in of_numbers:
+        scores = _letter_scores(engine.scoring, codes, alike[0].geometry.number)
+        shares.append(_share(alike, [*islice(chosen, len(alike))], tables, scores))
     return shares
 
 
@@ -247,7 +235,7 @@ def _share(
     useful = np.add.reduceat(np.multiply(*lengths, dtype=np.int64), starts).tolist()
     parts = []
     for kind, start, count, cells in zip(kinds, first, slots, useful, strict=False):
-        geometry, strips, _ = kind
+        geometry, strips = kind[:2]
         columns = sides[1][start : start + count : geometry.chains, 1].astype(np.int64) * step
         before = offsets_of(columns * geometry.chains)
         parts.append(
@@ -289,47 +277,41 @@ def _places(sequences: Sequences, which: slice | npt.NDArray[np.int32]) -> npt.N
 
 def _kinds(
     geometries: Geometries, counts: npt.NDArray[np.intp], number: int, letters: int
-) -> tuple[list[Kind], npt.NDArray[np.int32]]:
-    """Return the kinds of pairs, ascending, and which of them queries of a length are, or -1.
+) -> list[list[Kind]]:
+    """Return the kinds of pairs of each type of scores, ascending.
 
     ``counts`` has the pairs with queries of each length.
     """
-    found: dict[tuple[Geometry, int], list[int]] = {}
-    present = np.flatnonzero(counts)
-    for length in present.tolist():
+    found: dict[int, dict[tuple[Geometry, int], list[int]]] = {}
+    for length in np.flatnonzero(counts).tolist():
         geometry = geometries.of_pairs(length, number, letters)
-        found.setdefault((geometry, geometry.strips(length)), []).append(length)
-    kinds = [Kind(*key, int(counts[lengths].sum())) for key, lengths in found.items()]
-    owners = _joined_kinds(kinds, geometries.limits.waste)
-    rank = np.full(len(counts), -1, np.int32)
-    kept = sorted(set(owners))
-    for lengths, owner in zip(found.values(), owners, strict=True):
-        rank[lengths] = kept.index(owner)
-    sizes = np.bincount(rank[present], counts[present], len(kept)).astype(np.int64).tolist()
-    return [kinds[k]._replace(pairs=size) for k, size in zip(kept, sizes, strict=True)], rank
+        alike = found.setdefault(geometry.number, {})
+        alike.setdefault((geometry, geometry.strips(length)), []).append(length)
+    return [
+        _fewer(
+            [Kind(*key, m, rows_of_strips(*key), int(counts[m].sum())) for key, m in alike.items()],
+            geometries.limits.waste,
+        )
+        for alike in found.values()
+    ]
 
 
-def _joined_kinds(kinds: Sequence[Kind], waste: float) -> list[int]:
-    """Return which kind computes the pairs of each: itself, or a larger one that costs little more.
+def _fewer(kinds: list[Kind], waste: float) -> list[Kind]:
+    """Have a larger kind, where that costs little more, compute the pairs of one, too.
 
     Small kinds do not fill a device, and each of them takes a dispatch.
     """
-    owners = list(range(len(kinds)))
-    for number in {kind.geometry.number for kind in kinds}:
-        left = [k for k, kind in enumerate(kinds) if kind.geometry.number == number]
-        cost = [rows_of_strips(kinds[k].geometry, kinds[k].strips) for k in left]
-        pairs = [kinds[k].pairs for k in left]
-        room = waste * sum(a * b for a, b in zip(cost, pairs, strict=True))
-        while len(left) > 1:
-            extra = [pairs[k] * (cost[k + 1] - cost[k]) for k in range(len(left) - 1)]
-            k = extra.index(min(extra))
-            room -= extra[k]
-            if room < 0:
-                break
-            owners = [left[k + 1] if owner == left[k] else owner for owner in owners]
-            pairs[k + 1] += pairs[k]
-            del left[k], cost[k], pairs[k]
-    return owners
+    room = waste * sum(kind.cost * kind.pairs for kind in kinds)
+    while len(kinds) > 1:
+        extra = [one.pairs * (other.cost - one.cost) for one, other in pairwise(kinds)]
+        k = extra.index(min(extra))
+        room -= extra[k]
+        if room < 0:
+            break
+        one, larger = kinds[k : k + 2]
+        lengths, pairs = one.lengths + larger.lengths, one.pairs + larger.pairs
+        kinds[k : k + 2] = [larger._replace(lengths=lengths, pairs=pairs)]
+    return kinds
 
 
 def _sorted(batch: Batch, rank: npt.NDArray[np.int32], kinds: int) -> npt.NDArray[np.intp]:

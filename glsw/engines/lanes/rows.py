@@ -17,7 +17,6 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.lanes.buffers import Section
 from glsw.engines.lanes.geometry import (
     COMPARE,
     COST_LETTERS,
@@ -27,10 +26,9 @@ from glsw.engines.lanes.geometry import (
     LIMIT,
     Geometries,
     Geometry,
-    Limits,
     profile_letters,
 )
-from glsw.engines.lanes.targets import OF_PROFILES, QUERY_PROFILE
+from glsw.engines.lanes.targets import OF_PROFILES, QUERY_PROFILE, Section
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -48,6 +46,7 @@ Rows: TypeAlias = npt.NDArray[np.void]
 Query: TypeAlias = tuple[int, int]
 """The length and the number of a query."""
 _MOST_LETTERS = 2**12  # of a stream, from which on it takes none anyway
+_FULL = 0.97  # of the rows of a group, from which on it takes no more queries
 _LEAST_LETTERS = 2**10  # less would need many rows between strips, and many small groups
 
 
@@ -143,8 +142,7 @@ def together(
 def _stream(geometries: Geometries, window: list[Query], most: int) -> list[list[Query]]:
     """Take the longest query, and perhaps others, from the last ones of ``window``."""
     shape = geometries.of_streams
-    full = geometries.limits.full
-    group = taken(window, shape.queries, shape.rows, shape.strip, most, full=full)
+    group = taken(window, shape.queries, shape.rows, shape.strip, most)
     sums = [sum(length for length, _ in stream) for stream in group]
     if geometries.streams_pay_off(sums):
         return group
@@ -183,7 +181,7 @@ def taken(
     strip: int,
     most: int = _MOST_LETTERS,
     *,
-    full: float = Limits.full,
+    full: float = _FULL,
 ) -> list[list[Query]]:
     """Take queries for a group, the longest first, and then those that fit into its last strip.
 
@@ -227,29 +225,25 @@ def stacks(
 
     Those of a dispatch are of as many strips, unless queries are joined; empty ones are left out.
     """
-    found: dict[tuple[Geometry, int], list[npt.NDArray[np.intp]]] = {}
-    starts = bounds_of(rows)
-    counts, starts = np.diff(starts), starts[:-1]
+    found: dict[tuple[Geometry, int], list[int]] = {}
+    starts, counts = bounds_of(rows)[:-1], np.diff(bounds_of(rows))
     sides = np.maximum.reduceat(rows["side"], starts) + 1 if len(rows) else starts
     streams = 2 * rows["group"] + rows["side"]
     letters = np.bincount(streams, rows["length"], 2 * len(starts)).reshape(-1, 2).max(axis=1)
     shapes = letters.astype(np.intp) << 2 | (sides - 1) << 1 | (counts > sides)
-    order = np.argsort(shapes, kind="stable")
-    changes = np.flatnonzero(np.diff(shapes[order], prepend=-1)).tolist()
-    alike = [each for each in np.split(order, changes) if len(each)]
-    for numbers in sorted(alike, key=lambda each: int(each[0])):
-        k = int(numbers[0])
-        m, joins = int(letters[k]), bool(counts[k] > sides[k])
+    alike, first, shape_of = np.unique(shapes, return_index=True, return_inverse=True)
+    members = np.split(np.argsort(shape_of, kind="stable"), np.cumsum(np.bincount(shape_of))[:-1])
+    for k in np.argsort(first).tolist():
+        m, queries, joins = int(alike[k] >> 2), int(alike[k] >> 1 & 1) + 1, bool(alike[k] & 1)
         if not m:
             continue
-        geometry = geometries.of(m, int(sides[k]), long, joins=joins)
+        geometry, numbers = geometries.of(m, queries, long, joins=joins), members[k].tolist()
         if geometry.at_once:
-            strips = 0 if joins else geometry.strips(m)
-            found.setdefault((geometry, strips), []).append(numbers)
+            found.setdefault((geometry, 0 if joins else geometry.strips(m)), []).extend(numbers)
         else:
-            yield from (([number], geometry) for number in numbers.tolist())
-    for (geometry, _), parts in found.items():
-        yield np.sort(np.concatenate(parts)).tolist(), geometry
+            yield from (([number], geometry) for number in numbers)
+    for (geometry, _), numbers in found.items():
+        yield sorted(numbers), geometry
 
 
 def stacked(geometries: Geometries, rows: Rows) -> int:
@@ -317,11 +311,8 @@ def query_profile(
     first : ndarray of int, shape (groups,), or int
         The first work group of targets that meets each group.
     """
-    geometry, letters, heads = (
-        placed.geometry,
-        profile_letters(scoring),
-        profile_heads(placed, first),
-    )
+    geometry, letters = placed.geometry, profile_letters(scoring)
+    heads = profile_heads(placed, first)
     words = np.zeros((len(heads), geometry.size(letters) // 4), np.uint32)
     words[:, : geometry.head] = heads
     each = _codes(queries, placed, np.int64)
@@ -510,11 +501,9 @@ def profile_buffer(
     words = query_profile(queries, placed, engine.scoring, first)
     if geometry.at_once:
         return engine.pool.filled(words), strips, []
-    step = -(-words.shape[1] // ALIGNMENT) * ALIGNMENT
-    apart = np.zeros((len(words), step), np.uint32)
-    apart[:, : words.shape[1]] = words
-    buffer = engine.pool.filled(apart)
-    return buffer, strips, [Section(buffer, 4 * step * strip, size) for strip in range(strips)]
+    apart = np.pad(words, ((0, 0), (0, -words.shape[1] % ALIGNMENT)))
+    buffer, step = engine.pool.filled(apart), apart.strides[0]
+    return buffer, strips, [Section(buffer, step * strip, size) for strip in range(strips)]
 
 
 def _made(

@@ -2,52 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import field
+from collections.abc import Callable
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import moderngl
 import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.answers import check_found, check_range, impossible
-from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32
 from glsw.engines.lanes.pipeline import Pipeline, Round
-from glsw.engines.lanes.targets import BORDERS, COLUMNS, SCORES, SLOTS, Targets
+from glsw.engines.lanes.targets import (
+    OF_PASSING,
+    PASSING,
+    QUERY_BOUNDS,
+    SCORES,
+    TARGET_BOUNDS,
+)
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
-from glsw.frozen import dataclass
-from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import offsets_of
 
 if TYPE_CHECKING:
-    from glsw.engines.base import Progress
     from glsw.engines.lanes.engine import Lanes
 
-BINDINGS = QUERY_BOUNDS, TARGET_BOUNDS, PASSING = (
-    Binding("QUERY_BOUNDS", COLUMNS.number),  # which `compact` does not read
-    Binding("TARGET_BOUNDS", SLOTS.number),
-    Binding("PASSING", BORDERS.number),
-)
 _NO_TARGET = -(2**31)  # as in compact.comp
+_Round: TypeAlias = Round[BoundedTile, list[Passing]]
 
 
-class Selecting(Pipeline[BoundedTile, "Selected", Passing]):
-    """Computes tiles one after the other, and keeps the pairs that pass."""
+class Selecting(Pipeline[BoundedTile, list[Passing], Passing]):
+    """Computes tiles one after the other, and keeps the pairs that pass: at last as one list."""
 
     _layout: _Layout | None = None
 
-    def room(self, tile: BoundedTile) -> Selected:
+    def room(self, tile: BoundedTile) -> list[Passing]:
         """Return what collects the pairs of a tile."""
-        return Selected(tile)
+        return []
 
-    def get_ready_to_read(self, current: Round[Selected]) -> None:
+    def get_ready_to_read(self, current: _Round) -> None:
         """Have the layout of the scores."""
         if current.jobs and (self._layout is None or self._layout.round is not current):
             self._layout = _Layout(current)
 
-    def reading(self, done: Round[Selected]) -> Callable[[], Passing]:
+    def reading(self, done: _Round) -> Callable[[], Passing]:
         """Begin to read the pairs that pass; some scores may be too high for their numbers."""
         if not done.jobs:
             return lambda: Passing(*np.empty((3, 0), np.int32))
@@ -56,35 +53,22 @@ class Selecting(Pipeline[BoundedTile, "Selected", Passing]):
         layout, entries = self._layout, _compacting(self._engine, self._layout)
         return lambda: layout.pairs(entries())
 
-    def keep(self, done: Round[Selected], stored: Passing) -> None:
-        """Collect them."""
-        done.work.found.parts.append(stored)
-        done.work.found.beyond = done.targets.beyond
+    def keep(self, done: _Round, stored: Passing) -> None:
+        """Collect them; of the last queries of a tile add those that lanes do not compute."""
+        done.found.append(stored)
+        if done.last:
+            done.found[:] = [self._all(done)]
 
-
-@dataclass(eq=False)
-class Selected:
-    """The pairs of a tile that pass, round by round, and which targets lanes do not compute."""
-
-    tile: BoundedTile
-    parts: list[Passing] = field(default_factory=list)
-    beyond: npt.NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
-
-    def all(self, engine: Lanes, progress: Progress) -> Passing:
-        """Return all, with those that lanes do not compute."""
-        tile = self.tile
-        found = [
-            *self.parts,
-            *_of_empty(tile, engine.scoring),
-            _of_long(engine, tile, self.beyond, progress),
-        ]
-        query, target, score = (np.concatenate(each) for each in zip(*found, strict=True))
+    def _all(self, done: _Round) -> Passing:
+        engine, tile = self._engine, done.tile
+        query, target, score = (np.concatenate(each) for each in zip(*done.found, strict=True))
         if engine.geometries.number != INT32:
             high = np.flatnonzero(score >= engine.wrong_from)
-            score[high] = engine.exact(tile.queries, tile.targets, query[high], target[high])
-            bounds = np.minimum(tile.query_bounds[query], tile.target_bounds[target])
-            passes = score >= bounds
-            query, target, score = query[passes], target[passes], score[passes]
+            score[high] = engine.exact(tile, query[high], target[high])
+        found = zip((query, target, score), self._others(done), strict=True)
+        query, target, score = (np.append(*each) for each in found)
+        passes = score >= np.minimum(tile.query_bounds[query], tile.target_bounds[target])
+        query, target, score = query[passes], target[passes], score[passes]
         longest = (int(each.lengths.max(initial=0)) for each in (tile.queries, tile.targets))
         check_found(engine, score, *longest)
         order = np.lexsort((target, query))
@@ -93,6 +77,23 @@ class Selected:
             raise impossible(engine, "a pair twice")
         return Passing(query, target, score[order])
 
+    def _others(self, done: _Round) -> Passing:
+        """Return pairs with a sequence without residues, which score 0, or a too long target."""
+        m, n = done.tile.queries.lengths, done.tile.targets.lengths
+        some, others = np.flatnonzero(m), np.append(done.targets.beyond, np.flatnonzero(n == 0))
+        empty, queries = np.flatnonzero(m == 0), done.tile.queries
+        query = np.append(np.repeat(some, len(others)), np.repeat(empty, len(n))).astype(np.int32)
+        target = np.append(np.tile(others, len(some)), np.tile(np.arange(len(n)), len(empty)))
+        score = np.zeros(len(query), np.int32)
+        long = (m[query] > 0) & (n[target] > 0)
+        alone = query[~long]
+        first = queries.offsets[alone]
+        if ends := self._engine.scoring.ends_of(queries.residues, first, m[alone]):
+            score[~long] = ends.alone(m[alone], n[target[~long]])
+        pairs = query[long], target[long]
+        score[long] = self._engine.exact(done.tile, *pairs, done.progress)
+        return Passing(query, target.astype(np.int32), score)
+
 
 class _Layout:
     """Which query and target each score of a round has, and their bounds, in the order of the jobs.
@@ -100,8 +101,8 @@ class _Layout:
     Jobs with the same targets share these.
     """
 
-    def __init__(self, done: Round[Selected]) -> None:
-        self.round, jobs, tile = done, done.jobs, done.work.found.tile
+    def __init__(self, done: _Round) -> None:
+        self.round, jobs, tile = done, done.jobs, done.tile
         self.targets = np.array([job.row_size for job in jobs], np.int64)
         counts = np.array([len(job.rows) for job in jobs], np.int64)
         *first_score, self.scores = offsets_of(self.targets * counts).tolist()
@@ -109,11 +110,12 @@ class _Layout:
         self.first_query = offsets_of(counts)[:-1]
         self._query = np.concatenate([job.rows["query"] for job in jobs])
         self.query_bounds = tile.query_bounds[self._query]
-        shares = {id(job.targets): _targets_of(job.targets) for job in jobs}
+        none = np.int32(-1)  # the target of the last score of a row
+        shares = {id(job.targets): np.append(np.r_[job.targets.positions], none) for job in jobs}
         before = offsets_of([*map(len, shares.values())]).tolist()
         first = dict(zip(shares, before, strict=False))
         self.first_target = np.array([first[id(job.targets)] for job in jobs], np.int64)
-        self._target = np.concatenate([*shares.values()])
+        self._target = np.concatenate([*shares.values()]).astype(np.int32)
         bounds = np.append(tile.target_bounds, np.int32(_NO_TARGET))
         self.target_bounds = bounds[self._target]
 
@@ -125,14 +127,6 @@ class _Layout:
         query = self._query[self.first_query[job] + row]
         target = self._target[self.first_target[job] + stored]
         return Passing(query, target, entries[:, 1].astype(np.int32))
-
-
-def _targets_of(share: Targets) -> npt.NDArray[np.int32]:
-    """Return the number of the target of each score of a row, -1 of that of none."""
-    positions = share.positions
-    if isinstance(positions, slice):
-        positions = np.arange(positions.start, positions.stop)
-    return np.append(positions, -1).astype(np.int32)
 
 
 def _compacting(engine: Lanes, layout: _Layout) -> Callable[[], npt.NDArray[np.uint32]]:
@@ -174,17 +168,10 @@ def _listing(
     """Have scores listed, so many at most; return where, and what gives their number and some."""
     buffer = engine.reserve(PASSING, 8 * (room + 1))
     buffer.write(np.array([0, room], np.uint32).tobytes())
-    _dispatch(engine, layout)
-    device = engine.device
-    device.ctx.memory_barrier()
-    return buffer, device.readback.begin([(buffer, 8 * (engine.limits.passing + 1))])
-
-
-def _dispatch(engine: Lanes, layout: _Layout) -> None:
-    limits = engine.limits
+    device, limits = engine.device, engine.limits
     program = engine.program("compact.comp", WORKGROUP=limits.passing_lanes)
     program["limit"] = NEVER if engine.geometries.number == INT32 else engine.wrong_from
-    for binding in BINDINGS:
+    for binding in OF_PASSING:
         engine.reserve(binding, 0)
     for k, job in enumerate(layout.round.jobs):
         job.scores.bind_to_storage_buffer(SCORES.number)
@@ -192,38 +179,5 @@ def _dispatch(engine: Lanes, layout: _Layout) -> None:
             program[name] = int(getattr(layout, name)[k])
         along = -(-int(layout.targets[k]) // limits.passing_lanes)
         program.run(min(along, limits.passing_groups), len(job.rows))
-
-
-def _of_empty(tile: BoundedTile, scoring: Scoring) -> Iterator[Passing]:
-    """Yield the pairs with a sequence without residues that pass: local alignments score 0."""
-    queries, targets = (each.lengths == 0 for each in (tile.queries, tile.targets))
-    first, m = tile.queries.offsets[:-1, None], tile.queries.lengths[:, None]
-    for rows, those in ((~queries, targets), (queries, np.ones(len(targets), np.bool_))):
-        if not rows.any() or not those.any():
-            continue
-        query, columns = np.flatnonzero(rows), np.flatnonzero(those)
-        score = np.zeros((len(query), len(columns)), np.int32)
-        if ends := scoring.ends_of(tile.queries.residues, first[query], m[query]):
-            score[:] = ends.alone(m[query], tile.targets.lengths[columns])
-        bounds = np.minimum(tile.query_bounds[query, None], tile.target_bounds[columns])
-        q, t = np.nonzero(bounds <= score)
-        yield _pairs(query[q], columns[t], score[q, t])
-
-
-def _of_long(
-    engine: Lanes, tile: BoundedTile, beyond: npt.NDArray[np.intp], progress: Progress
-) -> Passing:
-    """Return the pairs with targets that are too long for lanes that pass."""
-    some = np.flatnonzero(tile.queries.lengths)
-    if not len(beyond) or not len(some):
-        return _pairs(beyond[:0], beyond[:0], np.empty(0, np.int32))
-    query, target = np.repeat(some, len(beyond)), np.tile(beyond, len(some))
-    score = engine.exact(tile.queries, tile.targets, query, target, progress)
-    passes = score >= np.minimum(tile.query_bounds[query], tile.target_bounds[target])
-    return _pairs(query[passes], target[passes], score[passes])
-
-
-def _pairs(
-    query: npt.NDArray[np.integer], target: npt.NDArray[np.integer], score: npt.NDArray[np.int32]
-) -> Passing:
-    return Passing(query.astype(np.int32), target.astype(np.int32), score)
+    device.ctx.memory_barrier()
+    return buffer, device.readback.begin([(buffer, 8 * (limits.passing + 1))])

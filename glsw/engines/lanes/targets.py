@@ -1,24 +1,32 @@
-"""The targets of engine ``lanes``: sorted by length, and packed into words on the device."""
+"""What engine ``lanes`` has on the device: buffers, and targets.
+
+These are sorted by length, and packed into words. Buffers are used by one job after the other:
+drivers make large ones slowly.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.gl import Binding, ComputeEngine, numbered
-from glsw.engines.lanes.buffers import Bindable, Buffers
+from glsw.device.device import Device, DeviceMemoryError
+from glsw.engines.gl import Binding, new_buffer, numbered
 from glsw.engines.lanes.geometry import Geometry, Limits
 from glsw.frozen import dataclass
 from glsw.sequences.encoded import Sequences, offsets_of
 
-BINDINGS = numbered(
+if TYPE_CHECKING:
+    from glsw.engines.lanes.engine import Lanes
+
+_NUMBERED = numbered(
     "QUERY_PROFILE", "COLUMNS", "SLOTS", "BORDERS", "SCORES", "GROUPS", "LETTERS", "TARGETS"
 )
-QUERY_PROFILE, COLUMNS, SLOTS, BORDERS, SCORES, GROUPS, LETTERS, TARGETS = BINDINGS
+QUERY_PROFILE, COLUMNS, SLOTS, BORDERS, SCORES, GROUPS, LETTERS, TARGETS = _NUMBERED
 """Storage buffers; the query profile may be a uniform block instead."""
 OF_PAIRS = OWN_QUERIES, QUERY_WORDS = (
     Binding("OWN_QUERIES", LETTERS.number),  # which `lanes` itself does not read
@@ -31,11 +39,111 @@ OF_PROFILES = (
     Binding("HEADS", GROUPS.number),
 )
 """Of query profiles that the device makes."""
+OF_PASSING = QUERY_BOUNDS, TARGET_BOUNDS, PASSING = (
+    Binding("QUERY_BOUNDS", COLUMNS.number),  # which `compact` does not read
+    Binding("TARGET_BOUNDS", SLOTS.number),
+    Binding("PASSING", BORDERS.number),
+)
+"""Of pairs that pass."""
+BINDINGS = (*_NUMBERED, *OF_PAIRS, *OF_PROFILES, *OF_PASSING)
 _MOST_USUAL = 2**13, 4  # residues, or of the mean, so that few work groups end much later
 _MORE_IN_FLIGHT = 2**15, 2048  # the same where few are long: these of so many residues or more
 
 _USUAL_CHAINS_PER_WORKGROUP = 64
+_LEAST_BYTES = 2**10  # of a buffer
 _BYTES_PER_STEP = 2**25  # of an upload: some hundredths of a second
+
+
+class Section(NamedTuple):
+    """Some bytes of a buffer, bound as if they were one; ``start`` is a multiple of 256."""
+
+    buffer: moderngl.Buffer
+    start: int
+    size: int
+
+    def bind_to_storage_buffer(self, number: int) -> None:
+        """Bind these bytes."""
+        self.buffer.bind_to_storage_buffer(number, self.start, self.size)
+
+    def bind(self, number: int, *, in_block: bool) -> None:
+        """Bind these bytes as a uniform block, or to a storage buffer."""
+        buffer = self.buffer
+        bind = buffer.bind_to_uniform_block if in_block else buffer.bind_to_storage_buffer
+        bind(number, self.start, self.size)
+
+    def part(self, start: int, size: int) -> Section:
+        """Return some bytes of these."""
+        return Section(self.buffer, self.start + start, size)
+
+
+Bindable: TypeAlias = moderngl.Buffer | Section
+
+
+class Buffers:
+    """Buffers of a device that have been used, and can be used again.
+
+    Parameters
+    ----------
+    device : Device
+    most : int
+        Bytes of those that are kept for their next use.
+    """
+
+    def __init__(self, device: Device, most: int = 2**31) -> None:
+        self._device, self._most = device, most
+        self._free: list[moderngl.Buffer] = []  # the longest unused first
+        self._queued: list[moderngl.Buffer] = []  # that queued work reads
+
+    def filled(
+        self, content: npt.NDArray[np.unsignedinteger], *, pooled: bool = True
+    ) -> moderngl.Buffer:
+        """Return a buffer with this content: a new one, unless it is to go back to the pool."""
+        make = self.take if pooled else partial(new_buffer, self._device)
+        buffer = make(content.nbytes)
+        if content.size:
+            self._device.write(buffer, np.ascontiguousarray(content))
+        return buffer
+
+    def take(self, size: int) -> moderngl.Buffer:
+        """Return a buffer of ``size`` bytes or up to a quarter more, with any content."""
+        step = max(_LEAST_BYTES, 1 << max(0, size.bit_length() - 3))
+        most = self._device.info.limits["max_storage_block"] // 4 * 4
+        size = max(16, size, min(-(-size // step) * step, most))
+        for k, buffer in enumerate(self._free):
+            if buffer.size == size:
+                return self._free.pop(k)
+        try:
+            return new_buffer(self._device, size)
+        except DeviceMemoryError:
+            self.clear()
+            return new_buffer(self._device, size)
+
+    def give(self, buffers: Iterable[moderngl.Buffer]) -> None:
+        """Take buffers back that nobody uses any more; the longest unused are released."""
+        self._free += buffers
+        self._release_down_to(self._most)
+
+    def give_when_read(self, buffers: Iterable[moderngl.Buffer]) -> None:
+        """Keep buffers that only queued work still reads, for `behind`.
+
+        To write to them at once is not safe: NVIDIA's driver may do so while a shader reads them.
+        """
+        self._queued.extend(buffers)
+
+    def behind(self) -> list[moderngl.Buffer]:
+        """Return those kept, to `give` them when all that is queued by now has ended."""
+        queued, self._queued = self._queued, []
+        return queued
+
+    def clear(self) -> None:
+        """Release all that are free."""
+        self._release_down_to(0)
+
+    def _release_down_to(self, most: int) -> None:
+        total = sum(buffer.size for buffer in self._free)
+        while total > most:
+            total -= self._free[0].size
+            self._free.pop(0).release()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +209,6 @@ class SortedTargets:
     def of(
         cls,
         sequences: Sequences,
-        *,
         long_apart: bool,
         queries: int = 1,
         longest: tuple[int, int] = (2**62, 2**62),
@@ -113,15 +220,9 @@ class SortedTargets:
         most residues that lanes take at all, and without setting them apart.
         """
         lengths, first = sequences.lengths, sequences.offsets[:-1]
-        if (lengths[1:] <= lengths[:-1]).all():  # as a database has them
-            ascending = lengths[::-1]
-            long = len(lengths) - int(np.searchsorted(ascending, longest[0], "right"))
-            some = slice(long, len(lengths) - int(np.searchsorted(ascending, 0, "right")))
-            targets = Targets(np.arange(some.start, some.stop), first[some], lengths[some])
-        else:
-            order = np.argsort(-lengths, kind="stable")
-            order = order[(lengths[order] > 0) & (lengths[order] <= longest[0])]
-            targets = Targets(order, first[order], lengths[order])
+        order = np.argsort(-lengths, kind="stable")  # in no time as a database has them
+        order = order[slice(*np.searchsorted(-lengths[order], (-longest[0], 0)).tolist())]
+        targets = Targets(order, first[order], lengths[order])
         long = 0
         if long_apart:
             residues, (most, of_mean) = int(targets.lengths.sum()), _MOST_USUAL
@@ -166,92 +267,53 @@ class PackedTargets:
     columns: npt.NDArray[np.int64]
     row_size: int
 
-    @property
-    def buffers(self) -> tuple[moderngl.Buffer, ...]:
-        """Its buffers on the device."""
-        return self.slots, self.words
-
     def border_columns(self, geometry: Geometry) -> npt.NDArray[np.int64]:
         """Return the places of borders before each work group, and behind the last one."""
         return offsets_of(self.columns[:: geometry.chains] * geometry.chains)
 
-    def release(self) -> None:
-        """Free its buffers."""
-        self.slots.release()
-        self.words.release()
-
 
 class TargetStore:
-    """Targets on the device: residues, and words of columns made of them, once per geometry.
+    """Targets on the device: residues, and words of columns made of them, once per geometry."""
 
-    Parameters
-    ----------
-    engine : ComputeEngine
-        Has the programs.
-    pool : Buffers
-    tracks : int
-        Letters of a residue.
-    limits : Limits
-    """
-
-    def __init__(self, engine: ComputeEngine, pool: Buffers, tracks: int, limits: Limits) -> None:
-        self._engine, self._pool, self._tracks, self._limits = engine, pool, tracks, limits
+    def __init__(self, engine: Lanes) -> None:
+        self._engine = engine
         self._letters: dict[Sequences, moderngl.Buffer] = {}  # and of those that follow, perhaps
         self.present: SortedTargets | None = None
-        self._sorted_by: tuple[int, tuple[int, int]] | None = None
+        self._asked: tuple[object, ...] = ()
         self._packed: dict[tuple[Targets, int, int, int], PackedTargets] = {}
-        self._before: list[PackedTargets] = []  # of the targets before
 
     @property
     def buffers(self) -> list[moderngl.Buffer]:
         """What it has on the device."""
-        kept = *self._packed.values(), *self._before
-        return [*self._letters.values()] + [buffer for each in kept for buffer in each.buffers]
+        packed = (each for kept in self._packed.values() for each in (kept.slots, kept.words))
+        return [*self._letters.values(), *packed]
 
     def sorted(
-        self,
-        sequences: Sequences,
-        *,
-        long_apart: bool,
-        queries: int = 1,
-        longest: tuple[int, int],
+        self, sequences: Sequences, long_apart: bool, queries: int, longest: tuple[int, int]
     ) -> SortedTargets:
         """Return targets by descending length, uploaded; the last ones if they are the same.
 
-        Jobs with those before can be finished until `forget_before`, or until others come.
+        Packed ones before are freed with the last job that reads them.
         """
         self._upload(sequences)
-        last, by = self.present, (queries, longest)
-        if last is None or last.sequences is not sequences or self._sorted_by != by:
-            self.forget_before()
-            self._before, self._packed = [*self._packed.values()], {}
-            last = SortedTargets.of(
-                sequences,
-                long_apart=long_apart,
-                queries=queries,
-                longest=longest,
-                limits=self._limits,
-            )
-            self.present, self._sorted_by = last, by
-        return last
+        asked = sequences, long_apart, queries, longest
+        if self.present is None or asked != self._asked:
+            self._packed.clear()
+            self.present = SortedTargets.of(*asked, limits=self._engine.limits)
+            self._asked = asked
+        return self.present
 
     def _upload(self, sequences: Sequences) -> None:
         """Have the residues on the device, and no others."""
         for other in {*self._letters} - {sequences}:
             self._letters.pop(other).release()
         if sequences not in self._letters:
-            self._letters[sequences] = self._pool.filled(sequences.residues, pooled=False)
-
-    def forget_before(self) -> None:
-        """Release the packed targets before the present ones: no job uses them any more."""
-        for packed in self._before:
-            packed.release()
-        self._before.clear()
+            self._letters[sequences] = self._engine.pool.filled(sequences.residues, pooled=False)
 
     def prefetch(self, sequences: Sequences) -> Iterator[None]:
         """Upload residues beside those that targets may just be packed from, in some steps."""
         content = np.ascontiguousarray(sequences.residues)
-        buffer = self._pool.make(-(-content.nbytes // 4) * 4)
+        buffer = new_buffer(self._engine.device, -(-content.nbytes // 4) * 4)
         for start in range(0, content.nbytes, _BYTES_PER_STEP):
             # Not by `Device.write`, whose copies would wait for the slices before them.
             buffer.write(content[start : start + _BYTES_PER_STEP], offset=start)
@@ -259,7 +321,11 @@ class TargetStore:
         self._letters[sequences] = buffer
 
     def pack(self, targets: Targets, geometry: Geometry) -> PackedTargets:
-        """Have the residues in words of columns, unless they are there from the last query."""
+        """Have the residues in words of columns, unless they are there from the last query.
+
+        All that the geometry needs is proved before.
+        """
+        self._engine.prove([geometry])
         chains = max(_USUAL_CHAINS_PER_WORKGROUP, geometry.chains)
         key = targets, geometry.targets, geometry.step, chains
         if key not in self._packed:
@@ -268,7 +334,7 @@ class TargetStore:
 
     def _made(self, targets: Targets, geometry: Geometry, chains: int) -> PackedTargets:
         assert self.present
-        count = len(targets.order)
+        engine, count = self._engine, len(targets.order)
         lanes = -(-count // (geometry.targets * chains)) * chains
         places = np.zeros((lanes * geometry.targets, 2), np.uint32)
         places[:count, 0], places[:count, 1] = targets.first, targets.lengths
@@ -276,15 +342,16 @@ class TargetStore:
         scores[:count] = targets.places
         slots = slots_of(places[:, 1], geometry.targets, geometry.step, 6)
         slots[:, 4:] = scores.reshape(-1, geometry.targets)
+        pool, words = engine.pool, int(slots[-1, :2].sum()) + 1
         made = PackedTargets(
-            self._pool.filled(slots, pooled=False),
-            self._pool.make(4 * self._tracks * (int(slots[-1, :2].sum()) + 1)),
+            pool.filled(slots, pooled=False),
+            new_buffer(engine.device, 4 * engine.tracks * words),
             slots[:, 1].astype(np.int64) * geometry.step,
             count + 1,
         )
-        stored, letters = self._pool.filled(places), self._letters[self.present.sequences]
+        stored, letters = pool.filled(places), self._letters[self.present.sequences]
         self.pack_letters(geometry, lanes, made.slots, stored, letters, made.words)
-        self._pool.give_when_read([stored])
+        pool.give_when_read([stored])
         return made
 
     def pack_letters(
@@ -307,9 +374,9 @@ class TargetStore:
             buffer.bind_to_storage_buffer(binding.number)
         program = self._engine.program("lanes_columns.comp", **columns_macros(geometry))
         program["from_end"] = from_end
-        for start in range(0, slots, self._limits.groups):
+        for start in range(0, slots, self._engine.limits.groups):
             program["first_slot"] = start
-            program.run(min(self._limits.groups, slots - start))
+            program.run(min(self._engine.limits.groups, slots - start))
         self._engine.device.check("packing targets")
 
 

@@ -1,5 +1,6 @@
 """Many pairs in one call: their inputs, chunks, workers and results."""
 
+import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -14,7 +15,7 @@ from Bio.Seq import MutableSeq, Seq
 
 import glsw
 from glsw.alignment.batch import Batch
-from glsw.cores import limited
+from glsw.cores import in_threads, limited
 from glsw.pairs import many_pairs
 from glsw.pairs.many_pairs import chunks, index_of
 from glsw.scoring.scoring import Scoring
@@ -167,6 +168,25 @@ def test_threads_encode_pieces_of_texts(kind, monkeypatch):
     assert found == {"U": counted}
     with limited(3), pytest.raises(UnknownLetterError, match="x 60: letter 'ü' at position 2"):
         collect(["MKV"] * 59 + ["Mü"], PROTEIN, what="x")
+
+
+def test_threads_switch_quickly_only_while_another_one_makes_their_items():
+    before, seen = sys.getswitchinterval(), []
+
+    def items(last):
+        yield from range(30)
+        yield last
+
+    def work(k):
+        seen.append(sys.getswitchinterval())
+        return 60 // (k - 30)
+
+    with limited(3):
+        assert in_threads(work, items(60), count=31) == [*map(work, items(60))]
+        assert min(seen) < before == sys.getswitchinterval()
+        with pytest.raises(ZeroDivisionError):
+            in_threads(work, items(30), count=31)
+    assert sys.getswitchinterval() == before
 
 
 @pytest.mark.parametrize(

@@ -681,6 +681,6 @@ def shared(seed, *, queries=30, targets=40, count=150, alphabet=DNA):
 
 
 def long_pairs_by_blocked(engine, shape, device):
-    """Stand in for `glsw.engines.costs.seconds`: small pairs are for `diagonal`."""
+    """Stand in for `glsw.engines.costs.seconds`: small pairs are for `diagonal`, and apart."""
     wanted = "blocked" if shape.m * shape.n >= 300 else "diagonal"
-    return engine.removesuffix(" alignment") != wanted
+    return shape.pairs**2 + 2**60 * (engine.removesuffix(" alignment") != wanted)

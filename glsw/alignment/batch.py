@@ -254,11 +254,19 @@ class Batch:
         return tuple(map(run_or_all, self.index.T))
 
     @cached_property
+    def used(self) -> tuple[npt.NDArray[np.bool_], ...]:
+        """Which sequences are in each column of the index."""
+        found = tuple(np.zeros(len(sequences), np.bool_) for sequences in self.sequences)
+        for each, run in zip(found, self.runs, strict=True):
+            each[run] = True
+        return found
+
+    @cached_property
     def distinct(self) -> tuple[int, ...]:
         """Number of different sequences in each column of the index."""
         return tuple(
-            len(self) if isinstance(run, slice) else int(np.count_nonzero(np.bincount(run)))
-            for run in self.runs
+            len(self) if isinstance(run, slice) else int(np.count_nonzero(self.used[c]))
+            for c, run in enumerate(self.runs)
         )
 
     @cached_property
@@ -274,7 +282,8 @@ class Batch:
     @cached_property
     def cells(self) -> int:
         """Cells of all tables: the sum of the products of the lengths."""
-        return int(self.lengths.prod(axis=1).sum())
+        first, *rest = self.lengths.T
+        return int(first @ np.multiply.reduce(rest))
 
     @cached_property
     def pool(self) -> tuple[Sequences, npt.NDArray[np.int32]]:

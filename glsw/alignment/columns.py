@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.table import HitTable
-from glsw.sequences.query import Shown
 from glsw.words import in_a_line
 
 Values: TypeAlias = Callable[[HitTable], list[Any]]
@@ -84,19 +83,14 @@ def array(name: str) -> Values:
 
 def of_query(name: str) -> Values:
     """Return a property of the query of each row."""
-    return lambda table: _given(name, table.queries, table.query)
+    get = attrgetter(name)
+    return lambda table: [get(table.queries[k].given) for k in table.query.tolist()]
 
 
 def of_target(name: str) -> Values:
     """Return a property of the target of each row."""
-    return lambda table: _given(name, table.targets, table.target)
-
-
-def _given(name: str, shown: Shown, numbers: npt.NDArray[np.int64]) -> list[Any]:
-    """Return a property of the sequences of rows, each asked once."""
-    get, of_rows = attrgetter(name), numbers.tolist()
-    known = {k: get(shown[k].given) for k in set(of_rows)}
-    return [known[k] for k in of_rows]
+    get = attrgetter(name)
+    return lambda table: [get(table.targets[k].given) for k in table.target.tolist()]
 
 
 def _known(name: str) -> Values:

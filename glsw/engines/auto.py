@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -29,7 +29,6 @@ from glsw.engines.base import (
 )
 from glsw.engines.costs import (
     EACH_QUERY,
-    OWN_QUERIES,
     SINGLE_PAIRS,
     TABLES,
     Kind,
@@ -60,6 +59,8 @@ if TYPE_CHECKING:
     from glsw.engines.gl import ComputeEngine
     from glsw.engines.lanes.geometry import Limits
 
+_NEARLY = 1.1
+"""Costs of pairs of any sizes in those of pairs of their mean size, which are nearly as low."""
 MANY, SOFTWARE_MANY = 2048, 8
 """Pairs of a scan from which they fill the lanes of a device."""
 _LARGEST_TABLE = 2**18
@@ -275,8 +276,11 @@ class Auto(Engine):
             engine = self._use(name)
             engine.check(some)
             self._roster.prove(engine, task, some)
-            found.put(chosen, engine.best(some, ends, progress))
+            best = engine.best(some, ends, progress)
             self.memory_used = max(self.memory_used, engine.memory_used)
+            if some is batch:
+                return best
+            found.put(chosen, best)
         return found
 
     def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths | None:
@@ -356,12 +360,15 @@ class Auto(Engine):
             return [(Cpu.name, every)]
         if not self._compute:
             return [(self._roster.usable(_FRAGMENT), every)]
-        if self._scanner and task == "score" and self._scans_together(batch):
-            return [(self._scanner.name, every)]
+        if not len(batch):
+            return []
+        cutting = not whole and may_cut(batch)
+        if not cutting and (name := self._for_all(batch, task)) is not None:
+            return [(name, every)]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
         for pairs in _of_similar_size(batch):
             some = _some(batch, pairs)
-            name = self._cheapest(some, task, windows=not whole and self._cuts(some))
+            _, name = self._cheapest(some, task, windows=cutting and self._cuts(some))
             chosen.setdefault(name, []).append(pairs)
         return [
             (name, np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
@@ -379,44 +386,53 @@ class Auto(Engine):
         within = self.scoring.local or batch.cells <= _LARGEST_TABLE
         return within and engine.traces(batch)
 
-    def _scans_together(self, batch: Batch) -> bool:
-        """Tell whether the scanner computes all scores at once, without a call for each size.
+    def _for_all(self, batch: Batch, task: Task) -> str | None:
+        """Return the engine for pairs of any sizes, if their groups would not cost less alone.
 
-        Small pairs join larger ones in ``lanes``, where they take nearly no time, and those of a
-        query or of a whole table stay together.
+        Small pairs join larger ones in ``lanes``, where they take nearly no time; so that many are
+        not grouped only in order to see this.
         """
-        if not len(batch) or batch.masks is not None or may_cut(batch):
-            return False
-        way = self._way_of_lanes(batch)
-        if self._scans_all or way is None or self.device.info.software:
-            return self._scans_all
-        some = batch
-        if way == OWN_QUERIES:
-            bits = np.frexp(batch.extent[1].astype(np.float64))[1]
-            largest = (batch.lengths >= np.ldexp(0.5, bits)).all(axis=1)
-            some = _some(batch, np.flatnonzero(largest))
-        return len(some) > 0 and self._cheapest(some, "score", windows=False) == _LANES
+        alike, name = self._cheapest(batch, task)
+        if _are_similar(batch):
+            return name
+        cost, name = self._cheapest(batch, task, mixed=True)
+        if name == _LANES and cost <= _NEARLY * alike:
+            return name
+        groups = map(batch.select, _of_similar_size(batch))
+        return name if cost <= sum(self._cheapest(each, task)[0] for each in groups) else None
 
-    def _cheapest(self, batch: Batch, task: Task, *, windows: bool) -> str:
-        """Return the engine that costs least for pairs of about one size."""
+    def _cheapest(
+        self, batch: Batch, task: Task, *, windows: bool = False, mixed: bool = False
+    ) -> tuple[float, str]:
+        """Return the engine that costs least, and its seconds.
+
+        The pairs are of about one size, unless they are mixed.
+        """
         if self._scanner and self._scans_all and task == "score" and batch.masks is None:
-            return _WINDOWS if windows else self._scanner.name
+            return 0, _WINDOWS if windows else self._scanner.name
         able = self._able(batch, task, windows=windows)
         names = [name for name in able if name not in self._roster.faulty]
         if len(names) <= 1:
-            return names[0] if names else self._roster.usable(_DIAGONAL)
+            return 0, names[0] if names else self._roster.usable(_DIAGONAL)
         aligns, shape = task == "alignment", Shape.of(batch)
         kind: Kind = "software" if self.weak else "hardware"
-        task_word = " alignment" * aligns
-        names.sort(key=lambda name: seconds(able[name] + task_word, shape, kind))
         m, n = batch.extent[1].tolist()
+        costs = {name: seconds(able[name] + " alignment" * aligns, shape, kind) for name in names}
+        if mixed:
+            for name in names:
+                usual, longest = (
+                    seconds(able[name] + " alignment" * aligns, one, kind)
+                    for one in (Shape(shape.m, shape.n, 1, 1, 1), Shape(m, n, 1, 1, 1))
+                )
+                costs[name] += max(0, longest - usual)
+        names.sort(key=costs.__getitem__)
         limit = self.device.info.limits["max_storage_block"]
         for name in names:
             if name == _WINDOWS or (
                 self.engine(self._type(name)).largest_buffer(m, n, alignment=aligns) <= limit
             ):
-                return name
-        return names[0]  # it says what it lacks
+                return costs[name], name
+        return costs[names[0]], names[0]  # it says what it lacks
 
     def _able(self, batch: Batch, task: Task, *, windows: bool) -> dict[str, str]:
         """Return the engines that can do a task, each with its key in the table of costs."""
@@ -455,7 +471,7 @@ class Auto(Engine):
         lanes = self._scanner is not None and self._scanner.name == _LANES
         return not lanes or n <= self._limits.longest
 
-    @property
+    @cached_property
     def _limits(self) -> Limits:
         """Those of engine ``lanes``."""
         from glsw.engines.lanes.geometry import Limits
@@ -601,15 +617,19 @@ class Auto(Engine):
         self._get_ready_to_align()  # while the device is busy with the last one
 
 
-def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
-    """Return the pairs in groups whose lengths have as many bits."""
-    if len(batch) < 2:
-        return [np.arange(len(batch))][: len(batch)]
+def _are_similar(batch: Batch) -> bool:
+    """Tell whether the lengths of all pairs differ by a factor of less than two."""
     least, most = batch.extent
-    if (np.frexp(least.astype(np.float64))[1] == np.frexp(most.astype(np.float64))[1]).all():
+    return bool((2 * least > most).all())
+
+
+def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
+    """Return the pairs in groups whose lengths differ by a factor of two at most."""
+    if _are_similar(batch):
         return [np.arange(len(batch))]
-    bits = np.frexp(batch.lengths.astype(np.float64))[1].astype(np.int16)
-    kind = bits[:, 0] << 6 | bits[:, 1]
+    longest = batch.extent[1]
+    halvings = -np.frexp(batch.lengths / (longest + 1))[1].astype(np.int16)
+    kind = halvings[:, 0] << 6 | halvings[:, 1]
     order = np.argsort(kind, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
 

@@ -214,14 +214,7 @@ class AnyEngine(ABC):
 class Engine(AnyEngine):
     """One schedule: the order in which the cells of the tables are visited.
 
-    All engines give the same scores and ends; `glsw.engines.reference` is the oracle. An engine has
-    to define `best`; all other methods have a usual form.
-
-    ================== ==========================================================================
-    it is asked for    `scores`, `scores_each`, `ends`, `paths` of pairs; `scan`, `passing` of tiles
-    it says of itself  `capabilities`, `hints`, `takes_masks`, `largest_buffer`, `programs_to_align`
-    it may be told     `prepare`, `begin_to_scan`, `get_ready`, `expect_to_align`, `keep_windows`
-    ================== ==========================================================================
+    All engines give the same scores and ends; `glsw.engines.reference` is the oracle.
 
     Parameters
     ----------

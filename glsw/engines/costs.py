@@ -8,11 +8,13 @@ is which engine is the fastest, and that changes little.
 engine       terms besides a constant
 ============ ======================================================================================
 diagonal     pairs, residues, steps of the longest pair in each chunk, steps of all work groups
-blocked      pairs, rows and columns, cells: one pair after the other
+blocked      pairs at once, one lot after the other: lots, rows and columns of each; pairs, rows
+             and columns of all, of alignments those whose directions do not fit at once; cells
 scan         pairs, residues, dispatches, steps of a dispatch, cells of blocks: scores and ends
-lanes        letters of queries, targets, scores, residues, columns of a target, cells of strips: of
-             a table of all queries and targets, or of one for each query; of pairs with own
-             queries: pairs, residues, cells of the longest pair, of all: scores
+lanes        letters of a query, of all queries, targets, pairs, scores, residues, columns of a
+             target, cells of strips: of a table of all queries and targets, or of one for each
+             query; of pairs with own queries: pairs, residues, cells of the longest pair, of all:
+             scores
 windows      groups of pairs, residues, cells of strips; then ends by ``diagonal``
 cpu          queries, pairs, residues, cells of full lanes: scores, where there is no GPU; of
              single pairs, which share no query: pairs, cells; ends and alignments likewise
@@ -34,6 +36,8 @@ _ROWS_OF_LANE = 8
 _STRIP, _SOFTWARE_STRIP = 192, 32  # rows of a strip of lanes
 _CPU_LANES, _CPU_ROWS = 32, 100  # of a column: what it costs beside its rows, in rows
 _CHUNK_BYTES = 2**30  # of directions, 4 bits a cell
+_MOST_TOGETHER, _ROWS_TOGETHER, _CELLS_TOGETHER = 2**10, 2**18, 2**36  # of pairs in `blocked`
+_CELLS_OF_DIRECTIONS = 2**28  # of those aligned in one go
 _WINDOW_SPANS = 6  # columns that are left for ends and paths, in lengths of the query
 
 
@@ -69,8 +73,9 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(cls, batch: Batch) -> Shape:
-        """Return that of pairs."""
-        m, n = batch.lengths.mean(axis=0).tolist()
+        """Return that of pairs, with as many cells as they have."""
+        m = float(batch.query_lengths.mean())
+        n = batch.cells / (m * len(batch)) if m else float(batch.target_lengths.mean())
         return cls(m, n, len(batch), *batch.distinct)
 
     @property
@@ -100,7 +105,15 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             chunks = max(1, bytes_kept / _CHUNK_BYTES)
             return 1, pairs, shape.residues, steps * chunks, steps * group * pairs
         case "blocked":
-            return pairs, pairs * (m + n), pairs * m * n
+            aligns = engine.endswith(" alignment")
+            most = max(1, min(pairs, _MOST_TOGETHER, _ROWS_TOGETHER / max(1, m)))
+            if aligns:
+                most = max(1, min(most, _CELLS_TOGETHER / max(1, m * n)))
+            lots, residues = -(-pairs // most), pairs * (m + n)
+            crosses = not aligns or most * m * n > _CELLS_OF_DIRECTIONS
+            strip = _ROWS_OF_LANE * (8 if software else 32)
+            cells = _times(m, strip) * strip * n * pairs
+            return lots, lots * (m + n), pairs, residues * crosses, cells
         case "scan":
             width = 8 if software else 32
             most, several, alone = (32, 256, 512) if software else (16, 64, 512)
@@ -115,7 +128,8 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
             strips, scores = _times(m, strip), shape.queries * shape.targets
             cells = max(strip / 3, strips * strip) * n * scores
             letters = m * shape.queries
-            return 1, letters, shape.targets, scores, shape.residues, strips * n, cells
+            sides = m, letters, shape.targets, pairs, scores, shape.residues
+            return 1, *sides, strips * n, cells
         case "lanes, own queries":
             return 1, pairs, shape.residues, m * n, m * n * pairs
         case "cpu, single pairs" | "cpu, tables":
@@ -165,13 +179,13 @@ def _times(length: float, step: int) -> float:
 COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
     "hardware": {
         "diagonal": (0.000928, 2.57e-07, 4.09e-10, 1.45e-07, 4.02e-12),
-        "blocked": (0.000788, 1.43e-07, 1.95e-12),
+        "blocked": (0.000707, 1.18e-07, 1.35e-05, 2.56e-09, 2.13e-12),
         "scan": (0.000506, 1.44e-07, 6.21e-10, 1.13e-05, 3.69e-08, 7.22e-11),
         "diagonal alignment": (0.0012, 4.15e-07, 3.97e-11, 8.17e-07, 3.15e-11),
         "fragment": (0.00245, 6.14e-07, 6.84e-09, 2.71e-06, 1.72e-11),
-        "lanes": (0.00106, 3e-08, 7.7e-08, 1e-09, 5.63e-10, 3e-08, 2.59e-13),
+        "lanes": (0.002, 1.6e-07, 1e-07, 5e-08, 3e-08, 2e-09, 5.63e-10, 3e-08, 2.59e-13),
         "lanes, own queries": (0.0012, 1.18e-07, 7.91e-11, 2.96e-09, 4.2e-13),
-        "blocked alignment": (0.00232, 5.14e-07, 3e-12),
+        "blocked alignment": (0.0012, 3e-07, 0.0001, 2.2e-07, 2e-11),
         "windows": (0, 0.00174, 8.06e-10, 2.03e-12),
     },
     "software": {
@@ -182,10 +196,10 @@ COEFFICIENTS: Mapping[Kind, Mapping[str, tuple[float, ...]]] = {
         "scan": (0.00175, 6.02e-06, 4.24e-08, 2.24e-05, 1.33e-08, 2.94e-08),
         "diagonal": (0.00107, 3.51e-06, 3e-09, 5.26e-08, 4.06e-08),
         "fragment": (0.00115, 7.58e-06, 7.93e-08, 7.26e-06, 3.02e-09),
-        "lanes": (0.0026, 2.16e-06, 1.87e-06, 0, 9e-09, 2.21e-07, 7.66e-10),
-        "blocked": (0.000638, 5.58e-07, 2.22e-09),
+        "lanes": (0.0026, 2.16e-06, 0, 1.87e-06, 0, 0, 9e-09, 2.21e-07, 7.66e-10),
+        "blocked": (0.00102, 1.17e-07, 5.09e-05, 1.36e-08, 3.4e-09),
         "diagonal alignment": (0.00107, 7.17e-06, 1.23e-07, 6.66e-07, 5.7e-08),
-        "blocked alignment": (0.00148, 5.6e-07, 4.41e-09),
+        "blocked alignment": (0.0008, 2.48e-06, 0.000318, 0, 7.25e-09),
     },
 }
 """The factor of each of the `terms`, in seconds."""

@@ -5,8 +5,10 @@ H100 ("hardware", driver 580.159) and on llvmpipe 15 with two cores ("software";
 scores only depend on whether two letters are equal, which is faster there), measured at commit
 4b89493, of ``lanes, own queries`` at commit 833cbb5, of scores by ``blocked`` on llvmpipe at commit
 efd6130, times 2.0: so much faster was the machine with ``diagonal`` and ``scan``. What a cell costs
-with ``lanes, own queries`` is the rate of the kernel at commit a35ad6a, without lines here. An
-engine is missing where it was more than three times slower than another one.
+with ``lanes, own queries`` is the rate of the kernel at commit a35ad6a, without lines here. Of
+several pairs, ``blocked`` on llvmpipe was measured at commit 4e1e015 beside ``diagonal``, to whose
+older seconds it is scaled; the last lines, with tables of all queries and targets, on an H100 at
+that commit. An engine is missing where it was more than three times slower than another one.
 """
 
 import json
@@ -27,7 +29,8 @@ MEASURED = [json.loads(line) for line in _LINES.splitlines()]
 
 
 def estimate(engine: str, row: dict) -> float:
-    shape = Shape(row["m"], row["n"], row["pairs"], row["queries"], row["pairs"])
+    targets = row.get("targets", row["pairs"])  # different ones
+    shape = Shape(row["m"], row["n"], row["pairs"], row["queries"], targets)
     task = " alignment" if row["task"] == "alignment" else ""
     return seconds(engine + task, shape, row["device"].split(",")[0])
 

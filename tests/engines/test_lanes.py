@@ -503,7 +503,7 @@ def test_pairs_out_of_a_table_are_one_tile(device, mode, monkeypatch):
     table = np.indices((41, 40)).reshape(2, -1).T.astype(np.int32)
     triangle = np.stack(np.triu_indices(41, 1)).T.astype(np.int32)
     apart = np.indices((20, 20)).reshape(2, -1).T.astype(np.int32) + np.int32([0, 20])
-    engine = Lanes(scoring, standing_in(device))
+    engine = Lanes(scoring, standing_in(device), own_queries=False)
     tiles, scan = [], engine.scan
 
     def scanning(each, **options):
@@ -530,6 +530,7 @@ def test_pairs_out_of_a_table_are_one_tile(device, mode, monkeypatch):
             assert (tile.queries is tile.targets) == (index is triangle)
         assert len(tiles) == 2
         tiles.clear()
+    engine = Lanes(scoring, standing_in(device))
     assert not engine.is_table(Batch.pairwise(*[Sequences.of(database(54, 9000, 3, 20))] * 2))
 
 

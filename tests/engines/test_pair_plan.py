@@ -184,9 +184,13 @@ def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
     assert chosen(many) == {"lanes"}
     assert "lanes" not in chosen(many, ends=True)
     assert chosen(many.select(np.flatnonzero(many.lengths.max(axis=1) < 20))) == {"scan"}
-    few = Sequences.of([np.zeros(600, np.uint8)] * 3)  # of another size, which no others join
-    sides = [Sequences.concatenated([side, few]) for side in many.sequences]
-    assert chosen(Batch.pairwise(*sides)) == {"lanes", "scan"}
+    sizes = {}
+    for longest in (600, 9000):  # a few pairs, which others join or not
+        few = Sequences.of([np.zeros(longest, np.uint8)] * 3)
+        sides = [Sequences.concatenated([side, few]) for side in many.sequences]
+        sizes[longest] = chosen(Batch.pairwise(*sides))
+    assert sizes[600] == {"lanes"}
+    assert len(sizes[9000]) > 1
     one = Batch.one_to_many(np.zeros(200, np.uint8), many.targets)  # with a query profile
     assert chosen(one) == {"lanes"}
     assert router._choices(many.select(slice(0)), "score") == []

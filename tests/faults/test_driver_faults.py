@@ -111,7 +111,7 @@ _ALL_ON_HARDWARE = "diagonal diagonal diagonal"
 _ALL_OF_SCAN, _BOTH_OF_BLOCKED = "scan scan", "blocked blocked"
 _ALL_OF_SUBTABLE = "subtable subtable subtable"
 _ALL_OF_FRAGMENT = "fragment fragment fragment"
-_EVERY = f"{_ALL_LANES} {_ALL_DIAGONAL} {_BOTH_OF_BLOCKED} {_ALL_OF_SCAN} {_ALL_OF_FRAGMENT}"
+_EVERY = f"{_ALL_LANES} {_ALL_OF_SCAN} {_BOTH_OF_BLOCKED} {_ALL_OF_FRAGMENT} {_ALL_DIAGONAL}"
 _HANDED = "    for (int c = 0; c < STEP; ++c) handed[place + c * WORKGROUP] = mine[c];\n"
 _TAKEN = """    for (int c = 0; c < STEP; ++c)
         if (lane_in_chain() > 0) above[c] = handed[place - 1 + c * WORKGROUP];
@@ -285,22 +285,17 @@ FAULTS = {
         replaced("if (at < room) passing", "if (at < room && at != 3u) passing"),
         *("lanes", _ALL_LANES),
     ),
-    "buffers keep what they had": Fault(
-        "score twice",
-        None,
-        *("diagonal", f"{_ALL_DIAGONAL} {_BOTH_OF_BLOCKED} {_ALL_OF_SCAN}"),
-        patches=once(Storage, "upload"),
-    ),
-    "buffers are cleared only once": Fault(
-        "score twice",
-        None,
-        *("diagonal", f"{_ALL_DIAGONAL} {_BOTH_OF_BLOCKED} {_ALL_OF_SCAN}"),
-        patches=once(Storage, "zero"),
-    ),
+    **{
+        f"buffers {what}: {engine}": Fault(
+            *("score twice", None, engine, f"{engine} {engine}"), patches=once(Storage, method)
+        )
+        for what, method in [("keep what they had", "upload"), ("are cleared only once", "zero")]
+        for engine in ("diagonal", "blocked", "scan")
+    },
     "uniforms keep what they had": Fault(
         "score",
         None,
-        *("blocked", f"{_BOTH_OF_BLOCKED} {_ALL_DIAGONAL} {_ALL_LANES}"),
+        *("blocked", f"{_BOTH_OF_BLOCKED} {_ALL_LANES}"),
         patches=once(ComputeProgram, "__setitem__"),
     ),
     # programs that do not compile or do not end, and dispatches that fail
@@ -317,7 +312,7 @@ FAULTS = {
     ),
     "no program compiles": Fault("search", refused(lambda *_: True), "auto", _EVERY),
     "no program of alignments compiles": Fault(
-        "align", refused(lambda *_: True), "auto", f"{_BOTH_OF_BLOCKED} {_ALL_DIAGONAL}"
+        "align", refused(lambda *_: True), "auto", f"{_ALL_DIAGONAL} {_BOTH_OF_BLOCKED}"
     ),
     "dispatches fail": Fault(
         "score of one pair",

@@ -259,9 +259,9 @@ class Lanes(ComputeEngine):
             scanned = self.scan((tile for _, tile in ahead), progress=progress)
             for (pairs, _), scores in zip(tiles, scanned, strict=True):
                 found.score[pairs] = scores
-        lengths = batch.query_lengths, batch.target_lengths
-        found.score[:] += self.scoring.score_offset(*lengths).astype(np.int32)
-        found.score[(batch.lengths == 0).any(axis=1)] = 0  # see `finished`
+        if not self.scoring.local:
+            found.score[:] += self.scoring.score_offset(*batch.lengths.T).astype(np.int32)
+            found.score[(batch.lengths == 0).any(axis=1)] = 0  # see `finished`
         return found
 
     def scores_each(
@@ -381,17 +381,14 @@ class Lanes(ComputeEngine):
 
     def _of_table(self, batch: Batch, progress: Progress) -> Scores:
         """Return the scores of pairs out of those of all their queries with all their targets."""
-        used = [np.bincount(column) > 0 for column in batch.index.T]
-        if batch.queries is batch.targets:
-            either = np.zeros(max(map(len, used)), np.bool_)
-            for each in used:
-                either[: len(each)] |= each
+        sides, used = batch.sequences, batch.used
+        if sides[0] is sides[1]:
             # Each pair of a table of sequences with themselves is computed in one order only.
-            if np.count_nonzero(either) ** 2 <= 2 * np.prod([*map(np.count_nonzero, used)]):
-                used = [either, either]
-        queries, targets = batch.sequences
-        queries = _those(queries, used[0])
-        targets = queries if used[0] is used[1] else _those(targets, used[1])
+            either = np.logical_or(*used)
+            if np.count_nonzero(either) ** 2 <= 2 * np.prod(batch.distinct):
+                used = either, either
+        queries = _those(sides[0], used[0])
+        targets = queries if used[0] is used[1] else _those(sides[1], used[1])
         report = progress
         if progress is not ignore:
             report = proportion = Proportion(progress)
@@ -400,7 +397,8 @@ class Lanes(ComputeEngine):
         rows, columns = (np.cumsum(each) - 1 for each in used)
         places = (rows * len(targets))[batch.query_index]
         places += columns[batch.target_index]
-        return scores.take(places)
+        found: Scores = scores.take(places)
+        return found
 
     @cached_property
     def _integers(self) -> Lanes:

@@ -76,7 +76,7 @@ class Limits:
         once.
     profile : int
         Bytes of profiles from which they are made on the device: to make one there takes a
-        dispatch.
+        dispatch, but less time than on the host, whose threads put scores in place.
     groups : int
         Work groups of a dispatch along an axis, which OpenGL promises.
     borders : int
@@ -106,7 +106,7 @@ class Limits:
     short: int = 64
     window: int = 2**9
     work: int = 2**17
-    profile: int = 2**22
+    profile: int = 2**18
     groups: int = 65535
     borders: int = 2**30
     block: int = 2**23

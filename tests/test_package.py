@@ -32,7 +32,6 @@ ORDER = [
     "_version",
     "caller",
     "cores",
-    "frozen",
     "rank",
     "words",
     "arrays",

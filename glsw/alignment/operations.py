@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, get_args
@@ -12,7 +13,6 @@ import numpy.typing as npt
 
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
 from glsw.arrays import Codes
-from glsw.frozen import dataclass
 from glsw.sequences.encoded import offsets_of
 from glsw.sequences.tiles import cut
 from glsw.words import one_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -16,7 +16,6 @@ from glsw.alignment.alignment import Alignment
 from glsw.alignment.operations import AlignedColumns, Operations
 from glsw.alignment.paths import Runs
 from glsw.arrays import Codes
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.named import NamedSequences

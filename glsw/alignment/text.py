@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.frozen import dataclass
 from glsw.words import numbered, visible
 
 if TYPE_CHECKING:

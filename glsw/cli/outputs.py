@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,7 +15,6 @@ from typing import Any, TypeAlias
 from glsw.alignment.hits import SearchResult, joined
 from glsw.cli.messages import Bar, gcups, say
 from glsw.cli.stream import PlainStream, WritingThread
-from glsw.frozen import dataclass
 from glsw.output import Format, names_and_lengths
 from glsw.output.result_file import ResultFile, is_replaced
 from glsw.search.fingerprint import Fingerprint

@@ -14,6 +14,7 @@ import ctypes
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, cast
@@ -23,7 +24,6 @@ import moderngl
 from glsw.device import egl
 from glsw.device.current import DeviceError, check_fork, note_use_of_gl
 from glsw.device.egl import egl_devices
-from glsw.frozen import dataclass
 
 #: A context, a function that releases it with everything made for it, and one that makes none
 #: current in the calling thread.

@@ -13,11 +13,11 @@ import sys
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from glsw.device.current import note_use_of_gl, uses_gl
-from glsw.frozen import dataclass
 
 #: Versions to request, best first. NVIDIA gives exactly the version requested, Mesa its highest.
 VERSIONS = (460, 450, 430, 410, 330)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -17,7 +18,6 @@ from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_scores
 from glsw.engines.tiles import BoundedTile, Passing, ScanTile
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.scoring.unit_costs import has_unit_costs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import moderngl
@@ -31,7 +32,6 @@ from glsw.engines.bit_planes import (
 from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
 from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import ScanTile
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import is_infix
 from glsw.sequences.encoded import Sequences, run_or_all

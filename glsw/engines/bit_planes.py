@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.windows import window_bounds
-from glsw.frozen import dataclass
 from glsw.sequences.encoded import Sequences, ranges
 
 BITS = 32

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH
-from glsw.frozen import dataclass
 
 
 @dataclass(frozen=True, eq=False)

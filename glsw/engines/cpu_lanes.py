@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from operator import attrgetter
@@ -14,7 +15,6 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells
 from glsw.engines import opal
-from glsw.frozen import dataclass
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:

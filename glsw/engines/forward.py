@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -17,7 +18,6 @@ from glsw.engines import gl
 from glsw.engines.gl import Binding, Programs
 from glsw.engines.proof import UnprovedError, proofs_of, warn_of, work_for
 from glsw.engines.throttle import Throttle
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.sequences.tiles import cut
@@ -204,7 +204,7 @@ class ForwardSums(Programs):
         chain: int | None = None,
         rows: int | None = None,
         workgroup: int | None = None,
-        limits: Limits = Limits(),  # noqa: B008
+        limits: Limits = Limits(),
     ) -> None:
         super().__init__(device)
         self._limits = limits

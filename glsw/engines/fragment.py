@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +28,6 @@ from glsw.engines.chunks import chunks
 from glsw.engines.gl import best_cells
 from glsw.engines.recurrence import recurrence_of
 from glsw.engines.throttle import Throttle
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import moderngl
@@ -22,7 +23,6 @@ from glsw.engines.gl import (
     Binding,
     ComputeEngine,
 )
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 
 ROWS = Binding("ROWS", gl.ROW_ABOVE.number)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.frozen import dataclass
 from glsw.sequences.encoded import Sequences
 
 _Int32 = npt.NDArray[np.int32]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from glsw.alignment.hits import Hsp
 from glsw.alignment.text import NumberedRow
-from glsw.frozen import dataclass
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.nucleic import is_rna, reversed_strand
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Engine
 from glsw.engines.tiles import ALWAYS, NEVER
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.named import NamedSequences

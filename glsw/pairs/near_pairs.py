@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from glsw.alignment.batch import Batch
 from glsw.alignment.table import PairAlignments
 from glsw.engines.base import Engine, Progress, Proportion, Ties, ignore
 from glsw.engines.tiles import BoundedTile, Passing
-from glsw.frozen import dataclass
 from glsw.pairs.align_pairs import aligned
 from glsw.pairs.all_pairs import (
     MAX_TARGETS,

@@ -12,13 +12,13 @@ import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
 from glsw.device.device import Device, devices
 from glsw.device.info import DeviceInfo
 from glsw.engines.base import AnyEngine, Progress, Ties
 from glsw.engines.spec import EngineSpec
-from glsw.frozen import dataclass
 from glsw.run.tasks import in_order, run_tasks
 from glsw.run.workers import DeviceProcess, Task, UserExecutor, Worker, Workers, info_of
 from glsw.wings import registered

@@ -15,6 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -23,7 +24,6 @@ from glsw.device.current import forked_after_gl
 from glsw.device.device import Device, DeviceError, DeviceMemoryError
 from glsw.device.info import DeviceInfo
 from glsw.engines.spec import EngineSpec
-from glsw.frozen import dataclass
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future

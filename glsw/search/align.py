@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -18,7 +18,6 @@ from glsw.device.device import DeviceError
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.engines.windows import WindowScores
-from glsw.frozen import dataclass
 from glsw.search.limits import Limits
 from glsw.search.select import Selection, together
 from glsw.sequences.database import Database

@@ -6,7 +6,7 @@ import pickle
 import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from glsw.engines import Engine
 from glsw.engines.windows import WindowScores
-from glsw.frozen import dataclass
 from glsw.run.pool import Runner, counted
 from glsw.run.tasks import Pace, run_tasks
 from glsw.run.workers import UserExecutor, Worker, Workers

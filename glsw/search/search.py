@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice, pairwise
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy as np
 from glsw.alignment.hits import Hits, SearchResult, joined
 from glsw.engines import Engine
 from glsw.engines.base import Ties
-from glsw.frozen import dataclass
 from glsw.run.pool import EnginePool, Runner
 from glsw.search.align import align_hits, bounds_of, parts_to_align
 from glsw.search.limits import Limits

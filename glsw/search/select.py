@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
 
@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.table import HitTable
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits
 from glsw.search.ranking import RankedHits, scores_of, target_numbers

@@ -70,13 +70,13 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.arrays import Codes, Int64, UInt8
-from glsw.frozen import dataclass
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.lines import naming
 from glsw.sequences.paired_alphabet import PairedAlphabet

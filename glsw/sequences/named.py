@@ -14,6 +14,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,7 +24,6 @@ import numpy.typing as npt
 
 from glsw.arrays import Codes, Int64, UInt8
 from glsw.cores import in_threads
-from glsw.frozen import dataclass
 from glsw.sequences.alphabet import Alphabet, letters_of, single_bytes
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.fasta import read, read_all

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from glsw import caller
 from glsw.arrays import Bool, Codes, Int8, Int64
-from glsw.frozen import dataclass
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.nucleic import is_rna, reversed_strand

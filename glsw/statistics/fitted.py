@@ -9,13 +9,13 @@ logarithm of the length of the sequence; around it scores have an extreme value 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.statistics.base import Floats, Statistics, in_bits
 from glsw.statistics.ungapped_constants import background, ungapped_lambda

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from glsw.frozen import dataclass
 from glsw.statistics.base import Floats, Statistics, in_bits
 from glsw.statistics.finite_size import expected_starts, search_space
 from glsw.statistics.published_constants import Constants

@@ -11,14 +11,13 @@ local alignment score distributions", BMC Research Notes 5.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
-from glsw.frozen import dataclass
 
 Row = tuple[float, ...]
 

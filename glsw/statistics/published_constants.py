@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.statistics.ncbi_tables import Row, blosum80, nucleotide_rows, protein_rows
 from glsw.statistics.ungapped_constants import AMINO_ACIDS, NUCLEOTIDES, codes_of, ungapped

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.device.device import DeviceInfo
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 
@@ -305,7 +304,7 @@ class Geometries:
         query_profile: str | None = None,
         subgroups: bool = True,
         *,
-        limits: Limits = Limits(),  # noqa: B008
+        limits: Limits = Limits(),
     ) -> None:
         for name, value, choices in (
             ("number", number, ("auto", *_NUMBERS)),

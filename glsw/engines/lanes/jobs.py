@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +23,6 @@ from glsw.engines.lanes.geometry import BLOCK, BORDER, COMPARE, Geometry, Limits
 from glsw.engines.lanes.rows import Rows
 from glsw.engines.lanes.targets import BORDERS, QUERY_PROFILE, Bindable, Section, Targets
 from glsw.engines.throttle import SLICES_AT_ONCE, Throttle
-from glsw.frozen import dataclass
 from glsw.sequences.encoded import offsets_of
 
 if TYPE_CHECKING:

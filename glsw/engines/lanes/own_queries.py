@@ -12,7 +12,7 @@ type share buffers. What a batch needs on the device is laid out by NumPy alone:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,7 +39,6 @@ from glsw.engines.lanes.targets import (
     Section,
     slots_of,
 )
-from glsw.frozen import dataclass
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
@@ -19,7 +19,6 @@ from glsw.engines.lanes.jobs import Job
 from glsw.engines.lanes.rows import Placed, Rows, bounds_of, joined, only, stacked, stacks, together
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.tiles import ScanTile
-from glsw.frozen import dataclass
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.tiles import cut
 

@@ -7,6 +7,7 @@ drivers make large ones slowly.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -17,7 +18,6 @@ import numpy.typing as npt
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.gl import Binding, new_buffer, numbered
 from glsw.engines.lanes.geometry import Geometry, Limits
-from glsw.frozen import dataclass
 from glsw.sequences.encoded import Sequences, offsets_of
 
 if TYPE_CHECKING:

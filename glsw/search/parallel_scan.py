@@ -106,7 +106,8 @@ def scan_database(
         if len(parts) == 1:
             parts = [parts[0].kept()]
             if large_first(engine, queries, residues):
-                parts = [parts[0].ahead()]
+                if not database.reads_residues:
+                    parts = [parts[0].ahead()]
                 engine.get_ready(queries.part(slice(FEW_QUERIES)), residues)
         return scan(engine, queries, parts, ranking, run.progress)
     within = slice(start, stop)

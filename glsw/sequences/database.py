@@ -64,6 +64,8 @@ class Database:
         Ranks in length order of the sequences in input order.
     substituted : Counter of str
         Counts of letters replaced by others, see `Alphabet.substitutes`.
+    reads_residues : bool
+        Whether `read_ahead` has begun to read all residues.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Database:
     ) -> None:
         self.alphabet, self.residues = alphabet, residues
         self._count, self._records, self._file = count, records, file
+        self.reads_residues = False
         self._unknown: str | None = None
         self._exceptions = file.substituted() if file else Substituted()
         self.substituted = self._exceptions.counted()
@@ -171,10 +174,11 @@ class Database:
                 for name in "offsets", "order", "residues", "rank":
                     if name != "residues":
                         getattr(self, name)
-                    elif residues and self.residues <= _MOST_READ_AHEAD:
+                    elif self.reads_residues:
                         file.residues.whole()
 
         if self._file:
+            self.reads_residues = residues and self.residues <= _MOST_READ_AHEAD
             threading.Thread(target=read, args=[self._file], name="glsw-read", daemon=True).start()
 
     @property

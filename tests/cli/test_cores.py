@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -126,3 +128,23 @@ def test_limits_end() -> None:
     with limited(1), limited(None), limited(2):
         assert cores() == 2
     assert cores() == before
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_the_program_starts_no_threads_for_products(given, expected):
+    """NumPy's library reads the variable when it is imported, so that is not done before."""
+    code = """
+import os, sys
+import glsw.cli
+def main(**_):
+    print(os.environ["OPENBLAS_NUM_THREADS"], "numpy" in sys.modules)
+    return 0
+glsw.cli.main = main
+from glsw.__main__ import main
+main()
+"""
+    names = {each: os.environ[each] for each in os.environ if each != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=names | given, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [expected, "False"]

@@ -237,6 +237,7 @@ def test_what_is_read_ahead_is_kept_and_checked_when_it_is_needed(made):
     for each in database, whole:
         assert [getattr(each, name).tolist() for name in names] == expected
     assert whole.sequences.residues.tolist() == residues
+    assert (database.reads_residues, whole.reads_residues) == (False, True)
     with pytest.raises(DatabaseError, match="overwritten"):
         _ = database.sequences
     place = content.index(np.array(expected[0], np.int64).tobytes())

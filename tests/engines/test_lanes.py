@@ -236,7 +236,7 @@ def test_few_targets_are_long(lengths, queries, long):
 
 def test_an_engine_that_is_ready_has_the_same_scores(device, number):
     queries, targets = Sequences.of(database(11, 9, 300)), Sequences.of(database(12, 40))
-    engine = Lanes(BLOSUM62, standing_in(device), number=number)
+    engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=Limits(first_use=16))
     engine.get_ready(queries, len(targets.residues))
     (found,) = engine.scan([ScanTile(queries, targets)])
     assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain, groupby, islice, tee
+from itertools import chain, groupby, tee
 from typing import Literal
 from weakref import WeakKeyDictionary
 
@@ -32,6 +32,7 @@ from glsw.engines.base import (
 from glsw.engines.costs import EACH_QUERY, OWN_QUERIES, WHOLE_TABLE, Shape, way_of_lanes
 from glsw.engines.gl import SUBSTITUTION, ComputeEngine
 from glsw.engines.lanes.geometry import (
+    BORDER,
     INT32,
     LIMIT,
     TOO_HIGH,
@@ -49,9 +50,11 @@ from glsw.engines.lanes.own_queries import (
 )
 from glsw.engines.lanes.pipeline import Matrices, Scores
 from glsw.engines.lanes.rows import (
+    Placed,
     Rows,
     group_of,
     joined,
+    only,
     profile_buffer,
     profile_macros,
     stacks,
@@ -60,6 +63,7 @@ from glsw.engines.lanes.rows import (
 from glsw.engines.lanes.selecting import Selecting
 from glsw.engines.lanes.targets import (
     BINDINGS,
+    BORDERS,
     COLUMNS,
     GROUPS,
     QUERY_PROFILE,
@@ -317,25 +321,29 @@ class Lanes(ComputeEngine):
 
     def begin_to_scan(self, queries: Sequences, residues: int) -> None:
         """Begin to compile programs that are not proved yet, see `Engine.begin_to_scan`."""
-        for geometry in self._usual(queries, residues):
-            if self.proofs and self.proofs.verdict(self.name, self._family(geometry)) is None:
-                self.begin("lanes.comp", **geometry.defines)
-                self.begin("lanes_columns.comp", **columns_macros(geometry))
-                self.begin("lanes_profile.comp", **profile_macros(geometry.number))
-
-    def get_ready(self, queries: Sequences, residues: int) -> None:
-        """Load the first program of a scan of so many residues."""
-        self.device.activate()
-        for geometry in islice(self._usual(queries, residues), 1):
-            self.prove([geometry])
-            self.program("lanes.comp", **geometry.defines)
-
-    def _usual(self, queries: Sequences, residues: int) -> Iterator[Geometry]:
-        """Yield the geometries of a scan, those for most targets first."""
         rows = joined([*together(self.geometries, queries.lengths, residues // _USUAL_LENGTH)])
         for long in (False, True):
             for _, geometry in stacks(self.geometries, rows, long):
-                yield geometry
+                if self.proofs and self.proofs.verdict(self.name, self._family(geometry)) is None:
+                    self.begin("lanes.comp", **geometry.defines)
+                    self.begin("lanes_columns.comp", **columns_macros(geometry))
+                    self.begin("lanes_profile.comp", **profile_macros(geometry.number))
+
+    def get_ready(self, queries: Sequences, residues: int) -> None:
+        """Load the first program of a scan of so many residues, and make room for its borders."""
+        self.device.activate()
+        size, targets = 0, residues // _USUAL_LENGTH
+        rows = joined([*together(self.geometries, queries.lengths, targets)])
+        for numbers, geometry in stacks(self.geometries, rows):
+            if 0 in numbers:
+                self.prove([geometry])
+                self.program("lanes.comp", **geometry.defines)
+            several = int((Placed(only(rows, numbers), geometry).strips > 1).sum())
+            size += residues * BORDER * several
+        size = min(size, self.queue.border_room(size))
+        if size >= self.limits.first_use:  # the driver clears a buffer when it is first used
+            first = np.zeros(self.limits.first_use, np.uint8)
+            self.device.write(self.reserve(BORDERS, size), first)
 
     def targets_of(self, sequences: Sequences, m: int, queries: int = 1) -> SortedTargets:
         """Return targets for queries of up to m letters, see `TargetStore.sorted`."""

@@ -80,6 +80,8 @@ class Limits:
         Work groups of a dispatch along an axis, which OpenGL promises.
     borders : int
         Bytes of rows between strips, which the driver clears in 0.07 s.
+    first_use : int
+        Bytes of a buffer that the device itself copies.
     block : int
         Bytes of scores that a thread puts in place at a time.
     passing, passing_groups, passing_lanes : int
@@ -108,6 +110,7 @@ class Limits:
     profile: int = 2**18
     groups: int = 65535
     borders: int = 2**30
+    first_use: int = 2**20
     block: int = 2**23
     passing: int = 2**17
     passing_groups: int = 1024

@@ -243,12 +243,13 @@ def estimated(
     """Return what tells the seconds of a batch, run so many times; None for few cells."""
     if batch.cells * times <= PROBE:
         return None
-    by_parts = _seconds_of_one if len(batch) == 1 else _seconds_of_many
-    return lambda limit: times * by_parts(run, batch, limit / times)
+    if len(batch) == 1:
+        return partial(_seconds_of_one, run, batch)
+    return lambda limit: _seconds_of_many(run, batch, limit, times)
 
 
-def _seconds_of_many(run: Callable[[Batch], object], batch: Batch, limit: float) -> float:
-    """Return about how many seconds a batch takes, from the time of some of its pairs.
+def _seconds_of_many(run: Callable[[Batch], object], batch: Batch, limit: float, n: int) -> float:
+    """Return about how many seconds a batch takes n times, from the time of some of its pairs.
 
     A small part cannot keep every engine busy, which then seems slower than it is. So larger ones
     are tried while the whole seems to exceed ``limit``, until a part takes more than an eighth of
@@ -258,7 +259,7 @@ def _seconds_of_many(run: Callable[[Batch], object], batch: Batch, limit: float)
     while True:
         part = batch.select(portion(batch, cells))
         seconds = second_run(partial(run, part))
-        whole = seconds * batch.cells / max(1, part.cells)
+        whole = n * seconds * batch.cells / max(1, part.cells)
         if part.cells >= batch.cells or whole <= limit or seconds > limit / 8:
             return whole
         cells *= 8

@@ -152,7 +152,7 @@ class AllPairs(Workload, called="all-pairs"):
             return 64 * second_run(partial(score_matrix, Runner(engine), part))
 
         run = partial(score_matrix, Runner(engine), queries, None if symmetric else targets)
-        long = cells > 1e9 and (self.setup.software or not scoring.local)
+        long = cells > 1e9 and self.setup.software
         facts = lambda: {**facts_of(engine)(), "note": engine.label}  # noqa: E731
         return Run(run, check, cells, estimate if long else None, facts=facts)
 

@@ -137,9 +137,7 @@ class Database:
             rows = zip(judges, found, strict=True)
             return reduce(both, (one.check(entry.label, "any", row) for one, row in rows))
 
-        # A part of a search says little of `lanes`: on hardware it is tried as it is.
-        known = any(each.first for each in judges) or not self.setup.software
-        known = known and entry.engine == "lanes"
+        known = entry.engine == "lanes" and any(each.first for each in judges)
         seconds_of = None if known else estimated(engine.scores, judges[0].batch, len(some))
         facts = base.facts_of(engine)
         return Run(

@@ -163,7 +163,8 @@ class AllPairs(Workload, called="all-pairs"):
     def _stringzilla(self, scoring: Scoring, kind: Sides, seconds: float) -> Run:
         program, decode = programs.StringZilla(scoring), scoring.alphabet.decode
         whole, on_gpu = kind.queries[0], programs.stringzilla_scope()[1]
-        count = whole if on_gpu else max(2, whole // 4)
+        full = on_gpu and self.setup.size == "full"
+        count = whole if full else max(2, whole // (2 if on_gpu else 4))
         queries, targets = (side.part(slice(count)) for side in kind.sides)
         shape = count, *kind.queries[1:]
         some = replace(kind, queries=shape, targets=shape, made=lambda: (queries, targets))

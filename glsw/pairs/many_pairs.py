@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 _MAX_PAIRS, _MAX_RESIDUES, _MAX_CELLS = 2**18, 2**26, 2**37  # of a chunk
+_MAX_TABLE = 2**28  # scores of all queries with all targets, 1 GiB on the host
 _MAX_RANGE_PER_PAIR = 2  # sequences of a chunk from the first to the last that are kept together
 Index: TypeAlias = npt.ArrayLike
 """Numbers of the sequences of pairs, see `index_of`."""
@@ -53,7 +55,8 @@ def score_pairs(run: Runner, batch: Batch, own: OwnScores | None = None) -> npt.
         return found
     run.engine.check(batch)
     residues = sum(len(each.residues) for each in {*batch.sequences})
-    whole = len(batch) > 0 and residues <= _MAX_RESIDUES and run.engine.is_table(batch)
+    fits = residues <= _MAX_RESIDUES and prod(batch.distinct) <= _MAX_TABLE
+    whole = len(batch) > 0 and fits and run.engine.is_table(batch)
     every = [slice(0, len(batch))] if whole else list(chunks(batch))
     some = _ahead(run.engine, batch, every)
     scores_of_each = run.engine.scores_each(some, progress=run.progress)

@@ -530,6 +530,13 @@ def test_pairs_out_of_a_table_are_one_tile(device, mode, monkeypatch):
             assert (tile.queries is tile.targets) == (index is triangle)
         assert len(tiles) == 2
         tiles.clear()
+    monkeypatch.setattr(many_pairs, "_MAX_TABLE", 1639)
+    batch = Batch((some, others), table)
+    assert (
+        many_pairs.score_pairs(Runner(engine), batch).tolist()
+        == Cpu(scoring).scores(batch).tolist()
+    )
+    assert len(tiles) > 10  # the table would need more memory: a tile for each chunk
     engine = Lanes(scoring, standing_in(device))
     assert not engine.is_table(Batch.pairwise(*[Sequences.of(database(54, 9000, 3, 20))] * 2))
 

@@ -230,7 +230,7 @@ class Database:
             return best
 
         facts = {"note": "alignments and E-values of ten hits each", "shaders": {"*": digest("*")}}
-        limit = seconds if self.setup.software else math.inf
+        limit = math.inf if self.setup.size == "full" else seconds
         return self._timed(search, limit, setup=self.indexing, **facts)
 
     def _cudasw4(self, kind: str, seconds: float) -> Measurement:

@@ -164,7 +164,8 @@ class Inputs:
         """Compare the scores of a sample of queries with the best of all targets, or of a part.
 
         The part holds the targets that were found and others at equal distances; none of these may
-        have a higher score than what was found has. Of rounds, hits are judged by their profile.
+        have a higher score than what was found has, or, where an E-value limits the hits, the score
+        of a longer one that was found. Of rounds, hits are judged by their profile.
         """
         scoring = journey.scoring
         fast = Parasail.available(scoring)
@@ -203,6 +204,11 @@ class Inputs:
                 batches = [Batch.one_to_many(encode(each), codes) for each in strands]
             scores = np.max([judge(scoring, each)[1] for each in batches], axis=0)
             best = sorted(scores.tolist(), reverse=True)[: journey.top or len(mine)]
+            if not journey.top:  # those of an E-value, which depends on lengths too
+                lengths, of_mine = np.array([*map(len, codes)]), np.isin(part, [*mine])
+                as_good = scores[:, None] >= scores[of_mine]
+                as_good &= lengths[:, None] <= lengths[of_mine]
+                best = sorted(scores[as_good.any(axis=1)].tolist(), reverse=True)
             best = [each for each in best if each > 0]
             got = sorted(mine.values(), reverse=True)
             spent += sum(map(len, codes)) * len(query) * journey.strands

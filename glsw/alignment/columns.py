@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.table import HitTable
+from glsw.sequences.query import Shown
 from glsw.words import in_a_line
 
 Values: TypeAlias = Callable[[HitTable], list[Any]]
@@ -83,14 +84,19 @@ def array(name: str) -> Values:
 
 def of_query(name: str) -> Values:
     """Return a property of the query of each row."""
-    get = attrgetter(name)
-    return lambda table: [get(table.queries[k].given) for k in table.query.tolist()]
+    return lambda table: _given(name, table.queries, table.query)
 
 
 def of_target(name: str) -> Values:
     """Return a property of the target of each row."""
-    get = attrgetter(name)
-    return lambda table: [get(table.targets[k].given) for k in table.target.tolist()]
+    return lambda table: _given(name, table.targets, table.target)
+
+
+def _given(name: str, shown: Shown, numbers: npt.NDArray[np.int64]) -> list[Any]:
+    """Return a property of the sequences of rows, each asked once."""
+    get, of_rows = attrgetter(name), numbers.tolist()
+    known = {k: get(shown[k].given) for k in set(of_rows)}
+    return [known[k] for k in of_rows]
 
 
 def _known(name: str) -> Values:

@@ -151,7 +151,9 @@ def check_starts(
 
 def check_masks(engine: Engine, batch: Batch, ends: Ends) -> None:
     """Raise `DeviceError` if a pair is aligned that a mask forbids, at the end of an alignment."""
-    for mask, score, (i, j) in zip(batch.masks or (), ends.score, ends.end.tolist(), strict=False):
+    if batch.masks is None:
+        return
+    for mask, score, (i, j) in zip(batch.masks, ends.score, ends.end.tolist(), strict=True):
         if score > 0 and j - 1 in mask[i - 1]:
             raise impossible(engine, f"an alignment that ends with the forbidden pair {i}, {j}")
 

@@ -325,8 +325,11 @@ class _Chunk:
     trace: bool
 
     def part(self, some: Any, spacing: int | None = None) -> _Chunk:
-        """Return some of the pairs, by their places."""
-        return replace(self, chosen=self.chosen[some], spacing=spacing or self.spacing)
+        """Return some of the pairs, by a slice, a mask or one place; itself if these are all."""
+        chosen, spacing = self.chosen[some], spacing or self.spacing
+        if len(chosen) == len(self.chosen) and spacing == self.spacing:
+            return self  # with the layout that it has
+        return replace(self, chosen=chosen, spacing=spacing)
 
     @cached_property
     def m(self) -> npt.NDArray[np.int64]:

@@ -102,8 +102,8 @@ def evalue_text(evalue: float, *, digits: int = 0) -> str:
     """
     if evalue < 0.0009:
         return "0.0" if evalue < 1e-180 else f"{evalue:.{digits}e}"
-    decimals = 3 if evalue < 0.1 else 2 if evalue < 1 else 1 if evalue < 10 else 0
-    return f"{evalue:.{decimals}f}"
+    form = "%.3f" if evalue < 0.1 else "%.2f" if evalue < 1 else "%.1f" if evalue < 10 else "%.0f"
+    return form % evalue
 
 
 def bits_text(bits: float) -> str:

@@ -221,7 +221,7 @@ alphabet (ACGTRYSWKMBDHVN)
             )
         data = single_bytes(text)
         codes = np.empty(len(data) // self.width, np.uint8)
-        clean = self._put(data, codes)
+        clean = self._put(data, codes) >= 0
         if not clean and self.substitutes:
             translated = data.translate(self._characters_and_substitutes)
             codes, clean = np.frombuffer(translated, dtype=np.uint8), _NONE not in translated
@@ -243,11 +243,11 @@ alphabet (ACGTRYSWKMBDHVN)
             raise error
         return np.where(strangers, np.uint8(replacement), codes)
 
-    def _put(self, data: bytes | memoryview, codes: Codes) -> bool:
-        """Put the codes of letters into an array, and tell whether all are in the alphabet.
+    def _put(self, data: bytes | memoryview, codes: Codes) -> int:
+        """Put the codes of letters into an array; return the highest, -1 if some have none.
 
-        Other letters get no code: `encode` counts or replaces them, or raises an error. Threads can
-        do this at the same time for long texts.
+        `encode` counts or replaces these, or raises an error. Threads can do this at the same time
+        for long texts.
 
         Parameters
         ----------
@@ -272,7 +272,8 @@ alphabet (ACGTRYSWKMBDHVN)
                 np.take(self._character_pairs, own, out=found[some], mode="clip")
             if len(data) % 2:
                 codes[-1] = self._characters[data[-1]]
-        return bool(codes.max(initial=0) != _NONE)
+        highest = int(codes.max(initial=0))
+        return -1 if highest == _NONE else highest
 
     def substituted(self, text: str | bytes) -> list[tuple[int, str]]:
         """Return the positions, from 0, of letters that have `substitutes`, and these letters.

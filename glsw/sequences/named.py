@@ -49,7 +49,7 @@ _LIKE_A_FILE = re.compile(
 )
 _LONGEST = 4096  # characters of a path
 _ASCII = 128  # characters
-_MANY = 8  # pieces, which threads encode while this one joins others
+_MANY = 4  # pieces, which threads encode while this one joins others
 _SAMPLE, _ABOUT = 2**12, 1.05  # texts that tell the letters of all, and by how much they may err
 
 
@@ -183,9 +183,11 @@ def codes_of(
 
         def encode(piece: tuple[bytes | memoryview, Codes]) -> tuple[Counter[str], int]:
             (text, part), counted = piece, Counter[str]()
-            if not alphabet._put(text, part):
+            code = alphabet._put(text, part)
+            if code < 0:
                 part[:] = alphabet.encode(bytes(text), unknown=unknown, substituted=counted)
-            return counted, int(part.max(initial=0))
+                code = int(part.max(initial=0))
+            return counted, code
 
         with suppress(ValueError):
             if records.like_files(alphabet, unknown):
@@ -285,13 +287,14 @@ class _Texts(_Nameless):
     def pieces(self) -> Iterator[bytes | memoryview]:
         """Yield pieces of the letters, see `Records.pieces`; ValueError if some are not ASCII."""
         texts, parts, lengths = self._texts, [], []
-        some = max(1, PIECE * len(self) // max(1, self.size))
+        some, kind = max(1, PIECE * len(self) // max(1, self.size)), type(texts[0])
         for at in range(0, len(self), some):
             part = texts[at : at + some]
-            _alike([texts[0], *part])
+            if {*map(type, part)} != {kind}:
+                raise NotTextError
             parts.append(part)
             lengths.append(np.fromiter(map(len, part), np.int64, len(part)))
-            yield b"".join(part) if isinstance(part[0], bytes) else letters_of("".join(part))
+            yield b"".join(part) if kind is bytes else letters_of("".join(part))
         self._parts, self.offsets = parts, offsets_of(np.concatenate(lengths))
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:

@@ -106,12 +106,12 @@ class PairedAlphabet(Alphabet):
             raise UnknownLetterError(error.args[0]) from None
         return self.paired(codes, others)
 
-    def _put(self, data: bytes | memoryview, codes: Codes) -> bool:
+    def _put(self, data: bytes | memoryview, codes: Codes) -> int:
         """Put the codes of positions into an array, see `Alphabet._put`."""
         text, (first, second) = bytes(data), np.empty((2, len(codes)), np.uint8)
-        known = self.first._put(text[::2], first) and self.second._put(text[1::2], second)
+        known = self.first._put(text[::2], first) >= 0 <= self.second._put(text[1::2], second)
         codes[:] = self.paired(first, second)
-        return known
+        return int(codes.max(initial=0)) if known else -1
 
     def paired(self, first: Codes, second: Codes) -> Codes:
         """Return the codes of pairs, given those of both tracks."""

@@ -16,7 +16,7 @@ from glsw.sequences.encoded import joined_offsets, offsets_of
 
 WHITE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f "
 """The white space of ASCII, as of `str.split`."""
-PIECE = 1 << 20
+PIECE = 1 << 21
 """Letters that a thread encodes at once."""
 _IS_WHITE = bytes(character in WHITE for character in range(256))
 _SHOWN = 40  # letters in one line

@@ -12,6 +12,12 @@ def data(name: str) -> Any:
     return json.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
 
 
+def without_comments(source: str) -> str:
+    """Return the lines of a shader that have code."""
+    lines = (line.partition("//")[0].strip() for line in source.splitlines())
+    return "\n".join(filter(None, lines))
+
+
 class Parser(argparse.ArgumentParser):
     """The parser of a command, whose errors are one line."""
 

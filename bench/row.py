@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from jsonschema import Draft202012Validator
 
-from bench import data
+from bench import data, without_comments
 from glsw.device import shader
 
 SCHEMA = 4
@@ -79,12 +79,6 @@ def digest(name: str) -> str:
     except shader.ShaderError:
         return ""
     return hashlib.sha256(without_comments(source).encode()).hexdigest()[:8]
-
-
-def without_comments(source: str) -> str:
-    """Return the lines of a shader that have code."""
-    lines = (line.partition("//")[0].strip() for line in source.splitlines())
-    return "\n".join(filter(None, lines))
 
 
 def older(row: Row) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from bench.row import without_comments
+from bench import without_comments
 from glsw.device import shader
 from glsw.device.context import gl_function
 from glsw.device.device import Device, open_device

@@ -113,3 +113,8 @@ def test_a_process_tells_of_each_program_once(device):
     assert len(rows) == len({json.dumps([row["program"], row["macros"]]) for row in rows})
     assert "no shader file missing.comp" in rows[-1]["error"]
     assert sum("done" in row for row in told) == len(tasks)
+
+
+def test_what_runs_before_a_driver_needs_no_package_of_bench():
+    code = "import sys; sys.modules['jsonschema'] = None; import bench.compilers.child"
+    subprocess.run([sys.executable, "-c", code], check=True)

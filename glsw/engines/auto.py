@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain, groupby
+from itertools import chain, groupby, product
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -20,7 +20,9 @@ from glsw.engines.answers import check_scores
 from glsw.engines.base import (
     ALL_MODES,
     Capabilities,
+    ComingScan,
     Engine,
+    ProgramOf,
     Progress,
     ScanHints,
     Task,
@@ -151,7 +153,7 @@ class Auto(Engine):
         self.threads = threads
         self._used: list[str] = []
         self._long: LongTargets | None = None
-        self._expected: npt.NDArray[np.int64] | None = None
+        self._coming: ComingScan | None = None
         self._scanner: type[Engine] | None = scores_by
         self._scans_all = scores_by is not None
         self._given = scores_by.name if scores_by else ""
@@ -493,45 +495,33 @@ class Auto(Engine):
 
     # Scans, by one engine.
 
-    def get_ready(self, queries: Sequences, residues: int) -> None:
-        """Get ready for a large `scan` of so many residues."""
+    def get_ready(self, coming: ComingScan) -> None:
+        """Get ready for a `scan`, and have the driver begin to compile what is not proved yet."""
+        self._coming = coming
 
         def ready() -> None:
-            if self.scanner:
-                self.scanner.begin_to_scan(queries, residues)
-                self._begin_to_align()
-                self.scanner.get_ready(queries, residues)
-
-        self._done(ready)
-
-    def expect_to_align(self, queries: Sequences) -> None:
-        """Take queries whose hits are aligned after a scan, see `Engine.expect_to_align`."""
-        self._expected = queries.lengths
-
-    def _aligners(self) -> Iterator[tuple[ComputeEngine, int, npt.NDArray[np.int64]]]:
-        """Yield what aligns the hits of a scan, with a size and the lengths of queries of it."""
-        if self._expected is not None and self._compute and not self.weak:
-            lengths = distinct(self._expected[self._expected > 0])
-            sides = sides_of(lengths)
-            for name in {_DIAGONAL, _BLOCKED} - self._roster.faulty:
-                engine = cast("ComputeEngine", self.engine(ENGINES[name]))
-                yield from ((engine, k, lengths[sides == k]) for k in distinct(sides).tolist())
-
-    def _begin_to_align(self) -> None:
-        """Have the driver begin to compile programs of alignments that are not proved yet."""
-        for engine, side, lengths in self._aligners():
-            if not self._roster.has_proved(engine, "alignment", side):
-                every = distinct(np.append(lengths, Size(side, 0).lengths[0]))  # of its proof too
-                for name, macros in engine.programs_to_align(every):
+            if scanner := cast("ComputeEngine | None", self.scanner):
+                for name, macros in scanner.programs(coming):
+                    scanner.begin(name, **macros)
+                for engine, (name, macros) in self._programs_to_align(proved=False):
                     engine.begin(name, **macros)
+                scanner.get_ready(coming)
 
-    def _get_ready_to_align(self) -> None:
-        """Make the engines that align what a scan finds, and load their programs if proved."""
-        for engine, side, lengths in self._aligners():
-            if self._roster.has_proved(engine, "alignment", side):
-                for name, macros in engine.programs_to_align(lengths):
-                    engine.program(name, **macros)
-        self._expected = None
+        if coming.first:
+            self._done(ready)
+
+    def _programs_to_align(self, *, proved: bool) -> Iterator[tuple[ComputeEngine, ProgramOf]]:
+        """Yield what aligns the hits of a scan: programs of engines that are proved, or are not."""
+        if self._coming and self._compute and not self.weak:
+            lengths = distinct(self._coming.lengths[self._coming.lengths > 0])
+            sides = sides_of(lengths)
+            for name, side in product({_DIAGONAL, _BLOCKED} - self._roster.faulty, distinct(sides)):
+                engine, some = self.engine(ENGINES[name]), lengths[sides == side]
+                if self._roster.has_proved(engine, "alignment", int(side)) == proved:
+                    if not proved:
+                        some = distinct(np.append(some, Size(int(side), 0).lengths[0]))  # its proof
+                    for program in engine.programs(replace(self._coming, lengths=some)):
+                        yield cast("ComputeEngine", engine), program
 
     def prepare(self, batch: Batch) -> None:
         """Compute what the engine for scans, if it is there already, will need of a batch."""
@@ -614,7 +604,9 @@ class Auto(Engine):
         for tile in tiles:
             self._roster.prove(scanner, "score", (tile.queries, tile.targets))
             yield tile
-        self._get_ready_to_align()  # while the device is busy with the last one
+        for engine, (name, macros) in self._programs_to_align(proved=True):
+            engine.program(name, **macros)  # while the device is busy with the last one
+        self._coming = None
 
 
 def _are_similar(batch: Batch) -> bool:

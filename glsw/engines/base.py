@@ -135,6 +135,25 @@ class ScanHints:
     cells_of_pair: int = 2**62
 
 
+@dataclass(frozen=True, eq=False)
+class ComingScan:
+    """A scan that follows, whose hits are aligned.
+
+    Parameters
+    ----------
+    lengths : ndarray of int64, shape (queries,)
+        Residues of the queries.
+    residues : int
+        Of all targets.
+    first : int
+        Queries that are compared with these first, 0 if the scan is small.
+    """
+
+    lengths: npt.NDArray[np.int64]
+    residues: int
+    first: int = 0
+
+
 class Variant(NamedTuple):
     """A variant of an engine: the usual one, or a safer one where that is wrong on a device.
 
@@ -301,17 +320,11 @@ class Engine(AnyEngine):
         """Tell whether what only this engine computes agrees with the host."""
         return True
 
-    def begin_to_scan(self, queries: Sequences, residues: int) -> None:
-        """Have the driver begin to compile what a large `scan` needs and is not proved yet."""
+    def get_ready(self, coming: ComingScan) -> None:
+        """Get ready for a `scan`, or to align its hits."""
 
-    def get_ready(self, queries: Sequences, residues: int) -> None:
-        """Get ready for a large `scan` of so many residues, which are being read meanwhile."""
-
-    def expect_to_align(self, queries: Sequences) -> None:
-        """Take queries whose hits are aligned after the next `scan`."""
-
-    def programs_to_align(self, lengths: npt.NDArray[np.int64]) -> Iterator[ProgramOf]:
-        """Yield the programs that usually align queries of these lengths: files and macros."""
+    def programs(self, coming: ComingScan) -> Iterator[ProgramOf]:
+        """Yield programs for a `scan` that are not proved yet, or those that align its hits."""
         return iter(())
 
     def scan(

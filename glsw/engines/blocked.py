@@ -25,6 +25,7 @@ from glsw.engines.base import (
     ALL_MODES,
     USUAL,
     Capabilities,
+    ComingScan,
     ProgramOf,
     Progress,
     Ties,
@@ -177,9 +178,9 @@ class Blocked(Tiled, ComputeEngine):
             runs[without] = runs[without][:0]  # gaps alone
         return Paths.of(ends, runs)
 
-    def programs_to_align(self, lengths: npt.NDArray[np.int64]) -> Iterator[ProgramOf]:
-        """Yield the programs of long queries, see `Engine.programs_to_align`."""
-        for m in lengths.tolist() if (lengths >= _LONG).any() else ():
+    def programs(self, coming: ComingScan) -> Iterator[ProgramOf]:
+        """Yield the programs that align long queries, see `Engine.programs`."""
+        for m in coming.lengths.tolist() if (coming.lengths >= _LONG).any() else ():
             self._shape(m)
             own: dict[str, int | None] = {"WORKGROUP": self._lanes}
             options = {"PRUNE": None, "DIRECTIONS": 1, "MASKED": None, "PACKED": None}

@@ -20,6 +20,7 @@ from glsw.engines.base import (
     ALL_MODES,
     USUAL,
     Capabilities,
+    ComingScan,
     ProgramOf,
     Progress,
     Ties,
@@ -176,12 +177,12 @@ class Diagonal(ComputeEngine):
             paths.runs[ranges(paths.offsets[chosen], (counts * some)[chosen])] = kept
         return paths
 
-    def programs_to_align(self, lengths: npt.NDArray[np.int64]) -> Iterator[ProgramOf]:
-        """Yield the programs of these lengths, see `Engine.programs_to_align`.
+    def programs(self, coming: ComingScan) -> Iterator[ProgramOf]:
+        """Yield the programs that align such queries, see `Engine.programs`.
 
         The first is that of scores which 16-bit floats do not hold.
         """
-        for size in distinct(self._workgroups(lengths)).tolist():
+        for size in distinct(self._workgroups(coming.lengths)).tolist():
             own: dict[str, int | None] = {"WORKGROUP": size}
             if not self.scoring.gaps and self.scoring.deletion.open:
                 yield "diagonal_leaning.comp", own | {"ENDS": None, "LINEAR": None}

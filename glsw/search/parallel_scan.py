@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from glsw.engines import Engine
+from glsw.engines.base import ComingScan
 from glsw.engines.windows import WindowScores
 from glsw.run.pool import Runner, counted
 from glsw.run.tasks import Pace, run_tasks
@@ -102,13 +103,14 @@ def scan_database(
         slices = list(database.parts(engine.hints.part, within))
         parts = [Part.of(database, each) for each in slices]
         residues = int(database.offsets[stop] - database.offsets[start])
-        engine.expect_to_align(queries)
+        first = 0
         if len(parts) == 1:
             parts = [parts[0].kept()]
             if large_first(engine, queries, residues):
+                first = FEW_QUERIES
                 if not database.reads_residues:
                     parts = [parts[0].ahead()]
-                engine.get_ready(queries.part(slice(FEW_QUERIES)), residues)
+        engine.get_ready(ComingScan(queries.lengths, residues, first))
         return scan(engine, queries, parts, ranking, run.progress)
     within = slice(start, stop)
     cut = _Pieces(run.workers, engine, queries, database, ranking, within)

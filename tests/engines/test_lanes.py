@@ -12,6 +12,7 @@ from cases import CASES, groups_in, lanes_options, standing_in
 from glsw.alignment.batch import Batch
 from glsw.cores import limited
 from glsw.engines import auto, engine_of
+from glsw.engines.base import ComingScan
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import (
     rows as lanes_rows,
@@ -237,7 +238,7 @@ def test_few_targets_are_long(lengths, queries, long):
 def test_an_engine_that_is_ready_has_the_same_scores(device, number):
     queries, targets = Sequences.of(database(11, 9, 300)), Sequences.of(database(12, 40))
     engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=Limits(first_use=16))
-    engine.get_ready(queries, len(targets.residues))
+    engine.get_ready(ComingScan(queries.lengths, len(targets.residues), len(queries)))
     (found,) = engine.scan([ScanTile(queries, targets)])
     assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()
 

@@ -27,6 +27,7 @@ from glsw.alignment.paths import DIAGONAL, LEFT, UP
 from glsw.alignment.rows import best_end
 from glsw.device.info import DeviceInfo
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
+from glsw.engines.base import ComingScan
 from glsw.engines.reference import rows
 from glsw.engines.scan import Scan
 from glsw.pairs.align_pairs import aligned
@@ -461,7 +462,7 @@ def test_devices_of_few_registers(device, monkeypatch, registers, name):
 def test_programs_are_loaded_before_there_is_anything_to_align(device, name, m):
     able(device, COMPUTE)
     engine = build((name, {}), CASES["BLOSUM62 12 1"].scoring, device)
-    for file, macros in engine.programs_to_align(np.array([m])):
+    for file, macros in engine.programs(ComingScan(np.array([m]), 0)):
         engine.program(file, **macros)
     loaded, query = len(engine._programs), np.resize(np.arange(20, dtype=np.uint8), m)
     assert loaded

@@ -21,7 +21,7 @@ from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Cpu, Reference
 from glsw.engines.auto import Auto
-from glsw.engines.base import ScanHints
+from glsw.engines.base import ComingScan, ScanHints
 from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.proof import Proofs
@@ -470,9 +470,9 @@ def test_the_first_large_search_gets_ready_while_its_targets_are_read(
     ready: list[int] = []
     get_ready = Lanes.get_ready
 
-    def noted(engine: Lanes, queries: Sequences, residues: int) -> None:
-        get_ready(engine, queries, residues)
-        ready.append(residues)
+    def noted(engine: Lanes, coming: ComingScan) -> None:
+        get_ready(engine, coming)
+        ready.append(coming.residues)
 
     hints = property(lambda self: ScanHints(rate=1.0 if ready else None))
     monkeypatch.setattr(Lanes, "hints", hints)

@@ -22,6 +22,8 @@ from glsw.engines.base import (
     ALL_MODES,
     USUAL,
     Capabilities,
+    ComingScan,
+    ProgramOf,
     Progress,
     Proportion,
     ScanHints,
@@ -319,27 +321,30 @@ class Lanes(ComputeEngine):
             self.proofs.require(self.name, family, partial(passes, self.proofs, self))
         return (found for (found,) in Selecting(self, tiles, progress or ignore).run())
 
-    def begin_to_scan(self, queries: Sequences, residues: int) -> None:
-        """Begin to compile programs that are not proved yet, see `Engine.begin_to_scan`."""
-        rows = joined([*together(self.geometries, queries.lengths, residues // _USUAL_LENGTH)])
+    def programs(self, coming: ComingScan) -> Iterator[ProgramOf]:
+        """Yield the programs that are not proved yet, see `Engine.programs`."""
+        rows = self._rows_of(coming)
         for long in (False, True):
             for _, geometry in stacks(self.geometries, rows, long):
                 if self.proofs and self.proofs.verdict(self.name, self._family(geometry)) is None:
-                    self.begin("lanes.comp", **geometry.defines)
-                    self.begin("lanes_columns.comp", **columns_macros(geometry))
-                    self.begin("lanes_profile.comp", **profile_macros(geometry.number))
+                    yield "lanes.comp", geometry.defines
+                    yield "lanes_columns.comp", columns_macros(geometry)
+                    yield "lanes_profile.comp", profile_macros(geometry.number)
 
-    def get_ready(self, queries: Sequences, residues: int) -> None:
-        """Load the first program of a scan of so many residues, and make room for its borders."""
+    def _rows_of(self, coming: ComingScan) -> Rows:
+        lengths = coming.lengths[: coming.first]
+        return joined([*together(self.geometries, lengths, coming.residues // _USUAL_LENGTH)])
+
+    def get_ready(self, coming: ComingScan) -> None:
+        """Load the first program of a scan, and make room for its borders."""
         self.device.activate()
-        size, targets = 0, residues // _USUAL_LENGTH
-        rows = joined([*together(self.geometries, queries.lengths, targets)])
+        size, rows = 0, self._rows_of(coming)
         for numbers, geometry in stacks(self.geometries, rows):
             if 0 in numbers:
                 self.prove([geometry])
                 self.program("lanes.comp", **geometry.defines)
             several = int((Placed(only(rows, numbers), geometry).strips > 1).sum())
-            size += residues * BORDER * several
+            size += coming.residues * BORDER * several
         size = min(size, self.queue.border_room(size))
         if size >= self.limits.first_use:  # the driver clears a buffer when it is first used
             first = np.zeros(self.limits.first_use, np.uint8)

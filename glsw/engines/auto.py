@@ -198,7 +198,9 @@ class Auto(Engine):
             return True
         names = {_DIAGONAL, _BLOCKED} - self._roster.faulty or {self._roster.usable(_DIAGONAL)}
         engines = [self.engine(ENGINES[name]) for name in names]
-        return self._compute and min(each.largest_buffer(1, longest) for each in engines) < 2**62
+        return self._compute and any(
+            each.takes_masks(batch) and each.largest_buffer(1, longest) < 2**62 for each in engines
+        )
 
     def engine(self, kind: type[Engine]) -> Engine:
         """Return the one instance of an engine, made when it is first needed."""
@@ -439,7 +441,9 @@ class Auto(Engine):
     def _able(self, batch: Batch, task: Task, *, windows: bool) -> dict[str, str]:
         """Return the engines that can do a task, each with its key in the table of costs."""
         able = {_WINDOWS: _WINDOWS} if windows else {}
-        able[_DIAGONAL], able[_BLOCKED] = _DIAGONAL, _BLOCKED
+        if batch.masks is None or self.engine(ENGINES[_DIAGONAL]).takes_masks(batch):
+            able[_DIAGONAL] = _DIAGONAL
+        able[_BLOCKED] = _BLOCKED
         if batch.masks is None:
             if task != "alignment" and ENGINES[_SCAN].capabilities.takes(self.scoring):
                 able[_SCAN] = _SCAN

@@ -124,10 +124,22 @@ class Diagonal(ComputeEngine):
     def check(self, batch: Batch) -> None:
         """Raise ValueError as `Engine.check`, and for targets that are too long for the device."""
         super().check(batch)
-        longest, most = int(batch.target_lengths.max(initial=0)), self.longest
+        longest, most = int(batch.target_lengths.max(initial=0)), self._longest_of(batch)
         if longest > most:
             what = f"engine 'diagonal' takes at most {most} on {self.device.info.name}"
             raise ValueError(f"target of {longest} residues: {what}")
+
+    def takes_masks(self, batch: Batch) -> bool:
+        """Tell whether such pairs with masks are not too long for the device."""
+        return int(batch.target_lengths.max(initial=0)) <= self._longest_of(batch)
+
+    def _longest_of(self, batch: Batch) -> int:
+        """Return `longest` for pairs: their masks take a round a step, and one a forbidden pair."""
+        if not batch.masks or not self.device.info.software:
+            return self.longest
+        height = ROWS * int(self._workgroups(np.ones(1, np.int64))[0])
+        strips = [np.append(mask.offsets[:-1:height], mask.offsets[-1]) for mask in batch.masks]
+        return self.longest // 2 - max(int(np.diff(each).max(initial=0)) for each in strips)
 
     def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""

@@ -222,7 +222,8 @@ class Scan(ManyGroupsEngine):
         shape = shape._replace(rows=-(-shape.rows // gl.ROWS) * gl.ROWS)
         if _bytes_of_directions(shape.rows * shape.strips(rows), columns) <= room // 2:
             return shape._replace(spacing=shape.strips(rows))
-        while 8 * shape.row * shape.strips(rows) > room // 4 and shape.strips(rows) > 2:
+        most = min(rows, MAX_ROUNDS) if self.device.info.software else rows
+        while 8 * shape.row * shape.strips(rows) > room // 4 and 2 * shape.rows < most:
             shape = shape._replace(rows=2 * shape.rows)
         spacing = room // 4 // _bytes_of_directions(shape.rows, columns)
         return shape._replace(spacing=max(1, spacing))

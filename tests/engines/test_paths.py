@@ -442,6 +442,41 @@ def test_targets_of_many_columns(device):
         assert scores.tolist() == [best_end(query, target, scoring, mask)[0]]
 
 
+def test_masks_of_many_columns(device):
+    """On software renderers a step with masks takes two rounds, and a forbidden pair one more."""
+    able(device, COMPUTE)
+    random = np.random.default_rng(4)
+    query, target = (random.integers(0, 4, n).astype(np.uint8) for n in (64, 100_000))
+    target[500:564] = target[99_900:99_964] = query
+    batch = Batch.one_to_many(query, [target])
+    scoring = Scoring.match_mismatch(2, -3, 7, 2)
+    for engine in (Diagonal(scoring, device), Auto(scoring, device)):
+        found, masked = [], batch.masked([Mask.nothing(64)])
+        for _ in range(2):
+            (score,), runs = aligned(engine, masked, "conventional")
+            masked = batch.masked([masked.mask(0).with_runs(runs)])
+            found.append(score)
+        assert found == [128, 128]
+    diagonal, many = Diagonal(scoring, device), Mask.of(*np.indices((64, 40)).reshape(2, -1), 64)
+    short = Batch.one_to_many(query, [target[:59_000]])
+    assert diagonal.takes_masks(short.masked([Mask.nothing(64)]))
+    assert diagonal.takes_masks(short.masked([many])) == (not device.info.software)
+    if device.info.software:
+        with pytest.raises(ValueError, match="engine 'diagonal' takes at most 59872 on"):
+            diagonal.scores(masked)
+
+
+def test_scan_traces_many_rows_in_little_memory(device):
+    able(device, COMPUTE)
+    random = np.random.default_rng(5)
+    query, target = (random.integers(0, 4, n).astype(np.uint8) for n in (300_000, 20))
+    query[200_000:200_020] = target
+    scoring = Scoring.match_mismatch(2, -3, 7, 2)
+    paths = Scan(scoring, device, memory=4000).paths(Batch.one_to_many(query, [target]))
+    assert paths.ends.score.tolist() == [40]
+    assert paths.ends.end.tolist() == [[200_020, 20]]
+
+
 @pytest.mark.parametrize("registers", [63, 128])
 @pytest.mark.parametrize("name", ["diagonal", "blocked"])
 def test_devices_of_few_registers(device, monkeypatch, registers, name):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 ENGINES = "engines", "device"
 """Rooms that are not of the outer half."""
-COMPUTES = "scan scores scores_each passing best ends paths tables disjoint"
+COMPUTES = "answers scores table best ends paths tables disjoint"
 """Methods of an engine that compute; those of other names say what it can do."""
 SEQUENCES = {
     **{"a": "HEAGAWGHEE", "b": "PAWHEAE", "c": "GAWGHEPAW"},

@@ -369,7 +369,7 @@ class Edit(Workload, called="edit"):
 
         def run() -> Any:
             if work.each:
-                (scores,) = engine.scan([ScanTile(queries, targets)])
+                (scores,) = engine.answers([ScanTile(queries, targets)])
             else:
                 scores = engine.scores(Batch.pairwise(queries, targets))
             return np.negative(scores, out=scores)

@@ -130,7 +130,9 @@ class Exact(Workload, called="exact"):
     def _start(self, scoring: Scoring, number: str, sequences: Any, seconds: float) -> Measurement:
         queries, targets, *_ = sequences()
         engine, cpu = lanes(number).made(scoring, self.device), Cpu(scoring)
-        (found,), (expected,) = (each.scan([ScanTile(queries, targets)]) for each in (engine, cpu))
+        (found,), (expected,) = (
+            each.answers([ScanTile(queries, targets)]) for each in (engine, cpu)
+        )
         check = compare(found.ravel(), expected.ravel(), cpu.where)
         high = int((expected >= 2048).sum())
         note = f"{len(queries)} x {len(targets)}; {high} from 2048 on, highest {expected.max()}"

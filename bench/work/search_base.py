@@ -129,7 +129,7 @@ class Database:
 
         def scan() -> Scores:
             start = time.perf_counter()
-            found = list(engine.scan(ScanTile(some, part) for part in parts))
+            found = list(engine.answers(ScanTile(some, part) for part in parts))
             first.append(time.perf_counter() - start)
             return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
 

@@ -51,7 +51,7 @@ from glsw.engines.proof import (
     warn_of,
 )
 from glsw.engines.roster import Roster, repeated
-from glsw.engines.tiles import BoundedTile, Passing, ScanTile
+from glsw.engines.tiles import Question, ScanTile
 from glsw.engines.windows import LongTargets, WindowScores, cuts, may_cut
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
@@ -70,7 +70,6 @@ _LARGEST_TABLE = 2**18
 _DIAGONAL, _BLOCKED, _SCAN, _FRAGMENT, _LANES = "diagonal", "blocked", "scan", "fragment", "lanes"
 _WINDOWS = "windows"  # of long targets, whose parts other engines compute
 EngineT = TypeVar("EngineT", bound=Engine)
-TileT = TypeVar("TileT", bound=ScanTile)
 ResultT = TypeVar("ResultT")
 
 
@@ -500,7 +499,7 @@ class Auto(Engine):
     # Scans, by one engine.
 
     def get_ready(self, coming: ComingScan) -> None:
-        """Get ready for a `scan`, and have the driver begin to compile what is not proved yet."""
+        """Get ready for a scan, and have the driver begin to compile what is not proved yet."""
         self._coming = coming
 
         def ready() -> None:
@@ -532,18 +531,6 @@ class Auto(Engine):
         if self._scanner in self._roster.made:
             self._roster.made[self._scanner].prepare(batch)
 
-    def scores_each(
-        self, batches: Iterable[Batch], *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the scores of batches, see `Engine.scores_each`."""
-
-        def scores(some: Iterator[Batch]) -> Iterator[npt.NDArray[np.int32]]:
-            for lanes, alike in groupby(some, self._lanes_alone):
-                scores_each = lanes.scores_each if lanes else super(Auto, self).scores_each
-                yield from self._noted(lanes, scores_each(alike, progress=progress))
-
-        return repeated(batches, scores, self._replace)
-
     def is_table(self, batch: Batch) -> bool:
         """Tell whether all queries are computed with all targets, see `Engine.is_table`."""
         lanes = self._lanes_alone(batch)
@@ -560,50 +547,41 @@ class Auto(Engine):
         alone = [name for name, _ in self._choices(batch, "score")] == [_LANES]
         return self._use(_LANES) if alone else None
 
-    def scan(
-        self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best scores of each tile, see `Engine.scan`."""
+    def answers(
+        self, questions: Iterable[Question], *, progress: Progress | None = None
+    ) -> Iterator[Any]:
+        """Yield the answer to each question, see `Engine.answers`."""
 
-        def scan(some: Iterator[ScanTile]) -> Iterator[npt.NDArray[np.int32]]:
-            scanner, every = self._scanning(some)
-            scan = scanner.scan if scanner else super(Auto, self).scan
-            return self._noted(scanner, scan(every, progress=progress))
+        def answers(some: Iterator[Question]) -> Iterator[Any]:
+            for engine, alike in self._by_engine(some):
+                of_engine = engine.answers if engine else super(Auto, self).answers
+                for each in of_engine(alike, progress=progress):
+                    self.memory_used = max(self.memory_used, engine.memory_used if engine else 0)
+                    yield each
 
-        return repeated(tiles, scan, self._replace)
+        return repeated(questions, answers, self._replace)
 
-    def passing(
-        self, tiles: Iterable[BoundedTile], *, progress: Progress | None = None
-    ) -> Iterator[Passing]:
-        """Yield the pairs of each tile that pass, see `Engine.passing`."""
+    def _by_engine(
+        self, questions: Iterator[Question]
+    ) -> Iterator[tuple[Engine | None, Iterable[Question]]]:
+        """Yield questions and the engine that answers them together, None if pair by pair.
 
-        def passing(some: Iterator[BoundedTile]) -> Iterator[Passing]:
-            scanner, every = self._scanning(some)
-            passing = scanner.passing if scanner else super(Auto, self).passing
-            return self._noted(scanner, passing(every, progress=progress))
+        All tiles go where the first one does.
+        """
+        first = next(questions, None)
+        every: Iterator[Any] = chain([first], questions)
+        if isinstance(first, Batch):
+            yield from groupby(every, self._lanes_alone)
+        elif first:
+            together = 1 if self.weak else len(first.queries)
+            few = len(first.targets) * together < (SOFTWARE_MANY if self.weak else MANY)
+            if not self._scanner or (few and not self._scans_all):
+                yield None, every
+            else:
+                scanner = self._use(self._scanner.name)
+                yield scanner, self._proving(scanner, every)
 
-        return repeated(tiles, passing, self._replace)
-
-    def _noted(self, engine: Engine | None, found: Iterator[ResultT]) -> Iterator[ResultT]:
-        """Yield what an engine finds, and note the memory that it uses."""
-        for each in found:
-            self.memory_used = max(self.memory_used, engine.memory_used if engine else 0)
-            yield each
-
-    def _scanning(self, tiles: Iterator[TileT]) -> tuple[Engine | None, Iterable[TileT]]:
-        """Return the engine for tiles with so many targets as the first, None for few; and all."""
-        first = next(tiles, None)
-        if first is None:
-            return None, ()
-        every = chain([first], tiles)
-        together = 1 if self.weak else len(first.queries)
-        few = len(first.targets) * together < (SOFTWARE_MANY if self.weak else MANY)
-        if not self._scanner or (few and not self._scans_all):
-            return None, every
-        scanner = self._use(self._scanner.name)
-        return scanner, self._proving(scanner, every)
-
-    def _proving(self, scanner: Engine, tiles: Iterable[TileT]) -> Iterator[TileT]:
+    def _proving(self, scanner: Engine, tiles: Iterable[ScanTile]) -> Iterator[ScanTile]:
         """Yield tiles that the engine for scans has proved to do right."""
         for tile in tiles:
             self._roster.prove(scanner, "score", (tile.queries, tile.targets))

@@ -17,7 +17,7 @@ from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_scores
-from glsw.engines.tiles import BoundedTile, Passing, ScanTile
+from glsw.engines.tiles import Question, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.scoring.unit_costs import has_unit_costs
@@ -105,9 +105,9 @@ class ScanHints:
     Parameters
     ----------
     part : int
-        Residues that a part of a database may have, so that `Engine.scan` fits the memory.
+        Residues that a part of a database may have, so that a tile fits the memory.
     cells_at_once : int
-        Cells of queries and a part that `Engine.scan` should compute before it yields, about.
+        Cells of queries and a part that a tile should have, about.
     rate : float or None
         Cells per second of a fast scan, about; 0 if it is slow, None if it is not known.
     keeps_targets : bool
@@ -295,12 +295,6 @@ class Engine(AnyEngine):
         best = self.best(batch, None, progress or ignore)
         return self.finished(batch, best, cells=False).score
 
-    def scores_each(
-        self, batches: Iterable[Batch], *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the scores of each batch; the next one may be asked for while one is computed."""
-        return (self.scores(batch, progress=progress) for batch in batches)
-
     def is_table(self, batch: Batch) -> bool:
         """Tell whether scores of pairs are taken from those of all their queries and targets.
 
@@ -309,11 +303,11 @@ class Engine(AnyEngine):
         return False
 
     def prepare(self, batch: Batch) -> None:
-        """Compute what `scores_each` will need of a batch: in any thread, without the device."""
+        """Compute what `answers` will need of a batch: in any thread, without the device."""
 
     @property
     def hints(self) -> ScanHints:
-        """What suits `scan`."""
+        """What suits scans: `answers` to tiles."""
         return ScanHints()
 
     def agrees(self, batch: Batch) -> bool:
@@ -321,58 +315,48 @@ class Engine(AnyEngine):
         return True
 
     def get_ready(self, coming: ComingScan) -> None:
-        """Get ready for a `scan`, or to align its hits."""
+        """Get ready for a scan, or to align its hits."""
 
     def programs(self, coming: ComingScan) -> Iterator[ProgramOf]:
-        """Yield programs for a `scan` that are not proved yet, or those that align its hits."""
+        """Yield programs for a scan that are not proved yet, or those that align its hits."""
         return iter(())
 
-    def scan(
-        self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best score of each query with each target, tile by tile.
+    def answers(
+        self, questions: Iterable[Question], *, progress: Progress | None = None
+    ) -> Iterator[Any]:
+        """Yield the answer to each question.
 
         Parameters
         ----------
-        tiles : iterable of ScanTile
-            The next one may be asked for while one is being computed.
+        questions : iterable of Batch, ScanTile or BoundedTile
+            All of one kind. The next one may be asked for while one is being computed.
         progress : callable, optional
             As in `scores`.
 
         Yields
         ------
-        ndarray of int32, shape (queries, targets of the tile)
+        ndarray of int32, shape (N,) or (queries, targets), or Passing
+            The best scores of a batch or of a tile; of a bounded one the pairs that pass.
 
         Raises
         ------
         ValueError
             As in `scores`.
         """
-        for tile in tiles:
-            found = np.zeros((len(tile.queries), len(tile.targets)), np.int32)
-            for q, query in enumerate(tile.queries):
-                if len(query) or not self.scoring.local:
-                    batch = Batch.one_to_many(query, tile.targets)
-                    found[q] = self.scores(batch, progress=progress)
-            yield found
+        for asked in questions:
+            if isinstance(asked, Batch):
+                yield self.scores(asked, progress=progress)
+            else:
+                yield asked.answer(self.table(asked, progress or ignore))
 
-    def passing(
-        self, tiles: Iterable[BoundedTile], *, progress: Progress | None = None
-    ) -> Iterator[Passing]:
-        """Yield the pairs of each tile that score enough, tile by tile.
-
-        This form computes all scores and then selects; engines on a device may keep there what does
-        not pass. Otherwise as `scan`.
-        """
-        begun: deque[BoundedTile] = deque()
-
-        def beginning() -> Iterator[BoundedTile]:
-            for tile in tiles:
-                begun.append(tile)
-                yield tile
-
-        for scores in self.scan(beginning(), progress=progress):
-            yield Passing.of(begun.popleft(), scores)
+    def table(self, tile: ScanTile, progress: Progress) -> npt.NDArray[np.int32]:
+        """Return the best score of each query of a tile with each target."""
+        found = np.zeros((len(tile.queries), len(tile.targets)), np.int32)
+        for q, query in enumerate(tile.queries):
+            if len(query) or not self.scoring.local:
+                batch = Batch.one_to_many(query, tile.targets)
+                found[q] = self.scores(batch, progress=progress)
+        return found
 
     def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
         """Return the bytes of the largest buffer that one pair of m and n letters needs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -165,7 +165,7 @@ class BitParallel(ComputeEngine):
 
     @property
     def hints(self) -> ScanHints:
-        """What suits `scan`."""
+        """What suits scans."""
         return ScanHints(cells_at_once=1024 * self._limits.cells)
 
     def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
@@ -242,13 +242,11 @@ class BitParallel(ComputeEngine):
                     self._collect(tile, longest, found, some, part, in_windows)
         return found
 
-    def scan(
-        self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the scores of each tile, see `Engine.scan`."""
-        for tile in tiles:
-            found = self.distances_of_each(tile.queries, tile.targets, progress=progress)
-            yield -found.distance
+    def table(self, tile: ScanTile, progress: Progress) -> npt.NDArray[np.int32]:
+        """Return the scores of a tile, see `Engine.table`."""
+        found = self.distances_of_each(tile.queries, tile.targets, progress=progress)
+        scores: npt.NDArray[np.int32] = -found.distance
+        return scores
 
     def _without_letters(self, m: _Int64, n: _Int64) -> Distances:
         """Return arrays with the distances of pairs in which a sequence is empty."""

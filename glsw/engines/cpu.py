@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -31,7 +32,7 @@ from glsw.engines.base import (
 from glsw.engines.cpu_lanes import Job, LaneJobs, Limits
 from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
-from glsw.engines.tiles import ScanTile
+from glsw.engines.tiles import Question
 from glsw.engines.windows import LongTargets, WindowScores, cuts
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -116,7 +117,7 @@ class Cpu(Engine):
 
     @property
     def hints(self) -> ScanHints:
-        """What suits `scan`: two seconds with two threads; the library copies its targets once."""
+        """What suits scans: two seconds with two threads; the library copies its targets once."""
         return ScanHints(
             part=_PART,
             cells_at_once=2**34,
@@ -126,13 +127,18 @@ class Cpu(Engine):
             mixes_queries=False,
         )
 
-    def scan(
-        self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best scores of each tile, of several queries together if these are few.
+    def answers(
+        self, questions: Iterable[Question], *, progress: Progress | None = None
+    ) -> Iterator[Any]:
+        """Yield the answers, of several queries of a tile together if its targets are few.
 
-        See `Engine.scan`.
+        See `Engine.answers`.
         """
+        for kind, some in groupby(questions, key=type):
+            answers = super().answers if issubclass(kind, Batch) else self._of_tiles
+            yield from answers(some, progress=progress)
+
+    def _of_tiles(self, tiles: Iterable[Any], *, progress: Progress | None) -> Iterator[Any]:
         begun: deque[_Begun] = deque()  # of which one is computed while another waits
         with self._pool() as pool:
             for tile in tiles:
@@ -146,18 +152,19 @@ class Cpu(Engine):
                     self.check(batch)
                     last = start + some >= len(queries)
                     finish = self._begin(pool, batch, None)
-                    begun.append(_Begun(batch, finish, rows, found if last else None))
+                    answer = partial(tile.answer, found) if last else None
+                    begun.append(_Begun(batch, finish, rows, answer))
                     if len(begun) > 1:
                         yield from self._ended(begun.popleft(), progress or ignore)
             while begun:
                 yield from self._ended(begun.popleft(), progress or ignore)
 
-    def _ended(self, some: _Begun, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
-        """Wait for queries that were begun; yield the scores of a tile that is done."""
+    def _ended(self, some: _Begun, progress: Progress) -> Iterator[Any]:
+        """Wait for queries that were begun; yield the answer to a tile that is done."""
         best = self.finished(some.batch, some.finish(progress), cells=False)
         some.rows[:] = best.score.reshape(some.rows.shape)
-        if some.tile is not None:
-            yield some.tile
+        if some.answer:
+            yield some.answer()
 
     def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`."""
@@ -364,14 +371,14 @@ class _Begun(NamedTuple):
         Waits for their scores.
     rows : ndarray of int32
         Where these belong.
-    tile : ndarray of int32, optional
-        The scores of the tile, if they are its last queries.
+    answer : callable, optional
+        Returns the answer to the tile, if they are its last queries.
     """
 
     batch: Batch
     finish: Callable[[Progress], BestCells]
     rows: npt.NDArray[np.int32]
-    tile: npt.NDArray[np.int32] | None
+    answer: Callable[[], Any] | None
 
 
 def is_small(batch: Batch) -> bool:

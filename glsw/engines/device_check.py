@@ -136,7 +136,7 @@ def _holds(
     if "ends" in kind.capabilities.tasks or not right:
         return right
     batch = awkward(scoring)
-    (found,) = engine.scan([ScanTile(*batch.sequences)])
+    (found,) = engine.answers([ScanTile(*batch.sequences)])
     expected = proofs.expected(scoring, "scan", lambda: _each_with_each(scoring))
     if not np.array_equal(found, expected):
         return False
@@ -159,7 +159,7 @@ def _usual(lanes: Lanes) -> set[Geometry]:
 
 def _each_with_each(scoring: Scoring) -> Any:
     batch = awkward(scoring)
-    (found,) = Reference(scoring).scan([ScanTile(*batch.sequences)])
+    (found,) = Reference(scoring).answers([ScanTile(*batch.sequences)])
     return found
 
 
@@ -174,7 +174,7 @@ def _speed(engine: Engine) -> float:
         with engine.turn:
             for _ in range(2):  # once for compilation and clocks
                 start = time.perf_counter()
-                list(engine.scan([ScanTile(query, targets)]))
+                list(engine.answers([ScanTile(query, targets)]))
                 seconds = time.perf_counter() - start
         if seconds >= _SECONDS or count >= _MOST_TARGETS:
             return _QUERY * _TARGET * count / seconds

@@ -1,13 +1,14 @@
-"""Tiles of the table of all pairs: what an engine is asked of them, and which pairs pass."""
+"""What an engine is asked: pairs, or tiles of the table of all pairs; and which of these pass."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.batch import Batch
 from glsw.sequences.encoded import Sequences
 
 _Int32 = npt.NDArray[np.int32]
@@ -28,6 +29,14 @@ class ScanTile:
     queries: Sequences
     targets: Sequences
 
+    def answer(self, scores: _Int32) -> Any:
+        """Return what `Engine.answers` yields, given all scores, shape (queries, targets)."""
+        return scores
+
+
+Question: TypeAlias = Batch | ScanTile
+"""What an engine is asked: the scores of pairs or of a tile, or which pairs of a tile pass."""
+
 
 @dataclass(frozen=True, eq=False)
 class BoundedTile(ScanTile):
@@ -43,6 +52,10 @@ class BoundedTile(ScanTile):
 
     query_bounds: _Int32
     target_bounds: _Int32
+
+    def answer(self, scores: _Int32) -> Passing:
+        """Return the pairs that pass."""
+        return Passing.of(self, scores)
 
 
 class Passing(NamedTuple):

@@ -384,13 +384,13 @@ def _rounded(span: int) -> int:
 def scan_windows(
     engine: Engine, tiles: Iterable[ScanTile], *, progress: Progress | None = None
 ) -> Iterator[tuple[npt.NDArray[np.int32], Places | None]]:
-    """Yield what `Engine.scan` yields, and where in long targets; these are cut if that pays.
+    """Yield the scores of each tile, and where in long targets; these are cut if that pays.
 
-    Parameters as of `Engine.scan`. Queries of similar spans share windows.
+    Parameters as of `Engine.answers`. Queries of similar spans share windows.
     """
     for to_cut, some in groupby(tiles, key=lambda tile: _pays(engine, tile)):
         if not to_cut:
-            for scores in engine.scan(some, progress=progress):
+            for scores in engine.answers(some, progress=progress):
                 yield scores, None
             continue
         yield from _scan_cut(engine, some, progress or ignore)
@@ -433,7 +433,7 @@ def _scan_cut(
                 report.expect(*windows.cells(some, part))
                 yield ScanTile(some, windows.sequences)
 
-    found = engine.scan(scans(), progress=report)
+    found = engine.answers(scans(), progress=report)
     for scores in found:
         plan = plans[0]
         every = [scores, *(next(found) for _ in plan.groups[1:])]

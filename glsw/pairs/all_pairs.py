@@ -216,7 +216,7 @@ def _scores_of(
         report = Proportion(run.progress or ignore)
         for tile, finished in zip(tiles, cells, strict=True):
             report.expect(cells_of(tile, queries, targets), finished)
-        yield from zip(tiles, run.engine.scan(asked, progress=report), strict=True)
+        yield from zip(tiles, run.engine.answers(asked, progress=report), strict=True)
         return
     blocks = [partial(_scores, queries.part(each.queries), part.of(each.targets)) for each in tiles]
     whole = [cells_of(tile, queries, targets) for tile in tiles]
@@ -226,7 +226,9 @@ def _scores_of(
 
 
 def _scores(queries: Sequences, targets: Sequences, engine: Engine) -> _Scores:
-    return next(engine.scan([ScanTile(queries, targets)]))
+    found: _Scores
+    (found,) = engine.answers([ScanTile(queries, targets)])
+    return found
 
 
 class Parts:

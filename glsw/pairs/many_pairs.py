@@ -59,8 +59,8 @@ def score_pairs(run: Runner, batch: Batch, own: OwnScores | None = None) -> npt.
     whole = len(batch) > 0 and fits and run.engine.is_table(batch)
     every = [slice(0, len(batch))] if whole else list(chunks(batch))
     some = _ahead(run.engine, batch, every)
-    scores_of_each = run.engine.scores_each(some, progress=run.progress)
-    for chunk, scores in zip(every, scores_of_each, strict=True):
+    answers = run.engine.answers(some, progress=run.progress)
+    for chunk, scores in zip(every, answers, strict=True):
         found[chunk] = scores
     return found
 

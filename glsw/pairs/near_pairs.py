@@ -286,7 +286,7 @@ def _computed(
                 report.expect(*work.cells(tile, start))
                 yield tile
 
-    for passing in engine.passing(tiles(), progress=report):
+    for passing in engine.answers(tiles(), progress=report):
         work, tile, start = begun.pop(0)
         yield work.found(engine, tile, start, passing)
 

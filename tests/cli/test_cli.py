@@ -538,7 +538,7 @@ def test_finished_queries_are_written_before_the_next_starts(
 ) -> None:
     seen: list[str] = []
     monkeypatch.chdir(files)
-    scan = Reference.scan
+    answers = Reference.answers
 
     def written() -> str:
         return Path("out.part").read_text() if Path("out.part").exists() else ""
@@ -549,9 +549,9 @@ def test_finished_queries_are_written_before_the_next_starts(
             while seen and not written() and time.monotonic() < end:
                 time.sleep(0.01)
             seen.append(written() or "none")
-            yield from scan(self, [tile], **options)
+            yield from answers(self, [tile], **options)
 
-    monkeypatch.setattr(Reference, "scan", watched)
+    monkeypatch.setattr(Reference, "answers", watched)
     monkeypatch.setattr(Reference, "hints", ScanHints(cells_at_once=1))
     monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
     words = "search queries.fasta db.fasta --engine reference --format table --output out"

@@ -139,9 +139,9 @@ def test_each_with_each_in_many_tiles(device, infix):
     expected = BitParallel(scoring, device).distances_of_each(*sides)
     small = BitParallel(scoring, device, words=1, memory=2000).distances_of_each(*sides)
     assert np.array_equal(expected, small)
-    by_reference = next(Reference(scoring).scan([ScanTile(sides[0], sides[1])]))
+    by_reference = next(Reference(scoring).answers([ScanTile(sides[0], sides[1])]))
     assert np.array_equal(-expected.distance, by_reference)
-    (scanned,) = engine_of(BitParallel, scoring, device).scan([ScanTile(sides[0], sides[1])])
+    (scanned,) = engine_of(BitParallel, scoring, device).answers([ScanTile(sides[0], sides[1])])
     assert np.array_equal(scanned, by_reference)
 
 

@@ -48,8 +48,8 @@ def tiles():
 
 
 def check(engine, given):
-    expected = list(Engine.passing(Reference(BLOSUM62), given))
-    for found, right in zip(engine.passing(iter(given)), expected, strict=True):
+    expected = list(Engine.answers(Reference(BLOSUM62), given))
+    for found, right in zip(engine.answers(iter(given)), expected, strict=True):
         for name in ("query", "target", "score"):
             np.testing.assert_array_equal(getattr(found, name), getattr(right, name))
             assert getattr(found, name).dtype == np.int32
@@ -95,5 +95,5 @@ def test_targets_that_are_too_long(device):
 
 def test_memory_is_counted(device):
     engine = Lanes(BLOSUM62, device)
-    list(engine.passing(tiles()[:1]))
+    list(engine.answers(tiles()[:1]))
     assert engine.memory_used > 0

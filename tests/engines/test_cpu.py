@@ -170,7 +170,7 @@ def test_targets_are_encoded_once():
     assert engine._opal.encoded(cases.shared(5).targets, batch.queries) is not first
     parts = [cases.shared(seed).targets for seed in (4, 5)]
     for part, scores in zip(
-        parts, engine.scan(ScanTile(batch.queries, part) for part in parts), strict=True
+        parts, engine.answers(ScanTile(batch.queries, part) for part in parts), strict=True
     ):
         for query, found in zip(batch.queries, scores, strict=True):
             expected = engine.scores(Batch.one_to_many(query, part))
@@ -522,7 +522,7 @@ def test_scores_from_end_to_end(base, mode, free, device):
         )
     assert "cpu" in router.label or not device.info.software
     matrix = expected.scores(Batch.one_to_many(words[5], words)).tolist()
-    (found,) = engine.scan([ScanTile(Sequences.of([words[5]]), Sequences.of(words))])
+    (found,) = engine.answers([ScanTile(Sequences.of([words[5]]), Sequences.of(words))])
     assert found[0].tolist() == matrix
 
 
@@ -550,7 +550,7 @@ def test_lanes_from_end_to_end_equal_parasail(costs, mode):
     in_lanes, alone = Cpu(scoring, threads=2), Cpu(scoring, threads=2)
     assert in_lanes._able or mode == ("semiglobal", "query")
     alone._able = False
-    (found,), (expected,) = in_lanes.scan([tile]), alone.scan([tile])
+    (found,), (expected,) = in_lanes.answers([tile]), alone.answers([tile])
     assert found.tolist() == expected.tolist()
     single = Batch.one_to_many(queries[0], targets[:5])
     assert found[0, :5].tolist() == Reference(scoring).scores(single).tolist()
@@ -664,12 +664,12 @@ def test_parts_use_the_copy_of_the_whole():
     expected = Reference(scoring).scores(Batch.one_to_many(query, list(whole)))
     queries = Sequences.of([query])
     for part in (slice(0, 300), slice(20, 200), slice(200, 290), slice(5, 9)):
-        (found,) = engine.scan([ScanTile(queries, whole.part(part))])
+        (found,) = engine.answers([ScanTile(queries, whole.part(part))])
         assert found[0].tolist() == expected[part].tolist()
         assert engine._opal.keeps(whole)
     other = Sequences(codes, whole.offsets)
     engine = Cpu(scoring, limits=Limits(parts_of_whole=2))
-    (found,) = engine.scan([ScanTile(queries, other.part(slice(250, 300)))])
+    (found,) = engine.answers([ScanTile(queries, other.part(slice(250, 300)))])
     assert found[0].tolist() == expected[250:].tolist()
     assert len(engine._opal._encoded.targets) == 50
 
@@ -685,8 +685,8 @@ def test_queries_with_few_targets_are_computed_together(together):
     progress: list[int] = []
     tiles = [ScanTile(queries, targets), ScanTile(queries.part(slice(1, 3)), targets)]
     engine = Cpu(scoring, threads=2, limits=Limits(together=together))
-    found = list(engine.scan(tiles, progress=progress.append))
-    expected = list(Reference(scoring).scan(tiles))
+    found = list(engine.answers(tiles, progress=progress.append))
+    expected = list(Reference(scoring).answers(tiles))
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(mine, theirs)
     assert sum(progress) == 131 * (338 + 8)

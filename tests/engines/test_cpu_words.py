@@ -41,10 +41,10 @@ def test_pairs_that_would_be_repeated_are_scored_alone(repeated, in_lanes):
     parts = [targets[3][10:130].copy(), targets[9][50:170].copy(), targets[9][250:290].copy()]
     parts[1][::20] = 14  # N
     queries = Sequences.of([*parts, *random_sequences(4, [120, 50], seed=2)])
-    found = Cpu(DNA, threads=2, limits=Limits(few_targets=repeated)).scan(
+    found = Cpu(DNA, threads=2, limits=Limits(few_targets=repeated)).answers(
         [ScanTile(queries, targets)]
     )
-    expected = Reference(DNA).scan([ScanTile(queries, targets)])
+    expected = Reference(DNA).answers([ScanTile(queries, targets)])
     for mine, theirs in zip(found, expected, strict=True):
         np.testing.assert_array_equal(mine, theirs)
     assert sum(score > 127 for score in in_lanes) == (0 if repeated else 2)

@@ -53,8 +53,8 @@ def relatives(seed, count, least, most):
 def test_scans_of_hardware(device, scoring, shape, number):
     queries, targets, *lengths = SHAPES[shape]
     tile = ScanTile(relatives(1, queries, *lengths), relatives(2, targets, *lengths))
-    (expected,) = Reference(scoring).scan([tile])
-    (found,) = Lanes(scoring, standing_in(device), number=number).scan([tile])
+    (expected,) = Reference(scoring).answers([tile])
+    (found,) = Lanes(scoring, standing_in(device), number=number).answers([tile])
     assert found.tolist() == expected.tolist()
 
 
@@ -72,19 +72,19 @@ def test_queries_with_themselves(device, scoring, number):
     every = relatives(5, 40, 0, 60)
     engine = Lanes(scoring, standing_in(device), number=number, workgroup=1, limits=Limits(short=0))
     assert engine.hints.halves == scoring.symmetric
-    (found,) = engine.scan([ScanTile(every, every)])
-    (expected,) = Reference(scoring).scan([ScanTile(every, every)])
+    (found,) = engine.answers([ScanTile(every, every)])
+    (expected,) = Reference(scoring).answers([ScanTile(every, every)])
     assert found.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("number", ["int32", "f32"])
 def test_pairs_that_pass(device, scoring, number):
     queries, targets = relatives(6, 12, 0, 60), relatives(7, 30, 0, 60)
-    (scores,) = Reference(scoring).scan([ScanTile(queries, targets)])
+    (scores,) = Reference(scoring).answers([ScanTile(queries, targets)])
     for bound in (ALWAYS, int(np.median(scores))):
         bounds = (np.full(len(each), bound, np.int32) for each in (queries, targets))
         tile = BoundedTile(queries, targets, *bounds)
-        (found,) = Lanes(scoring, device, number=number).passing([tile])
+        (found,) = Lanes(scoring, device, number=number).answers([tile])
         expected = Passing.of(tile, scores)
         assert [each.tolist() for each in found] == [each.tolist() for each in expected]
 
@@ -106,8 +106,8 @@ def test_numbers_that_are_too_high(device, monkeypatch):
         ),
     )
     engine = Lanes(scoring, device, number="f32")
-    (found,) = engine.scan([ScanTile(queries, targets)])
-    (expected,) = Reference(scoring).scan([ScanTile(queries, targets)])
+    (found,) = engine.answers([ScanTile(queries, targets)])
+    (expected,) = Reference(scoring).answers([ScanTile(queries, targets)])
     assert found.tolist() == expected.tolist()
     assert again == [4]
     assert engine.wrong_from == TOO_HIGH > scoring.bound(2**15, 2**15)
@@ -126,8 +126,8 @@ def test_long_targets_beside_numbers_that_are_too_high(device):
     engine = Lanes(scoring, device, number="f32")
     engine.rest = lambda batch, progress: Reference(scoring).best(batch, None, progress).score
     tile = ScanTile(Sequences.of([query]), Sequences.of([query, long, query[:40]]))
-    (found,) = engine.scan([tile])
-    assert found.tolist() == next(Reference(scoring).scan([tile])).tolist()
+    (found,) = engine.answers([tile])
+    assert found.tolist() == next(Reference(scoring).answers([tile])).tolist()
 
 
 @pytest.mark.parametrize(
@@ -156,5 +156,5 @@ def test_integers_that_are_as_low_as_a_score_that_is_too_high_is_high(device):
     sides = (Sequences.of([rng.integers(0, 4, size).astype(np.uint8)]) for size in (m, n))
     tile = ScanTile(*sides)
     engine = Lanes(scoring, standing_in(device), number="int32", rows=8)
-    (found,) = engine.scan([tile])
-    assert found.tolist() == next(Reference(scoring).scan([tile])).tolist()
+    (found,) = engine.answers([tile])
+    assert found.tolist() == next(Reference(scoring).answers([tile])).tolist()

@@ -361,7 +361,7 @@ def test_auto_has_lanes_where_they_take_the_scoring(device, name):
     if name != "global":
         assert engine.scanner is None
     else:
-        (found,) = engine.scan([ScanTile(case.queries, case.targets)])
+        (found,) = engine.answers([ScanTile(case.queries, case.targets)])
         many = Batch.one_to_many(case.queries[0], case.targets)
         assert found.tolist() == [Reference(scoring).scores(many).tolist()]
 

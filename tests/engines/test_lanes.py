@@ -57,7 +57,7 @@ def database(seed, count=60, longest=90, letters=20, empty=True):
 
 
 def expected(scoring, queries, targets):
-    return next(Cpu(scoring).scan([ScanTile(queries, targets)]))
+    return next(Cpu(scoring).answers([ScanTile(queries, targets)]))
 
 
 @pytest.fixture(params=NUMBERS)
@@ -91,7 +91,8 @@ def test_scan_in_parts_equals_the_cpu(device, number):
 
     engine, cells = Lanes(BLOSUM62, device, number=number), []
     found = []
-    for part in engine.scan((ScanTile(queries, part) for part in listed()), progress=cells.append):
+    tiles = (ScanTile(queries, part) for part in listed())
+    for part in engine.answers(tiles, progress=cells.append):
         found.append(part)
         assert len(asked) <= len(found) + 1, "parts are read ahead by one"
     assert [part.shape for part in found] == [(7, 20), (7, 0), (7, 1), (7, 39)]
@@ -103,8 +104,8 @@ def test_scan_in_parts_equals_the_cpu(device, number):
 
 def test_no_parts_and_no_queries(device, number):
     engine = Lanes(BLOSUM62, device, number=number)
-    assert list(engine.scan([])) == []
-    (found,) = engine.scan([ScanTile(Sequences.of([]), Sequences.of(database(1, 3)))])
+    assert list(engine.answers([])) == []
+    (found,) = engine.answers([ScanTile(Sequences.of([]), Sequences.of(database(1, 3)))])
     assert found.shape == (0, 3)
 
 
@@ -118,8 +119,8 @@ def test_threads_put_scores_in_place(device, mode, number):
     tile = ScanTile(Sequences.of(words), Sequences.of([*words[::-1], words[0][:0], words[0]]))
     engine = Lanes(scoring, standing_in(device), number=number, limits=Limits(block=64))
     with limited(3):
-        (found,) = engine.scan([tile])
-    (expected,) = Reference(scoring).scan([tile])
+        (found,) = engine.answers([tile])
+    (expected,) = Reference(scoring).answers([tile])
     assert found.tolist() == expected.tolist()
     assert (expected >= LIMIT).any()
     assert (expected == 0).any()
@@ -162,11 +163,11 @@ def test_scores_beyond_the_floats_are_exact(device, large, few):
     for small, kind in product((2**25, 1), (Lanes, partial(engine_of, Lanes))):
         limits = Limits(large_pair=large, few_pairs=few, small_part=small)
         engine = kind(scoring, device, number="f32", limits=limits)
-        (found,) = engine.scan([ScanTile(queries, Sequences.of(targets))])
+        (found,) = engine.answers([ScanTile(queries, Sequences.of(targets))])
         assert found.tolist() == want.tolist()
         assert engine.scores(Batch.one_to_many(query, targets)).tolist() == want[0].tolist()
         parts = [Sequences.of(targets[:20]), Sequences.of(targets[20:])]  # or only uploaded
-        found = np.concatenate([*engine.scan(ScanTile(queries, part) for part in parts)], axis=1)
+        found = np.concatenate([*engine.answers(ScanTile(queries, part) for part in parts)], axis=1)
         assert found.tolist() == want.tolist()
 
 
@@ -239,7 +240,7 @@ def test_an_engine_that_is_ready_has_the_same_scores(device, number):
     queries, targets = Sequences.of(database(11, 9, 300)), Sequences.of(database(12, 40))
     engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=Limits(first_use=16))
     engine.get_ready(ComingScan(queries.lengths, len(targets.residues), len(queries)))
-    (found,) = engine.scan([ScanTile(queries, targets)])
+    (found,) = engine.answers([ScanTile(queries, targets)])
     assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()
 
 
@@ -375,7 +376,7 @@ def test_many_queries_in_one_dispatch(device, number, options, monkeypatch):
     queries = Sequences.of([*database(21, 60, 40), np.empty(0, np.uint8), *database(22, 2, 200)])
     parts = [Sequences.of(database(23, 50)), Sequences.of(database(24, 3))]
     for part, found in zip(
-        parts, engine.scan(ScanTile(queries, part) for part in parts), strict=True
+        parts, engine.answers(ScanTile(queries, part) for part in parts), strict=True
     ):
         assert found.tolist() == expected(BLOSUM62, queries, part).tolist()
     together = [(job.groups, job.strips) for jobs in ran for job in jobs]
@@ -383,7 +384,7 @@ def test_many_queries_in_one_dispatch(device, number, options, monkeypatch):
     if options.get("chain"):
         assert max(groups for groups, strips in together if strips > 1) > 2
     tiles = [ScanTile(queries.part(slice(0, k)), parts[0]) for k in (60, 3, 20, 1)]
-    for tile, found in zip(tiles, engine.scan(tiles), strict=True):
+    for tile, found in zip(tiles, engine.answers(tiles), strict=True):
         assert found.tolist() == expected(BLOSUM62, tile.queries, tile.targets).tolist()
 
 
@@ -403,7 +404,7 @@ def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
         limits = Limits(first_cells=cells)
         engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=limits)
         rounds.clear()
-        (found,) = engine.scan([ScanTile(queries, part)])
+        (found,) = engine.answers([ScanTile(queries, part)])
         assert found.tolist() == expected(BLOSUM62, queries, part).tolist()
         assert rounds == ([first, len(groups) - first] if first else [len(groups)])
 
@@ -418,7 +419,7 @@ def test_tasks_follow_one_another_whatever_the_caller_does_between(device, numbe
     other = Batch.one_to_many(queries[0], database(34, 30))
     want = Reference(BLOSUM62).scores(other).tolist()
     tiles = (ScanTile(*task) for task in tasks)
-    for k, found in enumerate(engine.scan(tiles)):
+    for k, found in enumerate(engine.answers(tiles)):
         assert found.tolist() == expected(BLOSUM62, *tasks[k]).tolist()
         if k % 3 == 1:
             assert engine.scores(other).tolist() == want
@@ -484,14 +485,14 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     engine.rest = lambda batch, progress: Reference(scoring).scores(batch)
     expected = [Reference(scoring).scores(batch).tolist() for batch in batches]
     done = []
-    found = list(engine.scores_each(batches, progress=done.append))
+    found = list(engine.answers(batches, progress=done.append))
     assert [each.tolist() for each in found] == expected
     assert sum(done) >= sum(batch.cells for batch in batches[:4])
     free = list(engine.pool._free)
     assert len({id(each) for each in free}) == len(free) > 0
     router = auto.Auto(scoring, hardware, scores_by=Lanes, **options)
     monkeypatch.setattr(auto, "seconds", lambda name, *rest: not name.startswith("lanes"))
-    found = list(router.scores_each(batches))
+    found = list(router.answers(batches))
     assert [each.tolist() for each in found] == expected
 
 
@@ -505,13 +506,14 @@ def test_pairs_out_of_a_table_are_one_tile(device, mode, monkeypatch):
     triangle = np.stack(np.triu_indices(41, 1)).T.astype(np.int32)
     apart = np.indices((20, 20)).reshape(2, -1).T.astype(np.int32) + np.int32([0, 20])
     engine = Lanes(scoring, standing_in(device), own_queries=False)
-    tiles, scan = [], engine.scan
+    tiles, answers = [], engine.answers
 
     def scanning(each, **options):
-        tiles.extend(each)
-        return scan(tiles[-1:], **options)
+        every = list(each)
+        tiles.extend(asked for asked in every if isinstance(asked, ScanTile))
+        return answers(every, **options)
 
-    monkeypatch.setattr(engine, "scan", scanning)
+    monkeypatch.setattr(engine, "answers", scanning)
     for sequences, index, sizes in [
         ((some, others), table, (41, 40)),
         ((some, others), rng.permutation(table)[:500], (41, 40)),
@@ -561,7 +563,7 @@ def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monk
     engine = Lanes(scoring, standing_in(device), number="f32", own_queries=True)
     shares = shares_of(engine, every[0], engine.geometries.number)
     assert {part.geometry.number for share in shares for part in share.parts} == {F32}
-    found = [each.tolist() for each in engine.scores_each(every)]
+    found = [each.tolist() for each in engine.answers(every)]
     assert found == [Cpu(scoring).scores(batch).tolist() for batch in every]
     assert min(map(min, found)) < LIMIT < max(map(max, found))
     assert [uploaded.count(id(each.residues)) for each in (queries, targets)] == [1, 1]

@@ -156,13 +156,13 @@ def test_lanes_with_each_kind_of_free_ends(device, costs, free):
     scoring, tile = tile_of(costs)
     ends = (FREE if each else scoring.largest_costs[0] for each in free)
     scoring = dataclasses.replace(scoring, end_gaps=EndGaps(*ends))
-    (expected,) = Reference(scoring).scan([tile])
+    (expected,) = Reference(scoring).answers([tile])
     for options in ({}, {"rows": 8, "chain": 2, "workgroup": 4}, {"number": "f32", "chain": 1}):
-        (found,) = Lanes(scoring, standing_in(device), **options).scan([tile])
+        (found,) = Lanes(scoring, standing_in(device), **options).answers([tile])
         assert found.tolist() == expected.tolist()
     bounds = [np.full(len(each), np.median(expected), np.int32) for each in vars(tile).values()]
     bounded = BoundedTile(tile.queries, tile.targets, *bounds)
-    (passing,) = Lanes(scoring, device).passing([bounded])
+    (passing,) = Lanes(scoring, device).answers([bounded])
     assert all(map(np.array_equal, passing, Passing.of(bounded, expected)))
 
 

@@ -67,21 +67,19 @@ def calls(engine, batch):
     first = targets.part(slice(0, 2)), targets.part(slice(2, len(targets)))
     some = [batch.select(slice(start, start + 7)) for start in range(0, len(batch), 7)]
     yield batch.cells, lambda told: engine.scores(batch, progress=told)
-    yield batch.cells, lambda told: list(engine.scores_each(some, progress=told))
+    yield batch.cells, lambda told: list(engine.answers(some, progress=told))
     yield batch.cells, lambda told: score_pairs(Runner(engine, progress=told), batch)
-    yield (
-        every,
-        lambda told: list(engine.scan((ScanTile(queries, part) for part in first), progress=told)),
-    )
+    tiles = [ScanTile(queries, part) for part in first]
+    yield every, lambda told: list(engine.answers(iter(tiles), progress=told))
     yield (
         every,
         lambda told: list(scan_windows(engine, [ScanTile(queries, targets)], progress=told)),
     )
     yield (
         own.sum() ** 2,
-        lambda told: list(engine.scan([ScanTile(queries, queries)], progress=told)),
+        lambda told: list(engine.answers([ScanTile(queries, queries)], progress=told)),
     )
-    yield 2 * every, lambda told: list(engine.passing([tile, tile], progress=told))
+    yield 2 * every, lambda told: list(engine.answers([tile, tile], progress=told))
     yield once, lambda told: score_matrix(Runner(engine, progress=told), queries)
     if "ends" not in engine.capabilities.tasks:
         return

@@ -130,7 +130,7 @@ def test_scores_are_those_of_the_reference(device, number, options):
     related = [np.concatenate([queries[k][-40:], queries[k + 1][:50]]) for k in range(9)]
     parts = [Sequences.of([*sequences(9, range(40)), *related]), Sequences.of(sequences(10, [700]))]
     for part, found in zip(
-        parts, engine.scan(ScanTile(queries, part) for part in parts), strict=True
+        parts, engine.answers(ScanTile(queries, part) for part in parts), strict=True
     ):
         assert found.tolist() == expected(queries, part).tolist()
 
@@ -144,7 +144,7 @@ def test_alike_queries_do_not_go_on_in_one_another(device, number):
     targets = Sequences.of([whole, whole[20:70], whole[::-1].copy()])
     groups = groups_in(together(engine.geometries, queries.lengths, 3))
     assert any(joins(group) for group in groups)
-    (found,) = engine.scan([ScanTile(queries, targets)])
+    (found,) = engine.answers([ScanTile(queries, targets)])
     assert found.tolist() == expected(queries, targets).tolist()
 
 
@@ -162,11 +162,11 @@ def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
             "_begin",
             lambda self, work, of=begin, to=ran: to.append(work.rows) or of(self, work),
         )
-        (found,) = engine.scan([ScanTile(own, own)])
+        (found,) = engine.answers([ScanTile(own, own)])
         assert found.tolist() == want.tolist()
         assert any(map(joins, ran))
     bounds = np.full(60, 25, np.int32)
-    (found,) = engine.passing([BoundedTile(own, own, bounds, bounds)])
+    (found,) = engine.answers([BoundedTile(own, own, bounds, bounds)])
     query, target = np.nonzero(want >= 25)
     assert found.query.tolist() == query.tolist()
     assert found.target.tolist() == target.tolist()
@@ -179,7 +179,7 @@ def test_scores_that_floats_do_not_hold(device):
     targets = Sequences.of([*queries, *sequences(15, range(50))])
     want = expected(queries, targets)
     assert want.max() > 2048
-    (found,) = engine.scan([ScanTile(Sequences.of(queries), targets)])
+    (found,) = engine.answers([ScanTile(Sequences.of(queries), targets)])
     assert found.tolist() == want.tolist()
 
 
@@ -187,7 +187,7 @@ def test_long_targets_have_chains_of_their_own(device):
     engine = on_hardware(device, "f32", Limits(work=1, long_target=60, in_flight=2**20))
     queries = Sequences.of(sequences(16, [90, 80, 70, 30, 20]))
     targets = Sequences.of(sequences(17, [300, 200, 150, *range(60)]))
-    (found,) = engine.scan([ScanTile(queries, targets)])
+    (found,) = engine.answers([ScanTile(queries, targets)])
     assert found.tolist() == expected(queries, targets).tolist()
 
 

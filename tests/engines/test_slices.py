@@ -154,8 +154,8 @@ def test_the_next_round_is_prepared_before_the_device_is_waited_for(device, monk
     engine = Lanes(Scoring.blast(), standing_in(device), number="int32")
     some = Sequences.of([np.arange(20, dtype=np.uint8)] * 3)
     tiles = [ScanTile(some, some) for _ in range(4)]
-    assert all((each == each[0, 0]).all() for each in engine.scan(tiles))  # the rate is known now
+    assert all((each == each[0, 0]).all() for each in engine.answers(tiles))  # it has a rate
     telling(Pipeline, "_begin")
     telling(Fence, "wait")
-    assert len(list(engine.scan(tiles))) == 4
+    assert len(list(engine.answers(tiles))) == 4
     assert told == ["_begin", *["_begin", "wait"] * 3, "wait"]

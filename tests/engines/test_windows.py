@@ -139,8 +139,8 @@ def test_lanes_take_targets_as_long_as_windows(device):
     queries, part = Sequences.of([query, query[::-1]]), Sequences.of([target, target[::-1]])
     hardware = cases.standing_in(device, subgroup_size=32)
     engine = Lanes(scoring, hardware, subgroups=False)  # without others
-    (found,) = engine.scan([ScanTile(queries, part)])
-    (want,) = Cpu(scoring).scan([ScanTile(queries, part)])
+    (found,) = engine.answers([ScanTile(queries, part)])
+    (want,) = Cpu(scoring).answers([ScanTile(queries, part)])
     assert found.tolist() == want.tolist()
     for slow in (device, cases.standing_in(device, subgroup_size=0)):
         made = Lanes(scoring, slow)
@@ -148,7 +148,7 @@ def test_lanes_take_targets_as_long_as_windows(device):
     assert Lanes(scoring.in_mode("global"), hardware).limits.longest == 2**15
     router = auto.Auto(scoring, cases.standing_in(device), limits=Limits(longest_elsewhere=2**18))
     router._roster._rest = pytest.fail
-    (found,) = router.scan([ScanTile(queries, part)])
+    (found,) = router.answers([ScanTile(queries, part)])
     assert found.tolist() == want.tolist()
 
 
@@ -174,8 +174,8 @@ def test_no_chain_of_lanes_computes_longer_than_a_watchdog_waits(device, half):
 
     engine = Lanes(blast, hardware, own_queries=False, **options)
     engine.rest = rest
-    (want,) = Cpu(blast).scan([ScanTile(queries, targets)])
-    (found,) = engine.scan([ScanTile(queries, targets)])
+    (want,) = Cpu(blast).answers([ScanTile(queries, targets)])
+    (found,) = engine.answers([ScanTile(queries, targets)])
     assert found.tolist() == want.tolist()
     too_many = [n for n in targets.lengths.tolist() if 100 * n > most]
     assert {n for m, n in left if m == 100} == set(too_many)
@@ -218,7 +218,7 @@ def test_scans_of_long_targets(lengths, monkeypatch):
     ]
     found = list(scan_windows(Cutting(scoring), [ScanTile(queries, part) for part in parts]))
     for part, (scores, _) in zip(parts, found, strict=True):
-        (want,) = Reference(scoring).scan([ScanTile(queries, part)])
+        (want,) = Reference(scoring).answers([ScanTile(queries, part)])
         assert scores.tolist() == want.tolist()
     (_, places), (_, none) = found
     assert none is None

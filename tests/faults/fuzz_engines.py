@@ -173,7 +173,7 @@ def judge(chosen: Scenario, device: Device, most: int) -> Iterator[tuple[str, in
         label = cases.label(configuration)
         if chosen.bulk:
             found = np.concatenate(
-                list(engine.scan([ScanTile(chosen.queries, chosen.targets)])), axis=None
+                list(engine.answers([ScanTile(chosen.queries, chosen.targets)])), axis=None
             )
         else:
             found = engine.scores(chosen.batch)

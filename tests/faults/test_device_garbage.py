@@ -176,13 +176,13 @@ def check_aligned(engine: Engine, batch: Batch) -> None:
 
 
 def check_each(engine: Engine) -> None:
-    [found] = engine.scores_each([PAIRS])
+    [found] = engine.answers([PAIRS])
     assert found.shape == (len(PAIRS),)
 
 
 def check_scan(engine: Engine) -> None:
     queries, targets = PAIRS.queries, PAIRS.targets
-    [found] = engine.scan([ScanTile(queries, targets)])
+    [found] = engine.answers([ScanTile(queries, targets)])
     assert found.shape == (len(queries), len(targets))
     assert found.dtype == np.int32
 
@@ -190,7 +190,7 @@ def check_scan(engine: Engine) -> None:
 def check_passing(engine: Engine) -> None:
     queries, targets = PAIRS.queries, PAIRS.targets
     bounds = (np.full(len(each), bound, np.int32) for each, bound in ((queries, 20), (targets, 9)))
-    [passing] = engine.passing([BoundedTile(queries, targets, *bounds)])
+    [passing] = engine.answers([BoundedTile(queries, targets, *bounds)])
     for numbers, sequences in ((passing.query, queries), (passing.target, targets)):
         assert len(numbers) == len(passing.score)
         assert numbers.max(initial=0) < len(sequences)

@@ -96,16 +96,16 @@ def test_a_reader_may_stop_and_an_error_comes_after_the_results_before_it(
     aligner = Aligner(DNA, engine="reference")
     monkeypatch.setattr(type(aligner.engine), "hints", ScanHints(cells_at_once=1))
     monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
-    scan, scanned = type(aligner.engine).scan, []
+    answers, scanned = type(aligner.engine).answers, []
 
     def failing(self, tiles, *, progress=None):
         for tile in tiles:
             scanned.append(len(tile.queries))
             if len(scanned) == 3:
                 raise ValueError("the third")
-            yield from scan(self, [tile], progress=progress)
+            yield from answers(self, [tile], progress=progress)
 
-    monkeypatch.setattr(type(aligner.engine), "scan", failing)
+    monkeypatch.setattr(type(aligner.engine), "answers", failing)
     results = aligner.search(QUERIES, TARGETS, strand="plus")
     assert next(results).query is QUERIES[0]
     assert scanned == [1]

@@ -165,14 +165,14 @@ def test_parts_give_the_same_hits(small: Aligner, top: int | None) -> None:
 def tasks_seen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], Sequences]]:
     """Watch which queries, by their lengths, meet which part."""
     seen: list[tuple[list[int], Sequences]] = []
-    scan = Small.scan
+    answers = Small.answers
 
     def watched(self, tiles, *, progress=None):
         for tile in tiles:
             seen.append((tile.queries.lengths.tolist(), tile.targets))
-            yield from scan(self, [tile], progress=progress)
+            yield from answers(self, [tile], progress=progress)
 
-    monkeypatch.setattr(Small, "scan", watched)
+    monkeypatch.setattr(Small, "answers", watched)
     return seen
 
 

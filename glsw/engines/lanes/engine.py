@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, groupby, tee
-from typing import Literal
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import moderngl
@@ -85,7 +85,7 @@ from glsw.engines.proof import (
     scoring_of_trials,
     work_for,
 )
-from glsw.engines.tiles import NEVER, BoundedTile, Passing, ScanTile
+from glsw.engines.tiles import NEVER, BoundedTile, Passing, Question, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of
@@ -212,7 +212,7 @@ class Lanes(ComputeEngine):
 
     @property
     def hints(self) -> ScanHints:
-        """What suits `scan`: a part of a database so large that two and their columns fit.
+        """What suits scans: a part of a database so large that two and their columns fit.
 
         On a software renderer `diagonal` is faster than `lanes` with windows of a long target.
         """
@@ -262,7 +262,7 @@ class Lanes(ComputeEngine):
             found.score[~short] = self.exact(batch, query, target, progress)
         else:
             ahead, tiles = tee(_tiles_of(batch))
-            scanned = self.scan((tile for _, tile in ahead), progress=progress)
+            scanned = self.answers((tile for _, tile in ahead), progress=progress)
             for (pairs, _), scores in zip(tiles, scanned, strict=True):
                 found.score[pairs] = scores
         if not self.scoring.local:
@@ -270,26 +270,36 @@ class Lanes(ComputeEngine):
             found.score[(batch.lengths == 0).any(axis=1)] = 0  # see `finished`
         return found
 
-    def scores_each(
-        self, batches: Iterable[Batch], *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the scores of batches, see `Engine.scores_each`."""
+    def answers(
+        self, questions: Iterable[Question], *, progress: Progress | None = None
+    ) -> Iterator[Any]:
+        """Yield the answer to each question, see `Engine.answers`; what passes stays there."""
         report = progress or ignore
-        for way, some in groupby(batches, self._checked_way):
-            if way == OWN_QUERIES:
+        every: Iterable[Any] = questions
+        for way, some in groupby(every, self._checked_way):
+            if way is BoundedTile:
+                if self.proofs:
+                    family = f"passing, {self.geometries}, {family_of(self.scoring)}"
+                    self.proofs.require(self.name, family, partial(passes, self.proofs, self))
+                yield from (found for (found,) in Selecting(self, some, report).run())
+            elif way is ScanTile:
+                yield from Matrices(self, some, report).run()
+            elif way == OWN_QUERIES:
                 yield from scores_of_each(self, some, report)
             elif way == WHOLE_TABLE:
                 yield from (self._of_table(batch, report) for batch in some)
             else:
-                yield from super().scores_each(some, progress=progress)
+                yield from super().answers(some, progress=progress)
 
     def prepare(self, batch: Batch) -> None:
         """Lay out pairs that are computed together, see `Engine.prepare`."""
         if self._way(batch) == OWN_QUERIES and self.limits.fits(*batch.extent[1]):
             self.prepared[batch] = shares_of(self, batch, self.geometries.number)
 
-    def _checked_way(self, batch: Batch) -> str:
-        """Check a batch, and return how all of its pairs are computed."""
+    def _checked_way(self, batch: Question) -> str | type[ScanTile]:
+        """Return the type of a tile, or how all pairs of a batch are computed, and check them."""
+        if isinstance(batch, ScanTile):
+            return type(batch)
         self.check(batch)
         way = self._way(batch)
         return way if way == WHOLE_TABLE or self.limits.fits(*batch.extent[1]) else EACH_QUERY
@@ -305,21 +315,6 @@ class Lanes(ComputeEngine):
         if self._own_queries and batch.distinct[0] > 1:
             return OWN_QUERIES
         return way_of_lanes(Shape.of(batch), own_queries=self._own_queries is None)
-
-    def scan(
-        self, tiles: Iterable[ScanTile], *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
-        """Yield the best scores of each tile, see `Engine.scan`."""
-        return Matrices(self, tiles, progress or ignore).run()
-
-    def passing(
-        self, tiles: Iterable[BoundedTile], *, progress: Progress | None = None
-    ) -> Iterator[Passing]:
-        """Yield the pairs of each tile that pass, see `Engine.passing`; others stay there."""
-        if self.proofs:
-            family = f"passing, {self.geometries}, {family_of(self.scoring)}"
-            self.proofs.require(self.name, family, partial(passes, self.proofs, self))
-        return (found for (found,) in Selecting(self, tiles, progress or ignore).run())
 
     def programs(self, coming: ComingScan) -> Iterator[ProgramOf]:
         """Yield the programs that are not proved yet, see `Engine.programs`."""
@@ -406,7 +401,7 @@ class Lanes(ComputeEngine):
         if progress is not ignore:
             report = proportion = Proportion(progress)
             proportion.expect(len(queries.residues) * len(targets.residues), batch.cells)
-        (scores,) = self.scan([ScanTile(queries, targets)], progress=report)
+        (scores,) = self.answers([ScanTile(queries, targets)], progress=report)
         rows, columns = (np.cumsum(each) - 1 for each in used)
         places = (rows * len(targets))[batch.query_index]
         places += columns[batch.target_index]
@@ -607,7 +602,7 @@ def passes(proofs: Proofs, engine: Lanes) -> bool:
     for more in (0, 1):  # once with the bounds of one query exchanged with those of the other
         bounds = np.roll(middle, more), np.full(len(targets), int(scores.max()), np.int32)
         tile = BoundedTile(queries, targets, *bounds)
-        (found,) = prover.passing([tile])
+        (found,) = prover.answers([tile])
         if not all(map(np.array_equal, found, Passing.of(tile, scores))):
             return False
     return True

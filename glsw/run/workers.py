@@ -417,12 +417,19 @@ def spawned(target: Callable[..., None], *arguments: Any) -> tuple[BaseProcess, 
     Return the process and this end. The process should begin with `follow_parent`.
     """
     import multiprocessing
+    from concurrent.futures import ThreadPoolExecutor
 
     spawn = multiprocessing.get_context("spawn")
     mine, its = spawn.Pipe()
-    with _starting, signals_blocked():
-        process = spawn.Process(target=target, args=(its, *arguments), daemon=True)
-        process.start()
+    process = spawn.Process(target=target, args=(its, *arguments), daemon=True)
+
+    def start() -> None:
+        with _starting, signals_blocked():
+            process.start()
+
+    # Not in this thread: it is interrupted by a signal that another one has taken.
+    with ThreadPoolExecutor(1, "glsw-start") as thread:
+        thread.submit(start).result()
     its.close()
     return process, mine
 

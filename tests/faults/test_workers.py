@@ -123,6 +123,36 @@ def test_signals_are_held_back_until_the_first_process_has_started() -> None:
     assert done.stdout == f"{[signal.SIGINT, signal.SIGTERM]}\n"
 
 
+STRUCK = """
+import os, signal, threading
+from multiprocessing.popen_spawn_posix import Popen
+from glsw.run import workers
+come = threading.Event()
+def interrupt(*_):
+    come.set()
+    raise KeyboardInterrupt
+def launch(self, process, launch=Popen._launch):
+    os.kill(os.getpid(), signal.SIGINT)
+    come.wait(5)
+    launch(self, process)
+    print("started")
+signal.signal(signal.SIGINT, interrupt)
+threading.Thread(target=come.wait).start()  # takes the signal
+Popen._launch = launch
+try:
+    workers.spawned(workers.serve)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals cannot be held back")
+def test_a_signal_that_another_thread_takes_does_not_leave_half_a_process() -> None:
+    code = [sys.executable, "-c", STRUCK]
+    done = subprocess.run(code, cwd=ROOT, capture_output=True, text=True)
+    assert (sorted(done.stdout.split()), done.stderr) == (["interrupted", "started"], "")
+
+
 def test_a_closed_aligner_does_not_wait_for_its_processes(device: Device) -> None:
     aligner = Aligner(engine="diagonal", device=[device.info.index] * 2)
     aligner.close()

@@ -97,6 +97,32 @@ def test_cells_are_counted_in_64_bits():
     assert Batch.pairwise([long], [long]).cells == 4_900_000_000
 
 
+@pytest.mark.parametrize("order", ["table", "alike", "pairwise", "random", "falling"])
+def test_sizes_of_many_pairs_are_those_of_their_lengths(order, monkeypatch):
+    monkeypatch.setattr("glsw.alignment.batch._MANY", 64)
+    random = np.random.default_rng(1)
+    sides = [
+        Sequences.of([np.zeros(k, np.uint8) for k in random.integers(0, 90, count)])
+        for count in (600, 700)
+    ]
+    index = np.indices((11, 60)).reshape(2, -1).T + np.array([4, 9])
+    if order == "alike":  # as a table, but for one pair
+        index[300] += 1
+    elif order == "pairwise":
+        index = np.arange(500)[:, None] + np.array([7, 0])
+    elif order != "table":
+        index = random.integers(0, (12, 700), (660, 2)) if order == "random" else index[::-1]
+    batch = Batch((sides[0], sides[1]), index.astype(np.int32))
+    assert batch.table == ((slice(4, 15), slice(9, 69)) if order == "table" else None)
+    extent, cells, distinct, usual = batch.extent, batch.cells, batch.distinct, batch.usual
+    assert "lengths" not in vars(batch)
+    lengths = batch.lengths
+    assert extent.tolist() == [lengths.min(axis=0).tolist(), lengths.max(axis=0).tolist()]
+    assert cells == int(lengths.prod(axis=1).sum())
+    assert distinct == tuple(len(set(column)) for column in index.T.tolist())
+    assert usual[0] * usual[1] == pytest.approx(cells / len(batch), rel=0.5)
+
+
 @given(st.lists(codes, min_size=1), st.data())
 def test_select_keeps_pairs(parts, data):
     batch = Batch.one_to_many(sequence(7), parts)

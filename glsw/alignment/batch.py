@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain, combinations, pairwise
+from math import prod
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,9 @@ from glsw.alignment.paths import Runs
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.encoded import Sequences, _check_array, offsets_of, run_or_all
 from glsw.sequences.tiles import even
+
+_MANY = 2**13  # pairs or triples whose lengths just fit a cache
+_GOLDEN = (5**0.5 - 1) / 2  # of which multiples are spread evenly, in no period
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,10 +258,29 @@ class Batch:
         return tuple(map(run_or_all, self.index.T))
 
     @cached_property
+    def table(self) -> tuple[slice, slice] | None:
+        """The queries and the targets, if the pairs are each with each of them, row by row."""
+        if self.k != 2 or not len(self):
+            return None
+        (first, left), (last, right) = self.index[0].tolist(), self.index[-1].tolist()
+        rows, columns = last - first + 1, right - left + 1
+        if rows < 1 or columns < 1 or rows * columns != len(self):
+            return None
+        pairs = self.index.reshape(rows, columns, 2)
+        query = np.arange(first, last + 1, dtype=np.int32)[:, None]
+        target = np.arange(left, right + 1, dtype=np.int32)
+        step = max(1, _MANY // columns)
+        for row in range(0, rows, step):
+            some = slice(row, row + step)
+            if (pairs[some, :, 0] != query[some]).any() or (pairs[some, :, 1] != target).any():
+                return None
+        return slice(first, last + 1), slice(left, right + 1)
+
+    @cached_property
     def used(self) -> tuple[npt.NDArray[np.bool_], ...]:
         """Which sequences are in each column of the index."""
         found = tuple(np.zeros(len(sequences), np.bool_) for sequences in self.sequences)
-        for each, run in zip(found, self.runs, strict=True):
+        for each, run in zip(found, self.table or self.runs, strict=True):
             each[run] = True
         return found
 
@@ -265,8 +288,8 @@ class Batch:
     def distinct(self) -> tuple[int, ...]:
         """Number of different sequences in each column of the index."""
         return tuple(
-            len(self) if isinstance(run, slice) else int(np.count_nonzero(self.used[c]))
-            for c, run in enumerate(self.runs)
+            run.stop - run.start if isinstance(run, slice) else int(np.count_nonzero(self.used[c]))
+            for c, run in enumerate(self.table or self.runs)
         )
 
     @cached_property
@@ -276,14 +299,44 @@ class Batch:
             return np.zeros((2, self.k), np.int64)
         if len(self) == 1:  # in no time
             return self.lengths.repeat(2, axis=0)
-        columns = self.lengths.T
-        return np.array([columns.min(axis=1), columns.max(axis=1)])
+        if self._has_lengths:
+            columns = self.lengths.T
+            return np.array([columns.min(axis=1), columns.max(axis=1)])
+        found = []
+        for c, run in enumerate(self.table or self.runs):
+            chosen = run if isinstance(run, slice) else self.used[c]
+            lengths = self.sequences[c].lengths[chosen]
+            found.append((lengths.min(), lengths.max()))
+        return np.array(found).T
 
     @cached_property
     def cells(self) -> int:
         """Cells of all tables: the sum of the products of the lengths."""
-        first, *rest = self.lengths.T
-        return int(first @ np.multiply.reduce(rest))
+        if self._has_lengths:
+            first, *rest = self.lengths.T
+            return int(first @ reduce(np.multiply, rest))
+        if self.table:
+            sides = zip(self.sequences, self.table, strict=True)
+            return prod(int(each.lengths[part].sum()) for each, part in sides)
+        parts = range(0, len(self), _MANY)
+        return sum(self.select(slice(start, start + _MANY)).cells for start in parts)
+
+    @property
+    def _has_lengths(self) -> bool:
+        """Whether the lengths of all are there, or made in no time."""
+        return len(self) <= _MANY or "lengths" in self.__dict__
+
+    @cached_property
+    def usual(self) -> tuple[float, float]:
+        """The size of an average pair: mean letters of a query, and of a target for mean cells.
+
+        Of many pairs some thousands count, from all over the index.
+        """
+        if self._has_lengths:
+            m = float(self.query_lengths.mean())
+            return m, self.cells / (m * len(self)) if m else float(self.target_lengths.mean())
+        some = np.arange(_MANY / 2) * _GOLDEN % 1 * len(self)
+        return self.select(some.astype(np.intp)).usual
 
     @cached_property
     def pool(self) -> tuple[Sequences, npt.NDArray[np.int32]]:

@@ -50,7 +50,7 @@ class BestCells:
         """Return ``count`` scores of 0, which `put` replaces."""
         return cls(np.zeros(count, np.int32), np.zeros((count, k), np.int32))
 
-    def put(self, chosen: npt.NDArray[np.intp], cells: BestCells) -> None:
+    def put(self, chosen: _Chosen, cells: BestCells) -> None:
         """Write the cells of the tables ``chosen``."""
         self.score[chosen], self.cell[chosen] = cells.score, cells.cell
 

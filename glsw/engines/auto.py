@@ -30,13 +30,11 @@ from glsw.engines.base import (
     ignore,
 )
 from glsw.engines.costs import (
-    EACH_QUERY,
     SINGLE_PAIRS,
     TABLES,
     Kind,
     Shape,
     seconds,
-    way_of_lanes,
 )
 from glsw.engines.cpu import Cpu, computes_single, is_small
 from glsw.engines.proof import (
@@ -59,6 +57,7 @@ from glsw.sequences.encoded import Sequences, distinct
 
 if TYPE_CHECKING:
     from glsw.engines.gl import ComputeEngine
+    from glsw.engines.lanes.engine import Lanes
     from glsw.engines.lanes.geometry import Limits
 
 _NEARLY = 1.1
@@ -307,8 +306,8 @@ class Auto(Engine):
                 self._roster.prove(engine, self._task("alignment", batch), some)
                 part = engine.paths(some, progress=progress)
                 self.memory_used = max(self.memory_used, engine.memory_used)
-            if part is None:
-                return None
+            if part is None or some is batch:
+                return part
             parts.append((chosen, part))
         return Paths.merged(batch.index.shape, parts)
 
@@ -356,9 +355,12 @@ class Auto(Engine):
 
     def _choices(
         self, batch: Batch, task: Task, *, whole: bool = False
-    ) -> list[tuple[str, npt.NDArray[np.intp]]]:
-        """Return the engines to use, and the pairs of each, if so only by whole targets."""
-        every = np.arange(len(batch))
+    ) -> list[tuple[str, npt.NDArray[np.intp] | slice]]:
+        """Return the engines to use, and the pairs of each, if so only by whole targets.
+
+        A slice has all pairs.
+        """
+        every = slice(None)
         if self._with_host and is_small(batch) and self._belongs_to_host(batch, task):
             return [(Cpu.name, every)]
         if not self._compute:
@@ -366,6 +368,9 @@ class Auto(Engine):
         if not len(batch):
             return []
         cutting = not whole and may_cut(batch)
+        if _are_similar(batch):
+            windows = cutting and self._cuts(batch)
+            return [(self._cheapest(batch, task, windows=windows)[1], every)]
         if not cutting and (name := self._for_all(batch, task)) is not None:
             return [(name, every)]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
@@ -373,10 +378,9 @@ class Auto(Engine):
             some = _some(batch, pairs)
             _, name = self._cheapest(some, task, windows=cutting and self._cuts(some))
             chosen.setdefault(name, []).append(pairs)
-        return [
-            (name, np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
-            for name, parts in chosen.items()
-        ]
+        if len(chosen) == 1:
+            return [(name, every) for name in chosen]
+        return [(name, np.sort(np.concatenate(parts))) for name, parts in chosen.items()]
 
     def _belongs_to_host(self, batch: Batch, task: Task) -> bool:
         """Tell whether the processor computes a small pair before a device would begin."""
@@ -395,9 +399,7 @@ class Auto(Engine):
         Small pairs join larger ones in ``lanes``, where they take nearly no time; so that many are
         not grouped only in order to see this.
         """
-        alike, name = self._cheapest(batch, task)
-        if _are_similar(batch):
-            return name
+        alike, _ = self._cheapest(batch, task)
         cost, name = self._cheapest(batch, task, mixed=True)
         if name == _LANES and cost <= _NEARLY * alike:
             return name
@@ -459,17 +461,8 @@ class Auto(Engine):
             ):
                 able[Cpu.name] = SINGLE_PAIRS
             if self._scanner.name == _LANES:
-                able[_LANES] = self._way_of_lanes(batch) or EACH_QUERY
+                able[_LANES] = cast("Lanes", self.scanner).way(batch)
         return able
-
-    def _way_of_lanes(self, batch: Batch) -> str | None:
-        """Return how ``lanes`` would compute such pairs, if it may: see `way_of_lanes`."""
-        lanes = self._scanner is not None and self._scanner.name == _LANES
-        if not lanes or not self._takes_length(int(batch.extent[1, 1])):
-            return None
-        if self.device.info.software:
-            return EACH_QUERY
-        return way_of_lanes(Shape.of(batch), own_queries=not self.scoring.wide_queries)
 
     def _takes_length(self, n: int) -> bool:
         """Tell whether the scanner takes targets of this length."""
@@ -599,8 +592,6 @@ def _are_similar(batch: Batch) -> bool:
 
 def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
     """Return the pairs in groups whose lengths differ by a factor of two at most."""
-    if _are_similar(batch):
-        return [np.arange(len(batch))]
     longest = batch.extent[1]
     halvings = -np.frexp(batch.lengths / (longest + 1))[1].astype(np.int16)
     kind = halvings[:, 0] << 6 | halvings[:, 1]
@@ -608,9 +599,9 @@ def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
     return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
 
 
-def _some(batch: Batch, chosen: npt.NDArray[np.intp]) -> Batch:
-    """Return some pairs, in order; the batch itself if these are all."""
-    return batch if len(chosen) == len(batch) else batch.select(chosen)
+def _some(batch: Batch, chosen: npt.NDArray[np.intp] | slice) -> Batch:
+    """Return some pairs, in order; the batch itself for a slice, which has all."""
+    return batch if isinstance(chosen, slice) else batch.select(chosen)
 
 
 def engine_of(

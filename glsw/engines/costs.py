@@ -25,6 +25,7 @@ fragment     pairs, residues, anti-diagonals, cells: scores and ends, on softwar
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import mul
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -73,10 +74,8 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(cls, batch: Batch) -> Shape:
-        """Return that of pairs, with as many cells as they have."""
-        m = float(batch.query_lengths.mean())
-        n = batch.cells / (m * len(batch)) if m else float(batch.target_lengths.mean())
-        return cls(m, n, len(batch), *batch.distinct)
+        """Return that of pairs, with as many cells as they have, see `Batch.usual`."""
+        return cls(*batch.usual, len(batch), *batch.distinct)
 
     @property
     def residues(self) -> float:
@@ -145,17 +144,20 @@ def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...
     raise KeyError(engine)
 
 
-def seconds(engine: str, shape: Shape, device: Kind) -> float:
-    """Return the estimate for an engine on a kind of device, by names of `COEFFICIENTS`."""
+def seconds(engine: str, shape: Shape, device: Kind, *, slower: float = 1.0) -> float:
+    """Return the estimate for an engine on a kind of device, by names of `COEFFICIENTS`.
+
+    The last term, the cells, costs ``slower`` times as much.
+    """
     if engine == EACH_QUERY:
         targets = shape.pairs // shape.queries
         one = Shape(shape.m, shape.n, targets, 1, targets)
-        return shape.queries * seconds(WHOLE_TABLE, one, device)
+        return shape.queries * seconds(WHOLE_TABLE, one, device, slower=slower)
     own = device == "hardware" and engine.startswith("cpu")  # the processor is not the device
     known = COEFFICIENTS["software" if own else device]
     factors = known.get(engine) or known[engine.removesuffix(" alignment")]
-    quantities = terms(engine, shape, device != "hardware")
-    total = sum(a * b for a, b in zip(factors, quantities, strict=True))
+    *others, cells = map(mul, factors, terms(engine, shape, device != "hardware"))
+    total: float = sum(others) + slower * cells
     if engine.startswith("windows"):
         task = " alignment" if engine.endswith(" alignment") else ""
         crop = shape._replace(n=_WINDOW_SPANS * shape.m, targets=shape.pairs)
@@ -163,13 +165,20 @@ def seconds(engine: str, shape: Shape, device: Kind) -> float:
     return total
 
 
-def way_of_lanes(shape: Shape, *, own_queries: bool) -> str:
+def way_of_lanes(shape: Shape, *, own_queries: bool, rate: float | None = None) -> str:
     """Return how ``lanes`` computes pairs on hardware: the key of what costs least.
 
-    ``own_queries`` tells whether it can compute pairs that each have their own query.
+    Parameters
+    ----------
+    shape : Shape
+    own_queries : bool
+        Whether it can compute pairs that each have their own query.
+    rate : float, optional
+        Cells per second of the device; by default those to which the factors were fitted.
     """
     ways = [WHOLE_TABLE, EACH_QUERY, OWN_QUERIES][: 3 if own_queries and shape.queries > 1 else 2]
-    return min(ways, key=lambda way: seconds(way, shape, "hardware"))
+    slower = 1 / (rate * COEFFICIENTS["hardware"][WHOLE_TABLE][-1]) if rate else 1.0
+    return min(ways, key=lambda way: seconds(way, shape, "hardware", slower=slower))
 
 
 def _times(length: float, step: int) -> float:

@@ -19,6 +19,7 @@ SLICES_AT_ONCE = 2
 """Of `Throttle.overlapping`, side by side: each may take so many times `SECONDS`."""
 
 _LEAST_SECONDS = 1e-3  # of which a rate can be said
+_LONG_SECONDS = SECONDS / 4  # that are spent on the work itself
 
 
 class Throttle:
@@ -36,12 +37,16 @@ class Throttle:
         Whether nothing has been measured yet.
     rate : float or None
         Work per second of the last overlapping slice; None before the second one.
+    full_rate : float or None
+        The highest one of those that took long, not counting the first of each work, for which
+        programs may have been compiled; None before.
     """
 
     def __init__(self, device: Device, first: int = 16) -> None:
         self._device = device
         self._count, self.new = first, True
         self.rate: float | None = None
+        self.full_rate: float | None = None
 
     def run(
         self,
@@ -138,6 +143,8 @@ class Throttle:
                     raise EndlessError(f"{self._device.info.name} does not finish")
                 now, before = time.perf_counter(), done
                 done, rate = now, count / max(now - before, _LEAST_SECONDS)
+                if ended and not late and now - before >= _LONG_SECONDS:
+                    self.full_rate = max(rate, self.full_rate or 0)
                 if late and rate < (self.rate or 0):
                     continue
                 ended.append((count, now - before))

@@ -479,6 +479,8 @@ class _Plan(NamedTuple):
 def may_cut(batch: Batch) -> bool:
     """Tell whether a target could be long enough beside its query that `cuts` is worth asking."""
     shortest, longest = int(batch.extent[0, 0]), int(batch.extent[1, 1])
+    if longest <= _MIN_TARGET_WINDOWS * _SHORTEST_WINDOW:
+        return False
     return longest >= int(shortest_cut(np.array([shortest]))[0])  # no span is below m
 
 

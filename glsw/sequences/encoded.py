@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_MEAN_GATHERED = 2**6
 """Mean residues of sequences that are copied residue by residue, not one sequence at a time."""
+_CACHED = 2**14  # numbers that fit a cache
 _SOON = 2**16  # residues among which most codes occur
 
 
@@ -262,8 +263,10 @@ def run_or_all(numbers: npt.NDArray[Any]) -> slice | npt.NDArray[Any]:
     """
     if not len(numbers) or int(numbers[-1]) - int(numbers[0]) != len(numbers) - 1:
         return numbers
-    if not (numbers[1:] - numbers[:-1] == 1).all():
-        return numbers
+    for start in range(0, len(numbers) - 1, _CACHED):
+        some = numbers[start : start + _CACHED + 1]
+        if (some[1:] - some[:-1] != 1).any():
+            return numbers
     return slice(int(numbers[0]), int(numbers[-1]) + 1)
 
 

@@ -16,10 +16,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import standing_in
 
 from glsw.alignment.batch import Batch
-from glsw.engines import Auto, Blocked, Diagonal
-from glsw.engines.costs import COEFFICIENTS, Shape, seconds, terms
+from glsw.engines import Auto, Blocked, Diagonal, Lanes
+from glsw.engines.costs import (
+    COEFFICIENTS,
+    EACH_QUERY,
+    OWN_QUERIES,
+    WHOLE_TABLE,
+    Shape,
+    seconds,
+    terms,
+    way_of_lanes,
+)
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -64,6 +74,34 @@ def test_every_engine_has_a_factor_for_each_term(device):
         assert seconds(engine, shape, device) > 0
     with pytest.raises(KeyError):
         terms("quantum", shape)
+
+
+def test_a_slow_device_computes_no_pairs_only_to_spare_the_host():
+    sparse = Shape(300, 300, 10_000, 100, 1000)  # a tenth of a table
+    assert way_of_lanes(sparse, own_queries=False) == WHOLE_TABLE
+    assert way_of_lanes(sparse, own_queries=False, rate=4e12) == WHOLE_TABLE
+    assert way_of_lanes(sparse, own_queries=False, rate=2e10) == EACH_QUERY
+    dense = sparse._replace(pairs=100_000)
+    assert way_of_lanes(dense, own_queries=True, rate=2e10) == WHOLE_TABLE
+    half = dense._replace(pairs=60_000)
+    assert way_of_lanes(half, own_queries=True) == WHOLE_TABLE
+    assert way_of_lanes(half, own_queries=True, rate=2e10) == OWN_QUERIES
+    for way in (WHOLE_TABLE, OWN_QUERIES):  # what the host does takes as long
+        fast, slow = (seconds(way, half, "hardware", slower=k) for k in (1, 100))
+        assert fast < slow < 100 * fast
+
+
+@pytest.mark.parametrize(("half", "way"), [(True, WHOLE_TABLE), (False, EACH_QUERY)])
+def test_lanes_learn_the_rate_of_the_device(device, half, way):
+    lanes = Lanes(Scoring.blast(), standing_in(device, half=half), own_queries=False)
+    sides = [Sequences.of([np.zeros(300, np.uint8)] * count) for count in (100, 5000)]
+    index = np.stack([np.arange(10_000) // 100, np.arange(10_000) % 5000]).T.astype(np.int32)
+    batch = Batch((sides[0], sides[1]), index)
+    assert lanes.way(batch) == way  # as assumed
+    lanes.queue._throttle.full_rate = 2e10
+    assert lanes.way(batch) == EACH_QUERY
+    lanes.queue._throttle.full_rate = 4e12
+    assert lanes.way(batch) == WHOLE_TABLE
 
 
 def test_an_engine_that_refuses_is_not_chosen(device, monkeypatch):

@@ -137,6 +137,18 @@ def test_slices_that_ended_before_they_were_waited_for_make_none_smaller(monkeyp
     slices = list(throttle.overlapping(whole, 0 * whole, 0))
     assert (len(slices) == 11) == passed
     assert (throttle.rate == 500) == passed
+    assert (throttle.full_rate is None) == passed
+
+
+@pytest.mark.parametrize(("seconds", "rate"), [(1e-3, None), (0.5, 20)])
+def test_short_slices_and_the_first_do_not_tell_the_full_rate(monkeypatch, seconds, rate):
+    now = count(step=seconds)
+    monkeypatch.setattr("time.perf_counter", lambda: next(now))
+    throttle, work = Throttle(FakeDevice(), 10), np.arange(0, 31, 10)
+    list(throttle.overlapping(work[:2], 0 * work[:2], 0))
+    assert throttle.full_rate is None
+    list(throttle.overlapping(work, 0 * work, 0))
+    assert throttle.full_rate == rate
 
 
 def test_the_next_round_is_prepared_before_the_device_is_waited_for(device, monkeypatch):

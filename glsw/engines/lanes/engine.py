@@ -88,10 +88,11 @@ from glsw.engines.proof import (
 from glsw.engines.tiles import NEVER, BoundedTile, Passing, Question, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.encoded import Sequences, offsets_of, run_or_all
 
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
+_PAIRS_AT_ONCE = 2**14  # whose places in a table fit a cache
 _FROM_THE_FIRST = np.zeros(1, np.intp)
 PREFIXES = _ROWS, _LONGEST = 200, 300
 """Rows of the longest query of most geometries that are tried, and of all."""
@@ -248,15 +249,15 @@ class Lanes(ComputeEngine):
 
     def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
         """Return the best score of each pair, see `Engine.best`."""
-        found = BestCells.zeros(len(batch))
-        way = self._way(batch)
+        found, way = BestCells.zeros(len(batch)), self.way(batch)
         if way == WHOLE_TABLE:
-            found.score[:] = self._of_table(batch, progress)
+            found = BestCells(self._of_table(batch, progress), found.cell)
+        elif way == OWN_QUERIES and (self.rest is None or self.limits.fits(*batch.extent[1])):
+            (scores,) = scores_of_each(self, [batch], progress)
+            found = BestCells(scores, found.cell)
         elif way == OWN_QUERIES:
-            short = np.ones(len(batch), np.bool_)
-            if self.rest is not None:
-                short = self.limits.fits(batch.query_lengths, batch.target_lengths)
-            some = batch if short.all() else batch.select(np.flatnonzero(short))
+            short = self.limits.fits(batch.query_lengths, batch.target_lengths)
+            some = batch.select(np.flatnonzero(short))
             (found.score[short],) = scores_of_each(self, [some], progress)
             query, target = batch.index[~short].T
             found.score[~short] = self.exact(batch, query, target, progress)
@@ -293,7 +294,7 @@ class Lanes(ComputeEngine):
 
     def prepare(self, batch: Batch) -> None:
         """Lay out pairs that are computed together, see `Engine.prepare`."""
-        if self._way(batch) == OWN_QUERIES and self.limits.fits(*batch.extent[1]):
+        if self.way(batch) == OWN_QUERIES and self.limits.fits(*batch.extent[1]):
             self.prepared[batch] = shares_of(self, batch, self.geometries.number)
 
     def _checked_way(self, batch: Question) -> str | type[ScanTile]:
@@ -301,20 +302,21 @@ class Lanes(ComputeEngine):
         if isinstance(batch, ScanTile):
             return type(batch)
         self.check(batch)
-        way = self._way(batch)
+        way = self.way(batch)
         return way if way == WHOLE_TABLE or self.limits.fits(*batch.extent[1]) else EACH_QUERY
 
     def is_table(self, batch: Batch) -> bool:
         """Tell whether all queries are computed with all targets, see `Engine.is_table`."""
-        return self._way(batch) == WHOLE_TABLE
+        return self.way(batch) == WHOLE_TABLE
 
-    def _way(self, batch: Batch) -> str:
+    def way(self, batch: Batch) -> str:
         """Return how pairs are computed, as `way_of_lanes`."""
         if self.on_software or not len(batch):
             return EACH_QUERY
         if self._own_queries and batch.distinct[0] > 1:
             return OWN_QUERIES
-        return way_of_lanes(Shape.of(batch), own_queries=self._own_queries is None)
+        own = self._own_queries is None
+        return way_of_lanes(Shape.of(batch), own_queries=own, rate=self.queue.full_rate)
 
     def programs(self, coming: ComingScan) -> Iterator[ProgramOf]:
         """Yield the programs that are not proved yet, see `Engine.programs`."""
@@ -402,10 +404,16 @@ class Lanes(ComputeEngine):
             report = proportion = Proportion(progress)
             proportion.expect(len(queries.residues) * len(targets.residues), batch.cells)
         (scores,) = self.answers([ScanTile(queries, targets)], progress=report)
-        rows, columns = (np.cumsum(each) - 1 for each in used)
-        places = (rows * len(targets))[batch.query_index]
-        places += columns[batch.target_index]
-        found: Scores = scores.take(places)
+        if batch.table and scores.size == len(batch):
+            return scores.reshape(-1)
+        rows, columns = ((np.cumsum(each) - 1) for each in used)
+        rows *= len(targets)
+        found = np.empty(len(batch), np.int32)
+        for start in range(0, len(batch), _PAIRS_AT_ONCE):
+            some = slice(start, start + _PAIRS_AT_ONCE)
+            places = rows[batch.query_index[some]]
+            places += columns[batch.target_index[some]]
+            scores.take(places, out=found[some], mode="clip")
         return found
 
     @cached_property
@@ -517,8 +525,8 @@ class Lanes(ComputeEngine):
 
 def _those(sequences: Sequences, used: npt.NDArray[np.bool_]) -> Sequences:
     """Return the sequences that are used, these themselves if all are."""
-    chosen = np.flatnonzero(used)
-    return sequences if len(chosen) == len(sequences) else sequences.select(chosen)
+    chosen = run_or_all(np.flatnonzero(used))
+    return sequences.part(chosen) if isinstance(chosen, slice) else sequences.select(chosen)
 
 
 def _tiles_of(batch: Batch) -> Iterator[tuple[npt.NDArray[np.intp], ScanTile]]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _SOFTWARE_CELLS = 2**26  # of the first slice of time
 _SHORT_CELLS = 2**36  # of the shortest targets, which show how many a slice of time takes
 _SLICES_AHEAD = 2  # so many can be queued before one is waited for, see `Throttle.overlapping`
+_RATE, _SLOW_RATE = 4e12, 1e11  # assumed with 16-bit floats, and without
 _LEAST_BORDER_BYTES = 2**26
 _BORDER_BYTES_OF_A_SLICE = 2**24  # so many are cleared and freed while a slice runs out
 
@@ -202,6 +203,12 @@ class Queue:
     def rate(self) -> float | None:
         """Cells per second, about; None if it is not known."""
         return self._throttle.rate
+
+    @property
+    def full_rate(self) -> float:
+        """Cells per second of much work, as measured or else assumed for the device."""
+        assumed = _RATE if self._device.info.half else _SLOW_RATE
+        return self._throttle.full_rate or assumed
 
     def border_room(self, size: int, largest: int = 0) -> int:
         """Return the most bytes of rows between strips, given those of the slices to come.

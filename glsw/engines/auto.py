@@ -378,9 +378,10 @@ class Auto(Engine):
             some = _some(batch, pairs)
             _, name = self._cheapest(some, task, windows=cutting and self._cuts(some))
             chosen.setdefault(name, []).append(pairs)
-        if len(chosen) == 1:
-            return [(name, every) for name in chosen]
-        return [(name, np.sort(np.concatenate(parts))) for name, parts in chosen.items()]
+        return [
+            (name, np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
+            for name, parts in chosen.items()
+        ]
 
     def _belongs_to_host(self, batch: Batch, task: Task) -> bool:
         """Tell whether the processor computes a small pair before a device would begin."""

@@ -404,8 +404,9 @@ class Lanes(ComputeEngine):
             report = proportion = Proportion(progress)
             proportion.expect(len(queries.residues) * len(targets.residues), batch.cells)
         (scores,) = self.answers([ScanTile(queries, targets)], progress=report)
-        if batch.table and scores.size == len(batch):
-            return scores.reshape(-1)
+        found: Scores = scores.reshape(-1)
+        if batch.table and len(found) == len(batch):
+            return found
         rows, columns = ((np.cumsum(each) - 1) for each in used)
         rows *= len(targets)
         found = np.empty(len(batch), np.int32)

@@ -417,19 +417,12 @@ def spawned(target: Callable[..., None], *arguments: Any) -> tuple[BaseProcess, 
     Return the process and this end. The process should begin with `follow_parent`.
     """
     import multiprocessing
-    from concurrent.futures import ThreadPoolExecutor
 
     spawn = multiprocessing.get_context("spawn")
     mine, its = spawn.Pipe()
-    process = spawn.Process(target=target, args=(its, *arguments), daemon=True)
-
-    def start() -> None:
-        with _starting, signals_blocked():
-            process.start()
-
-    # Not in this thread: it is interrupted by a signal that another one has taken.
-    with ThreadPoolExecutor(1, "glsw-start") as thread:
-        thread.submit(start).result()
+    with _starting, signals_blocked():
+        process = spawn.Process(target=target, args=(its, *arguments), daemon=True)
+        process.start()
     its.close()
     return process, mine
 
@@ -443,11 +436,21 @@ def signals_blocked() -> Iterator[None]:
     from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()  # which would let signals pass when it starts
+    handlers, come = dict[int, Any](), list[int]()
+    if threading.current_thread() is threading.main_thread():  # it handles what others have taken
+        known = {each: signal.getsignal(each) for each in _BLOCKED}
+        handlers = {each: handler for each, handler in known.items() if callable(handler)}
+    for each in handlers:
+        signal.signal(each, lambda number, _: come.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
+        if come:
+            signal.raise_signal(come[0])
 
 
 def hand_over(pipe: Connection, calls: SimpleQueue[Call | None]) -> None:

@@ -1,4 +1,4 @@
-"""Threads and forks: which context is current in which thread, and what a fork ends.
+"""Threads, forks, signals: which context is current in which thread, and what a fork ends.
 
 GL calls go to the context that is current in the calling thread, and a context is current in at
 most one thread. So threads take turns: a ``with`` block of a device waits for the blocks of other
@@ -8,9 +8,11 @@ threads, makes the context current, and gives it up at its end.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,6 +60,29 @@ def check_fork() -> None:
             "this process was forked from one that had used OpenGL, which no driver survives: "
             "start processes with 'spawn', as multiprocessing.get_context('spawn') does"
         )
+
+
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Call handlers of signals, which may raise exceptions, only at the end of the block.
+
+    The main thread runs them, whichever thread takes a signal. moderngl crashes where one raises an
+    exception while it makes a program, as Ctrl-C does.
+    """
+    handlers, come = dict[int, Callable[..., object]](), list[int]()
+    if threading.current_thread() is threading.main_thread():
+        for each in signal.valid_signals():
+            if callable(handler := signal.getsignal(each)):
+                handlers[each] = handler
+    for number in handlers:
+        signal.signal(number, lambda number, _: come.append(number))
+    try:
+        yield
+    finally:
+        for number, held in handlers.items():
+            signal.signal(number, held)
+        for number in come:
+            handlers[number](number, None)
 
 
 def _after_fork() -> None:

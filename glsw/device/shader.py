@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import moderngl
 
+from glsw.device.current import signals_held
 from glsw.device.device import Device, DeviceError
 from glsw.device.egl import EglContext
 
@@ -241,12 +242,13 @@ def _program(
     if device.compiling and key in device.begun:
         device.compiling.wait_for(device.begun[key])
     try:
-        if kind is moderngl.ComputeShader:
-            made: object = ComputeProgram.of(device.ctx.compute_shader(sources["compute"]))
-        else:
-            made = device.ctx.program(
-                vertex_shader=sources["vertex"], fragment_shader=sources["fragment"]
-            )
+        with signals_held():
+            if kind is moderngl.ComputeShader:
+                made: object = ComputeProgram.of(device.ctx.compute_shader(sources["compute"]))
+            else:
+                made = device.ctx.program(
+                    vertex_shader=sources["vertex"], fragment_shader=sources["fragment"]
+                )
     except moderngl.Error as error:
         device.ctx.clear_errors()
         what = " + ".join(stages.values())

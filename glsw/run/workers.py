@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from glsw.device.current import forked_after_gl
+from glsw.device.current import forked_after_gl, signals_held
 from glsw.device.device import Device, DeviceError, DeviceMemoryError
 from glsw.device.info import DeviceInfo
 from glsw.engines.spec import EngineSpec
@@ -436,21 +436,12 @@ def signals_blocked() -> Iterator[None]:
     from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()  # which would let signals pass when it starts
-    handlers, come = dict[int, Any](), list[int]()
-    if threading.current_thread() is threading.main_thread():  # it handles what others have taken
-        known = {each: signal.getsignal(each) for each in _BLOCKED}
-        handlers = {each: handler for each, handler in known.items() if callable(handler)}
-    for each in handlers:
-        signal.signal(each, lambda number, _: come.append(number))
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        for each, handler in handlers.items():
-            signal.signal(each, handler)
-        if come:
-            signal.raise_signal(come[0])
+    with signals_held():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def hand_over(pipe: Connection, calls: SimpleQueue[Call | None]) -> None:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import struct
 import subprocess
 
+import _moderngl
 import moderngl
 import numpy as np
 import pytest
@@ -459,3 +461,19 @@ def test_nvidia_link_log_names_its_stages():
 def test_empty_log():
     log = "GLSL Linker failed\n\nProgram\n=======\n\n\n"
     assert explain(log, ORIGINS, "P") == "the driver gives no reason (linking P)"
+
+
+def test_an_interrupt_waits_until_a_program_is_made(device, folder, monkeypatch):
+    """Where moderngl calls Python, it takes any exception for a uniform, and crashes."""
+    make = _moderngl.make_uniform
+
+    def interrupted(*words):
+        signal.raise_signal(signal.SIGINT)
+        return make(*words)
+
+    monkeypatch.setattr(_moderngl, "make_uniform", interrupted)
+    text = "#version 330\nuniform float x; out float y; void main() { y = x; }"
+    name = folder("bright.frag", text)
+    with pytest.raises(KeyboardInterrupt):
+        render(device, "plain.vert", name)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

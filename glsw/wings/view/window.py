@@ -14,6 +14,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from glsw.device.current import signals_held
 from glsw.device.device import DeviceError
 from glsw.device.shader import assemble
 from glsw.wings.dotplot.colours import COLOURS
@@ -75,10 +76,11 @@ class Painter:
     def __init__(self, ctx: moderngl.Context) -> None:
         self._ctx = ctx
         vertex = assemble("quad.vert")[0]
-        self._map, self._overlay = (
-            ctx.program(vertex_shader=vertex, fragment_shader=assemble(name)[0])
-            for name in ("view_map.frag", "view_overlay.frag")
-        )
+        with signals_held():
+            self._map, self._overlay = (
+                ctx.program(vertex_shader=vertex, fragment_shader=assemble(name)[0])
+                for name in ("view_map.frag", "view_overlay.frag")
+            )
         self._map_quad, self._overlay_quad = (
             ctx.vertex_array(program, []) for program in (self._map, self._overlay)
         )

@@ -175,7 +175,7 @@ def path_configurations(most=None):
     return [
         (name, options)
         for name, engine in ENGINES.items()
-        if "alignment" in engine.capabilities.tasks
+        if "alignment" in engine.capabilities.tasks and engine.capabilities.requires
         for options in PATH_OPTIONS.get(name, ({},))[:most]
     ]
 

@@ -42,9 +42,9 @@ def test_a_symmetric_matrix_is_computed_once():
     class Counting(Reference):
         pairs = 0
 
-        def best(self, batch, *arguments, **options):
-            self.pairs += len(batch)
-            return super().best(batch, *arguments, **options)
+        def best(self, asked, progress):
+            self.pairs += len(asked.batch)
+            return super().best(asked, progress)
 
     half, whole = Counting(BLOSUM62), Counting(UNEVEN)
     found = score_matrix(Runner(half), sequences(LENGTHS))

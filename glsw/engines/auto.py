@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, groupby, product
@@ -16,18 +16,18 @@ from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES
-from glsw.engines.answers import check_scores
 from glsw.engines.base import (
     ALL_MODES,
+    Best,
     Capabilities,
     ComingScan,
     Engine,
+    Pairs,
     ProgramOf,
     Progress,
+    Question,
     ScanHints,
     Task,
-    Ties,
-    ignore,
 )
 from glsw.engines.costs import (
     SINGLE_PAIRS,
@@ -49,8 +49,8 @@ from glsw.engines.proof import (
     warn_of,
 )
 from glsw.engines.roster import Roster, repeated
-from glsw.engines.tiles import Question, ScanTile
-from glsw.engines.windows import LongTargets, WindowScores, cuts, may_cut
+from glsw.engines.tiles import ScanTile
+from glsw.engines.windows import LongTargets, cuts, may_cut
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences, distinct
@@ -258,82 +258,48 @@ class Auto(Engine):
 
     # Pairs.
 
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
-        """Return the best cell of each pair, see `Engine.best`."""
-        return self._done(lambda: self._best(batch, ends, progress))
-
-    def _best(
-        self, batch: Batch, ends: Ties | None, progress: Progress, *, whole: bool = False
-    ) -> BestCells:
-        """Return the best cell of each pair, if so by whole targets."""
-        found, task = BestCells.zeros(len(batch)), self._task("ends" if ends else "score", batch)
-        for name, chosen in self._choices(batch, "ends" if ends else "score", whole=whole):
-            some = _some(batch, chosen)
-            if name == _WINDOWS:
-                cut = self._long_targets.cut(some, progress)
-                if ends:
-                    best = self._best(cut.pairs, ends, ignore, whole=True)
-                found.put(chosen, cut.best(best) if ends else cut.scores)
-                continue
-            engine = self._use(name)
-            engine.check(some)
-            self._roster.prove(engine, task, some)
-            best = engine.best(some, ends, progress)
-            self.memory_used = max(self.memory_used, engine.memory_used)
-            if some is batch:
-                return best
-            found.put(chosen, best)
-        return found
-
-    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths | None:
-        """Return the best alignment of each pair; None without compute shaders."""
-        if not self._compute:
+    def best(self, asked: Pairs, progress: Progress) -> Best:
+        """Return the best cell or the path of each pair; no paths without compute shaders."""
+        if asked.task == "alignment" and not self._compute:
             return None
-        self.check(batch)
-        return self._done(lambda: self._paths(batch, progress or ignore))
+        return self._done(lambda: self._best(asked, progress))
 
-    def _paths(self, batch: Batch, progress: Progress, *, whole: bool = False) -> Paths | None:
-        """Return the best alignments, if so by whole targets; None if the host traces back."""
-        parts = []
-        for name, chosen in self._choices(batch, "alignment", whole=whole):
-            some = _some(batch, chosen)
+    def _best(self, asked: Pairs, progress: Progress, *, whole: bool = False) -> Best:
+        """Return the same, if so by whole targets."""
+        batch, parts = asked.batch, []
+        cells = BestCells.zeros(len(batch))
+        task: ProofTask = asked.task if batch.masks is None else "masked"
+        for name, chosen in self._choices(batch, asked.task, whole=whole):
+            some = replace(asked, batch=_some(batch, chosen))
             if name == _WINDOWS:
-                cut = self._long_targets.cut(some, progress)
-                part = self._paths(cut.pairs, ignore, whole=True)
-                part = part and cut.paths(part)
+                assert self.long_targets
+                found = self.long_targets.best(some, progress)
             else:
                 engine = self._use(name)
-                self._roster.prove(engine, self._task("alignment", batch), some)
-                part = engine.paths(some, progress=progress)
+                engine.check(some.batch)
+                self._roster.prove(engine, task, some.batch)
+                traces = asked.task in engine.capabilities.tasks
+                found = engine.best(some, progress) if traces else None
                 self.memory_used = max(self.memory_used, engine.memory_used)
-            if part is None or some is batch:
-                return part
-            parts.append((chosen, part))
-        return Paths.merged(batch.index.shape, parts)
-
-    @staticmethod
-    def _task(task: Task, batch: Batch) -> ProofTask:
-        return task if batch.masks is None else "masked"
+            if found is None or some.batch is batch:
+                return found
+            if isinstance(found, Paths):
+                parts.append((chosen, found))
+            else:
+                cells.put(chosen, found)
+        return Paths.merged(batch.index.shape, parts) if asked.task == "alignment" else cells
 
     @property
-    def _long_targets(self) -> LongTargets:
+    def long_targets(self) -> LongTargets | None:
         """What cuts the targets of short queries.
 
         It has its own scanner: alignments are computed while a scan keeps its targets packed.
         """
-        if self._long is None:
-            assert self._scanner is not None
+        if self._long is None and self._scanner and self._compute:
             self._use(self._scanner.name)
             best = partial(self._best, whole=True)
             self._long = LongTargets(self._roster.another(self._scanner), best)
         return self._long
-
-    def keep_windows(
-        self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
-    ) -> None:
-        """Take scores of windows of a scan, see `Engine.keep_windows`."""
-        if found and self._scanner and self._compute:
-            self._long_targets.keep(queries, targets, found)
 
     def _rest(self, batch: Batch, progress: Progress) -> npt.NDArray[np.int32]:
         """Return the scores of pairs that another engine leaves."""
@@ -347,8 +313,7 @@ class Auto(Engine):
                 if not engine.capabilities.requires:  # one that leaves nothing to this again
                     engine = type(engine)(self.scoring)
                 self._roster.prove(engine, "score", pairs)
-                found[chosen] = score = engine.best(pairs, None, progress).score
-                check_scores(engine, pairs, score)
+                found[chosen] = engine.scores(pairs, progress=progress)
         return found
 
     # The choice.
@@ -527,15 +492,14 @@ class Auto(Engine):
 
     def is_table(self, batch: Batch) -> bool:
         """Tell whether all queries are computed with all targets, see `Engine.is_table`."""
-        lanes = self._lanes_alone(batch)
+        lanes = self._lanes_alone(Pairs(batch))
         return lanes is not None and lanes.is_table(batch)
 
-    def _lanes_alone(self, batch: Batch) -> Engine | None:
+    def _lanes_alone(self, asked: Pairs) -> Engine | None:
         """Return engine ``lanes`` if it computes all pairs of a batch together."""
-        scanner = self._scanner
-        if self.device.info.software or scanner is None or batch.masks is not None:
-            return None
-        if scanner.name != _LANES:
+        batch, scanner = asked.batch, self._scanner
+        own = scanner is not None and scanner.name == _LANES and not self.device.info.software
+        if not own or batch.masks is not None or asked.ends:
             return None
         self.check(batch)
         alone = [name for name, _ in self._choices(batch, "score")] == [_LANES]
@@ -564,7 +528,7 @@ class Auto(Engine):
         """
         first = next(questions, None)
         every: Iterator[Any] = chain([first], questions)
-        if isinstance(first, Batch):
+        if isinstance(first, Pairs):
             yield from groupby(every, self._lanes_alone)
         elif first:
             together = 1 if self.weak else len(first.queries)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +17,14 @@ from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_scores
-from glsw.engines.tiles import Question, ScanTile
+from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.scoring.unit_costs import has_unit_costs
-from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
     from glsw.engines.proof import Proofs
-    from glsw.engines.windows import WindowScores
+    from glsw.engines.windows import LongTargets
 
 Ties = Literal["conventional", "any"]
 TIES: tuple[Ties, ...] = ("conventional", "any")
@@ -48,7 +47,7 @@ class Capabilities:
     requires : (int, int), optional
         The OpenGL version that the engine needs, None if it needs no OpenGL.
     tasks : tuple of str
-        ``"score"``, ``"ends"``, and ``"alignment"`` if the device traces back. For other tasks,
+        ``"score"``, ``"ends"``, and ``"alignment"`` if it traces back. For other tasks,
         the router of `glsw.engines.engine_of` selects another engine.
     modes : tuple of str
         ``"local"``, ``"global"``, ``"semiglobal"``.
@@ -96,6 +95,37 @@ class Capabilities:
         return (scoring.local or len(self.modes) > 1) and (
             self.separate_gaps or not scoring.separate
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """What an engine is asked about pairs.
+
+    Parameters
+    ----------
+    batch : Batch
+    task : str
+        ``"score"``, ``"ends"`` or ``"alignment"``.
+    ties : str
+        Of ends: among cells of equal score ``"conventional"`` takes the one with the largest i + j,
+        then the smallest i (Aymone 2022, section IV); ``"any"`` leaves the choice to the engine,
+        which may take the same one. Alignments have conventional ends.
+    """
+
+    batch: Batch
+    task: Task = "score"
+    ties: Ties = "conventional"
+
+    @property
+    def ends(self) -> Ties | None:
+        """Where alignments end among equal cells; None if only the scores count."""
+        return None if self.task == "score" else self.ties
+
+
+Best: TypeAlias = BestCells | Paths | None
+"""The best cells or paths of pairs; None if the host has to trace back."""
+Question: TypeAlias = Pairs | ScanTile
+"""What an engine is asked: about pairs, or each query of a tile with each target."""
 
 
 @dataclass(frozen=True)
@@ -291,9 +321,7 @@ class Engine(AnyEngine):
         ValueError
             If a score could leave int32, or a sequence is too long for this engine and device.
         """
-        self.check(batch)
-        best = self.best(batch, None, progress or ignore)
-        return self.finished(batch, best, cells=False).score
+        return cast("npt.NDArray[np.int32]", self.answer(Pairs(batch), progress))
 
     def is_table(self, batch: Batch) -> bool:
         """Tell whether scores of pairs are taken from those of all their queries and targets.
@@ -310,10 +338,6 @@ class Engine(AnyEngine):
         """What suits scans: `answers` to tiles."""
         return ScanHints()
 
-    def agrees(self, batch: Batch) -> bool:
-        """Tell whether what only this engine computes agrees with the host."""
-        return True
-
     def get_ready(self, coming: ComingScan) -> None:
         """Get ready for a scan, or to align its hits."""
 
@@ -328,26 +352,39 @@ class Engine(AnyEngine):
 
         Parameters
         ----------
-        questions : iterable of Batch, ScanTile or BoundedTile
+        questions : iterable of Pairs, ScanTile or BoundedTile
             All of one kind. The next one may be asked for while one is being computed.
         progress : callable, optional
             As in `scores`.
 
         Yields
         ------
-        ndarray of int32, shape (N,) or (queries, targets), or Passing
-            The best scores of a batch or of a tile; of a bounded one the pairs that pass.
+        ndarray of int32, shape (N,) or (queries, targets), Ends, Paths, None, or Passing
+            The best scores of pairs or of a tile; ends or paths, None if the engine leaves these to
+            the host; the pairs of a bounded tile that pass.
 
         Raises
         ------
         ValueError
             As in `scores`.
         """
-        for asked in questions:
-            if isinstance(asked, Batch):
-                yield self.scores(asked, progress=progress)
-            else:
-                yield asked.answer(self.table(asked, progress or ignore))
+        return (self.answer(asked, progress) for asked in questions)
+
+    def answer(self, asked: Question, progress: Progress | None) -> Any:
+        """Return the answer to one question, see `answers`."""
+        if isinstance(asked, ScanTile):
+            return asked.answer(self.table(asked, progress or ignore))
+        if asked.task not in self.capabilities.tasks:
+            if asked.task == "alignment":
+                return None
+            raise ValueError(f"engine {self.name!r} computes scores only")
+        self.check(asked.batch)
+        best = self.best(asked, progress or ignore)
+        if not isinstance(best, BestCells):
+            return best
+        if asked.ends:
+            return self.ends_of(asked.batch, best)
+        return self.finished(asked.batch, best, cells=False).score
 
     def table(self, tile: ScanTile, progress: Progress) -> npt.NDArray[np.int32]:
         """Return the best score of each query of a tile with each target."""
@@ -368,25 +405,18 @@ class Engine(AnyEngine):
         """Return the best score of each pair and where its alignment ends.
 
         In global and semi-global alignments that is the cell after which only a gap at the right
-        end may follow.
-        Among cells of equal score ``ties="conventional"`` takes the one with the largest i + j,
-        then the smallest i (Aymone 2022, section IV); ``"any"`` leaves the choice to the engine,
-        which may take the same one.
-        Other parameters and errors as in `scores`.
+        end may follow. ``ties`` is as of `Pairs`, other parameters and errors as in `scores`.
         """
         check_ties(ties)
-        if "ends" not in self.capabilities.tasks:
-            raise ValueError(f"engine {self.name!r} computes scores only")
-        self.check(batch)
-        return self.ends_of(batch, self.best(batch, ties, progress or ignore))
+        return cast("Ends", self.answer(Pairs(batch, "ends", ties), progress))
 
     def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths | None:
-        """Return the best alignment of each pair, traced back on the device.
+        """Return the best alignment of each pair, as the engine traces it back.
 
         None for an engine that leaves this to the host. Gaps at the ends of global and semi-global
         alignments are not in it: see `Runs.from_end_to_end`. Parameters and errors as in `ends`.
         """
-        return None
+        return cast("Paths | None", self.answer(Pairs(batch, "alignment"), progress))
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError if the score of a pair could leave int32, or masks are not known."""
@@ -398,22 +428,22 @@ class Engine(AnyEngine):
             self.scoring.check(*batch.extent[1].tolist())
             self.scoring.check_positions(batch.queries)
 
-    def keep_windows(
-        self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
-    ) -> None:
-        """Take scores of windows of a scan, by the numbers of queries and targets, for masks."""
+    @property
+    def long_targets(self) -> LongTargets | None:
+        """What cuts the targets of short queries and keeps scores of windows, if anything does."""
+        return None
 
     def takes_masks(self, batch: Batch) -> bool:
         """Tell whether the engine computes such pairs with masks."""
         return self.capabilities.masks
 
     @abstractmethod
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
-        """Return the best cell of each pair, among equal ones by ``ends``: see `ends`.
+    def best(self, asked: Pairs, progress: Progress) -> Best:
+        """Return the best cell of each pair, or its path.
 
-        With None only the scores count. Pairs may have empty sequences. Global and semi-global
-        scores are higher by `Scoring.score_offset`, and cells before the first residue may be
-        missing: see `finished`.
+        Without ``asked.ends`` only the scores count. Pairs may have empty sequences. Global and
+        semi-global scores are higher by `Scoring.score_offset`, and cells before the first residue
+        may be missing: see `finished`.
         """
 
     def finished(self, batch: Batch, best: BestCells, *, cells: bool = True) -> BestCells:

@@ -16,7 +16,7 @@ from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, highest
-from glsw.engines.base import USUAL, Capabilities, Progress, ScanHints, Ties, Variant, ignore
+from glsw.engines.base import USUAL, Capabilities, Pairs, Progress, ScanHints, Variant, ignore
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_planes import (
     BITS,
@@ -168,8 +168,9 @@ class BitParallel(ComputeEngine):
         """What suits scans."""
         return ScanHints(cells_at_once=1024 * self._limits.cells)
 
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
+    def best(self, asked: Pairs, progress: Progress) -> BestCells:
         """Return the scores of the pairs, see `Engine.best`."""
+        batch = asked.batch
         m, n = batch.query_lengths, batch.target_lengths
         offset = self.scoring.score_offset(m, n)
         left = np.zeros(len(batch), bool)
@@ -177,7 +178,7 @@ class BitParallel(ComputeEngine):
             left = m * n >= self._limits.large
         score = np.zeros(len(batch), np.int64)
         if left.any() and self.rest is not None:
-            score[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
+            score[left] = self.rest(batch.select(np.flatnonzero(left)), progress) + offset[left]
         chosen = np.flatnonzero(~left)
         found = self.distances(batch.select(chosen), progress=progress)
         score[chosen] = offset[chosen] - found.distance

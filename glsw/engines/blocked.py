@@ -26,9 +26,9 @@ from glsw.engines.base import (
     USUAL,
     Capabilities,
     ComingScan,
+    Pairs,
     ProgramOf,
     Progress,
-    Ties,
     Variant,
 )
 from glsw.engines.gl import ROWS, Binding, ComputeEngine
@@ -125,12 +125,15 @@ class Blocked(Tiled, ComputeEngine):
         )
         self._ahead = ahead or (1 if self.device.info.software else 2**16 - 1)
 
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
-        """Return the best cell of each pair, see `Engine.best`."""
+    def best(self, asked: Pairs, progress: Progress) -> BestCells | Paths:
+        """Return the best cell or the path of each pair, see `Engine.best`."""
+        batch = asked.batch
+        if asked.task == "alignment":
+            return self._paths(batch, progress)
         found = BestCells.zeros(len(batch))
         for pairs, tables in self._tables(batch):
             whole = enclosing(tables)
-            options: Any = {"ends": bool(ends), "prune": self._prunes(whole)}
+            options: Any = {"ends": bool(asked.ends), "prune": self._prunes(whole)}
             if batch.masks or self.scoring.gaps or not self.scoring.deletion.open:
                 self._start(tables)
                 self._fill(tables, progress=progress, **options)
@@ -140,9 +143,8 @@ class Blocked(Tiled, ComputeEngine):
                 found.put(pairs, self._lean(tables, letters, progress=progress, **options))
         return found
 
-    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths:
-        """Return the best local alignment of each pair, in memory linear in its lengths."""
-        self.check(batch)
+    def _paths(self, batch: Batch, progress: Progress) -> Paths:
+        """Return the best alignment of each pair, in memory linear in its lengths."""
         cells = BestCells.zeros(len(batch))
         runs = [np.empty(0, np.uint32)] * len(batch)
         for pairs, tables in self._tables(batch, cells=_CELLS_OF_MEMORY * self._memory):

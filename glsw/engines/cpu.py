@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from itertools import groupby
@@ -22,9 +22,12 @@ from glsw.device.device import Device
 from glsw.engines import cpu_pairs, opal
 from glsw.engines.base import (
     ALL_MODES,
+    Best,
     Capabilities,
     Engine,
+    Pairs,
     Progress,
+    Question,
     ScanHints,
     Ties,
     ignore,
@@ -32,8 +35,7 @@ from glsw.engines.base import (
 from glsw.engines.cpu_lanes import Job, LaneJobs, Limits
 from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
-from glsw.engines.tiles import Question
-from glsw.engines.windows import LongTargets, WindowScores, cuts
+from glsw.engines.windows import LongTargets, cuts
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -87,7 +89,11 @@ class Cpu(Engine):
 
     name = "cpu"
     capabilities = Capabilities(
-        modes=ALL_MODES, masks=True, positional_gaps=True, workloads=("search",)
+        tasks=("score", "ends", "alignment"),
+        modes=ALL_MODES,
+        masks=True,
+        positional_gaps=True,
+        workloads=("search",),
     )
 
     def __init__(
@@ -135,7 +141,7 @@ class Cpu(Engine):
         See `Engine.answers`.
         """
         for kind, some in groupby(questions, key=type):
-            answers = super().answers if issubclass(kind, Batch) else self._of_tiles
+            answers = super().answers if kind is Pairs else self._of_tiles
             yield from answers(some, progress=progress)
 
     def _of_tiles(self, tiles: Iterable[Any], *, progress: Progress | None) -> Iterator[Any]:
@@ -166,27 +172,23 @@ class Cpu(Engine):
         if some.answer:
             yield some.answer()
 
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
-        """Return the best cell of each pair, see `Engine.best`."""
-        if self._cuts(batch, bool(ends)):
-            cut = self._long_targets.cut(batch, progress)
-            return cut.best(self._best(cut.pairs, ends, ignore)) if ends else cut.scores
-        return self._best(batch, ends, progress)
+    def best(self, asked: Pairs, progress: Progress) -> Best:
+        """Return the best cell or the path of each pair; None if all pairs are too large."""
+        able = asked.task != "alignment" or self._largest_table
+        if able and self._cuts(asked.batch, bool(asked.ends)):
+            return self.long_targets.best(asked, progress)
+        return self._best(asked, progress)
 
-    def _best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
-        """Return the best cell of each pair, by whole targets."""
+    def _best(self, asked: Pairs, progress: Progress) -> Best:
+        """Return the same by whole targets."""
+        batch, ends = asked.batch, asked.ends
+        if asked.task == "alignment":
+            return self._paths(batch, progress)
         if self._single and not ends and is_small(batch) and self._fits(batch):
             progress(batch.cells)
             return self._single.alone(batch)
         with self._pool(batch) as pool:
             return self._begin(pool, batch, ends)(progress)
-
-    def keep_windows(
-        self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
-    ) -> None:
-        """Take scores of windows of a scan, see `Engine.keep_windows`."""
-        if found:
-            self._long_targets.keep(queries, targets, found)
 
     @contextmanager
     def _pool(self, batch: Batch | None = None) -> Iterator[Executor]:
@@ -266,15 +268,6 @@ class Cpu(Engine):
         words = self._words.get(targets) or self._words.setdefault(targets, Words(targets))
         return words.alike(queries)[batch.query_index[pairs], batch.target_index[pairs]]
 
-    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths | None:
-        """Return the best alignment of each pair; None if all pairs are too large."""
-        self.check(batch)
-        if self._largest_table and self._cuts(batch, True):
-            cut = self._long_targets.cut(batch, progress or ignore)
-            paths = self._paths(cut.pairs, ignore)
-            return paths and cut.paths(paths)
-        return self._paths(batch, progress or ignore)
-
     def _paths(self, batch: Batch, progress: Progress) -> Paths | None:
         """Return the best alignments, by whole targets; None if all are too large."""
         cells = batch.query_lengths * batch.target_lengths
@@ -288,7 +281,7 @@ class Cpu(Engine):
         return Paths.merged(batch.index.shape, [(pairs, paths)])
 
     def traces(self, batch: Batch) -> bool:
-        """Tell whether `paths` finds the alignments of these pairs, none by rows of NumPy."""
+        """Tell whether `_paths` finds the alignments of these pairs, none by rows of NumPy."""
         most = int((batch.query_lengths * batch.target_lengths).max(initial=0))
         return self._traces(batch, most) and not self._dense(batch).any()
 
@@ -301,7 +294,7 @@ class Cpu(Engine):
         return cpu_pairs.fits(self.scoring, int(batch.lengths.sum(axis=1).max(initial=0)))
 
     @cached_property
-    def _long_targets(self) -> LongTargets:
+    def long_targets(self) -> LongTargets:
         """What cuts the targets of short queries."""
         return LongTargets(self, self._best)
 
@@ -336,10 +329,12 @@ class Cpu(Engine):
             return
         if self.rest and not ends and batch.masks is None and len(pairs):
             scores = self.rest(batch.select(pairs), progress)
+            scores = scores + self.scoring.score_offset(*batch.lengths[pairs].T)
             found.put(pairs, BestCells.of(scores, 0 * scores, 0 * scores))
             return
         if not self.scoring.local:
-            found.put(pairs, Reference(self.scoring).best(batch.select(pairs), ends, progress))
+            asked = Pairs(batch.select(pairs), "ends" if ends else "score", ends or "any")
+            found.put(pairs, Reference(self.scoring).best(asked, progress))
             return
         for p in pairs:
             score, i, j = best_end(*batch.pair(int(p)), self.scoring, batch.mask(int(p)))

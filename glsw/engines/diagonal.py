@@ -21,9 +21,9 @@ from glsw.engines.base import (
     USUAL,
     Capabilities,
     ComingScan,
+    Pairs,
     ProgramOf,
     Progress,
-    Ties,
     Variant,
 )
 from glsw.engines.chunks import Layout
@@ -141,24 +141,23 @@ class Diagonal(ComputeEngine):
         strips = [np.append(mask.offsets[:-1:height], mask.offsets[-1]) for mask in batch.masks]
         return self.longest // 2 - max(int(np.diff(each).max(initial=0)) for each in strips)
 
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
-        """Return the best cell of each pair, see `Engine.best`."""
+    def best(self, asked: Pairs, progress: Progress) -> BestCells | Paths:
+        """Return the best cell or the path of each pair, see `Engine.best`."""
+        batch = asked.batch
+        if asked.task == "alignment":
+            return self._paths(batch, progress)
         found = BestCells.zeros(len(batch))
         for chunk in self._chunks(batch, trace=False):
             self._prepare(chunk)
             if self._masks or self.scoring.gaps or not self.scoring.deletion.open:
-                self._fill(chunk, bool(ends), directions=False, progress=progress)
+                self._fill(chunk, bool(asked.ends), directions=False, progress=progress)
             else:
-                self._lean(chunk, bool(ends), progress)
+                self._lean(chunk, bool(asked.ends), progress)
             found.put(chunk.chosen, self._best_cells(chunk))
         return found
 
-    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths:
-        """Return the best local alignment of each pair, traced back on the device.
-
-        Parameters and errors as in `Engine.ends`.
-        """
-        self.check(batch)
+    def _paths(self, batch: Batch, progress: Progress) -> Paths:
+        """Return the best alignment of each pair, traced back on the device."""
         cells = BestCells.zeros(len(batch))
         counts = np.zeros(len(batch), dtype=np.int64)
         parts = []

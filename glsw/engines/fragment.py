@@ -19,6 +19,7 @@ from glsw.engines.base import (
     USUAL,
     Capabilities,
     Engine,
+    Pairs,
     Progress,
     Ties,
     Variant,
@@ -186,8 +187,9 @@ class Fragment(Engine):
                     f"{self.device.info.limits['max_texture_size']})"
                 )
 
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
+    def best(self, asked: Pairs, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`; ties are always conventional."""
+        batch, ends = asked.batch, asked.ends
         found = BestCells.zeros(len(batch))
         todo = np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0))
         if self.tile.bits == WIDE or not self._fits_narrow:

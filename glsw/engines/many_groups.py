@@ -16,7 +16,7 @@ from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import gl
-from glsw.engines.base import Capabilities, Progress, Ties
+from glsw.engines.base import Best, Capabilities, Pairs, Progress
 from glsw.engines.gl import (
     MAX_PAIRS_PER_DISPATCH,
     MAX_ROUNDS,
@@ -149,8 +149,9 @@ class ManyGroupsEngine(ComputeEngine):
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
         """Return the number of steps of a chunk, and what dispatches step k."""
 
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
+    def best(self, asked: Pairs, progress: Progress) -> Best:
         """Return the best cell of each pair, see `Engine.best`."""
+        batch, ends = asked.batch, asked.ends
         defines = {"ENDS": 1 if ends else None}
         found = BestCells.zeros(len(batch))
         for chosen in self._chunks(batch):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells
-from glsw.engines.base import ALL_MODES, Capabilities, Engine, Progress, ScanHints, Ties
+from glsw.engines.base import ALL_MODES, Capabilities, Engine, Pairs, Progress, ScanHints
 from glsw.scoring.scoring import Scoring
 
 MINUS_INFINITY = -(2**62)
@@ -54,13 +54,14 @@ class Reference(Engine):
         modes=ALL_MODES, masks=True, separate_gaps=True, positional_gaps=True, workloads=()
     )
 
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
+    def best(self, asked: Pairs, progress: Progress) -> BestCells:
         """Return the best cell of each pair, see `Engine.best`; ``"any"`` is the first found."""
+        batch = asked.batch
         found = np.zeros((3, len(batch)), np.int64)
         for chosen, queries, targets in alike(batch):
             lengths = batch.query_lengths[chosen], batch.target_lengths[chosen]
             mask = None if batch.masks is None else batch.mask(int(chosen[0]))
-            first = ends != "conventional"
+            first = asked.ends != "conventional"
             cells = best_cells(queries, targets, *lengths, self.scoring, mask, first=first)
             found[:, chosen] = cells
             found[0, chosen] += self.scoring.score_offset(*lengths)

@@ -8,12 +8,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Paths
 from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines import gl
-from glsw.engines.base import USUAL, Progress, Variant
+from glsw.engines.base import USUAL, Best, Pairs, Progress, Variant
 from glsw.engines.gl import MAX_ROUNDS, Binding
 from glsw.engines.many_groups import CANDIDATES, Chunk, ManyGroupsEngine, Sizes
 from glsw.scoring.scoring import Scoring
@@ -156,12 +155,11 @@ class Scan(ManyGroupsEngine):
         forms = {"blocks": self._rows_in_blocks, "single-stage": self._rows_in_steps}
         return forms.get(self._form, self._strips)(chunk)
 
-    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths:
-        """Return the best local alignment of each pair, traced back on the device.
-
-        Parameters and errors as in `Engine.ends`.
-        """
-        self.check(batch)
+    def best(self, asked: Pairs, progress: Progress) -> Best:
+        """Return the best cell or the path of each pair, see `Engine.best`."""
+        if asked.task != "alignment":
+            return super().best(asked, progress)
+        batch = asked.batch
         parts = []
         self._traces = True
         try:

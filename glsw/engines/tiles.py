@@ -1,14 +1,13 @@
-"""What an engine is asked: pairs, or tiles of the table of all pairs; and which of these pass."""
+"""Tiles of the table of all pairs: what an engine is asked of them, and which pairs pass."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch
 from glsw.sequences.encoded import Sequences
 
 _Int32 = npt.NDArray[np.int32]
@@ -34,10 +33,6 @@ class ScanTile:
         return scores
 
 
-Question: TypeAlias = Batch | ScanTile
-"""What an engine is asked: the scores of pairs or of a tile, or which pairs of a tile pass."""
-
-
 @dataclass(frozen=True, eq=False)
 class BoundedTile(ScanTile):
     """A tile whose pairs pass if they reach the lesser bound.
@@ -54,8 +49,21 @@ class BoundedTile(ScanTile):
     target_bounds: _Int32
 
     def answer(self, scores: _Int32) -> Passing:
-        """Return the pairs that pass."""
-        return Passing.of(self, scores)
+        """Return the pairs that pass.
+
+        Examples
+        --------
+        >>> nothing = Sequences.of([])
+        >>> bounds = np.array([5, 3], np.int32), np.array([9, 4, 9], np.int32)
+        >>> tile = BoundedTile(nothing, nothing, *bounds)
+        >>> found = tile.answer(np.array([[5, 4, 4], [3, 3, 2]]))
+        >>> [values.tolist() for values in found]
+        [[0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 3]]
+        """
+        bounds = np.minimum(self.query_bounds[:, None], self.target_bounds)
+        query, target = np.nonzero(scores >= bounds)
+        found = scores[query, target].astype(np.int32)
+        return Passing(query.astype(np.int32), target.astype(np.int32), found)
 
 
 class Passing(NamedTuple):
@@ -72,21 +80,3 @@ class Passing(NamedTuple):
     query: _Int32
     target: _Int32
     score: _Int32
-
-    @classmethod
-    def of(cls, tile: BoundedTile, scores: _Int32) -> Passing:
-        """Return those that pass of all scores of a tile, shape (queries, targets).
-
-        Examples
-        --------
-        >>> nothing = Sequences.of([])
-        >>> bounds = np.array([5, 3], np.int32), np.array([9, 4, 9], np.int32)
-        >>> tile = BoundedTile(nothing, nothing, *bounds)
-        >>> found = Passing.of(tile, np.array([[5, 4, 4], [3, 3, 2]]))
-        >>> [values.tolist() for values in found]
-        [[0, 0, 1, 1], [0, 1, 0, 1], [5, 4, 3, 3]]
-        """
-        bounds = np.minimum(tile.query_bounds[:, None], tile.target_bounds)
-        query, target = np.nonzero(scores >= bounds)
-        found = scores[query, target].astype(np.int32)
-        return cls(query.astype(np.int32), target.astype(np.int32), found)

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
@@ -47,7 +47,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells, Ends, Paths
-from glsw.engines.base import Engine, Progress, Proportion, Ties, ignore
+from glsw.engines.base import Best, Engine, Pairs, Progress, Proportion, ignore
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, ranges
@@ -522,16 +522,21 @@ class LongTargets:
     scanner : Engine
         Scans windows.
     best : callable
-        Returns the best cells of windows with masks, as `Engine.best`.
+        Returns what is asked of parts of targets, as `Engine.best`, and does not cut them again.
     """
 
-    def __init__(
-        self, scanner: Engine, best: Callable[[Batch, Ties | None, Progress], BestCells]
-    ) -> None:
+    def __init__(self, scanner: Engine, best: Callable[[Pairs, Progress], Best]) -> None:
         self._scanner, self._best = scanner, best
         self._kept: WeakKeyDictionary[Sequences, WeakKeyDictionary[Sequences, _Kept]]
         self._kept = WeakKeyDictionary()
         self._count = 0
+
+    def best(self, asked: Pairs, progress: Progress) -> Best:
+        """Return the best cells or paths of pairs, see `Engine.best`."""
+        cut = self.cut(asked.batch, progress)
+        if not asked.ends:
+            return cut.scores
+        return cut.joined(self._best(replace(asked, batch=cut.pairs), ignore))
 
     def cut(self, batch: Batch, progress: Progress) -> Cut:
         """Return the windows of each pair and their scores, masks considered."""
@@ -543,7 +548,7 @@ class LongTargets:
     def keep(
         self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
     ) -> None:
-        """Keep scores that a scan has found, see `Engine.keep_windows`."""
+        """Keep scores that a scan has found, by the numbers of queries and targets, for masks."""
         self._known(queries, targets).scores.update(found)
         self._count += sum(len(each.score) for each in found.values())
 
@@ -611,8 +616,9 @@ class LongTargets:
             again = Batch.indexed(
                 batch.queries, Sequences.of(pieces), batch.query_index[owners], every
             ).masked(parts)
-            scores = self._best(again, None, ignore).score
-            for (p, w, digest), score in zip(touched, scores.tolist(), strict=True):
+            best = self._best(Pairs(again), ignore)
+            assert isinstance(best, BestCells)
+            for (p, w, digest), score in zip(touched, best.score.tolist(), strict=True):
                 windows[p].score[w] = score
                 known[(*pairs[p], w)] = digest, score
         return windows
@@ -664,12 +670,12 @@ class Cut:
         masks = zip(batch.masks, slices, strict=True)
         return pairs.masked(mask.part(slice(None), columns) for mask, columns in masks)
 
-    def best(self, found: BestCells) -> BestCells:
-        """Return the best cells of the whole pairs, given those of `pairs`."""
-        return BestCells.of(found.score, found.i, found.j + self._columns[:, 0])
-
-    def paths(self, found: Paths) -> Paths:
-        """Return the alignments of the whole pairs, given those of `pairs`."""
+    def joined(self, found: Best) -> Best:
+        """Return the best cells or paths of the whole pairs, given those of `pairs`."""
+        if found is None:
+            return None
+        if isinstance(found, BestCells):
+            return BestCells.of(found.score, found.i, found.j + self._columns[:, 0])
         end = found.ends.end.copy()
         end[:, 1] += self._columns[:, 0] * (found.ends.score > 0)
         return Paths(Ends(found.ends.score, end), found.runs, found.offsets)

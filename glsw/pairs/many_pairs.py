@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Runs
-from glsw.engines.base import Engine, Progress, Ties
+from glsw.engines.base import Engine, Pairs, Progress, Ties
 from glsw.pairs.align_pairs import OwnScores, aligned
 from glsw.run.pool import Runner, task_count
 from glsw.sequences.encoded import offsets_of
@@ -58,7 +58,7 @@ def score_pairs(run: Runner, batch: Batch, own: OwnScores | None = None) -> npt.
     fits = residues <= _MAX_RESIDUES and prod(batch.distinct) <= _MAX_TABLE
     whole = len(batch) > 0 and fits and run.engine.is_table(batch)
     every = [slice(0, len(batch))] if whole else list(chunks(batch))
-    some = _ahead(run.engine, batch, every)
+    some = map(Pairs, _ahead(run.engine, batch, every))
     answers = run.engine.answers(some, progress=run.progress)
     for chunk, scores in zip(every, answers, strict=True):
         found[chunk] = scores

@@ -104,7 +104,9 @@ def _in_rounds(
     targets = [_Target.of(pairs, hit) for hit in range(first, stop)]
     if whole is None:
         whole = pairs.whole(places)
-        engine.keep_windows(pairs.contexts, whole.sequences, pairs.known_windows(whole))
+        known = pairs.known_windows(whole)
+        if known and engine.long_targets:
+            engine.long_targets.keep(pairs.contexts, whole.sequences, known)
     while len(hits):
         each = zip(hits.tolist(), contexts.tolist(), places.tolist(), strict=True)
         for p, (hit, context, place) in enumerate(each):

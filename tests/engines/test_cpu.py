@@ -25,7 +25,7 @@ from glsw.alignment.traceback import trace
 from glsw.device.device import DeviceError
 from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal, spec
 from glsw.engines.auto import Auto
-from glsw.engines.base import ignore
+from glsw.engines.base import Pairs, ignore
 from glsw.engines.cpu import Cpu
 from glsw.engines.cpu_lanes import Limits
 from glsw.engines.reference import Reference
@@ -589,8 +589,8 @@ def test_numbers_that_come_near_32_bits_are_left_to_others():
         assert engine.scores(some).tolist() == engine.ends(some).score.tolist() == expected
 
 
-@with_subtests("ends", ["conventional", None])
-def test_masks_count_where_several_queries_have_many_targets(ends):
+@with_subtests("task", ["ends", "score"])
+def test_masks_count_where_several_queries_have_many_targets(task):
     """Such pairs share lanes, which know no masks, if they have none."""
     random = np.random.default_rng(44)
     scoring = Scoring.blast()
@@ -600,15 +600,16 @@ def test_masks_count_where_several_queries_have_many_targets(ends):
     )
     pairs = np.indices((len(queries), len(targets))).reshape(2, -1).T.astype(np.int32)
     batch = Batch((queries, targets), pairs)
-    plain = Cpu(scoring).best(batch, "conventional", ignore)
+    plain = Cpu(scoring).best(Pairs(batch, "ends"), ignore)
     ones = [
         Mask.of(range(max(0, i - n), i), range(max(0, j - n), j), 30)
         for i, j, n in np.stack([plain.i, plain.j, np.minimum(plain.i, plain.j)], axis=1).tolist()
     ]
     masked = batch.masked(ones)
-    expected = Reference(scoring).best(masked, ends, ignore)
+    asked = Pairs(masked, task)
+    expected = Reference(scoring).best(asked, ignore)
     assert (expected.score < plain.score).any()
-    found = Cpu(scoring).best(masked, ends, ignore)
+    found = Cpu(scoring).best(asked, ignore)
     assert found.score.tolist() == expected.score.tolist()
 
 

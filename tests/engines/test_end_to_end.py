@@ -11,7 +11,7 @@ from glsw.engines.lanes.engine import Lanes, trial_of
 from glsw.engines.lanes.geometry import INT32, TOO_HIGH, Geometries, Limits
 from glsw.engines.proof import Proofs
 from glsw.engines.reference import Reference
-from glsw.engines.tiles import ALWAYS, BoundedTile, Passing, ScanTile
+from glsw.engines.tiles import ALWAYS, BoundedTile, ScanTile
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -85,7 +85,7 @@ def test_pairs_that_pass(device, scoring, number):
         bounds = (np.full(len(each), bound, np.int32) for each in (queries, targets))
         tile = BoundedTile(queries, targets, *bounds)
         (found,) = Lanes(scoring, device, number=number).answers([tile])
-        expected = Passing.of(tile, scores)
+        expected = tile.answer(scores)
         assert [each.tolist() for each in found] == [each.tolist() for each in expected]
 
 
@@ -124,7 +124,7 @@ def test_long_targets_beside_numbers_that_are_too_high(device):
     rng = np.random.default_rng(9)
     query, long = (rng.integers(0, 20, n).astype(np.uint8) for n in (900, 2**15 + 5))
     engine = Lanes(scoring, device, number="f32")
-    engine.rest = lambda batch, progress: Reference(scoring).best(batch, None, progress).score
+    engine.rest = lambda batch, progress: Reference(scoring).scores(batch)
     tile = ScanTile(Sequences.of([query]), Sequences.of([query, long, query[:40]]))
     (found,) = engine.answers([tile])
     assert found.tolist() == next(Reference(scoring).answers([tile])).tolist()

@@ -12,7 +12,7 @@ from cases import CASES, groups_in, lanes_options, standing_in
 from glsw.alignment.batch import Batch
 from glsw.cores import limited
 from glsw.engines import auto, engine_of
-from glsw.engines.base import ComingScan
+from glsw.engines.base import ComingScan, Pairs
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import (
     rows as lanes_rows,
@@ -485,14 +485,14 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     engine.rest = lambda batch, progress: Reference(scoring).scores(batch)
     expected = [Reference(scoring).scores(batch).tolist() for batch in batches]
     done = []
-    found = list(engine.answers(batches, progress=done.append))
+    found = list(engine.answers(map(Pairs, batches), progress=done.append))
     assert [each.tolist() for each in found] == expected
     assert sum(done) >= sum(batch.cells for batch in batches[:4])
     free = list(engine.pool._free)
     assert len({id(each) for each in free}) == len(free) > 0
     router = auto.Auto(scoring, hardware, scores_by=Lanes, **options)
     monkeypatch.setattr(auto, "seconds", lambda name, *rest: not name.startswith("lanes"))
-    found = list(router.answers(batches))
+    found = list(router.answers(map(Pairs, batches)))
     assert [each.tolist() for each in found] == expected
 
 
@@ -563,7 +563,7 @@ def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monk
     engine = Lanes(scoring, standing_in(device), number="f32", own_queries=True)
     shares = shares_of(engine, every[0], engine.geometries.number)
     assert {part.geometry.number for share in shares for part in share.parts} == {F32}
-    found = [each.tolist() for each in engine.answers(every)]
+    found = [each.tolist() for each in engine.answers(map(Pairs, every))]
     assert found == [Cpu(scoring).scores(batch).tolist() for batch in every]
     assert min(map(min, found)) < LIMIT < max(map(max, found))
     assert [uploaded.count(id(each.residues)) for each in (queries, targets)] == [1, 1]

@@ -29,7 +29,7 @@ from glsw.engines.auto import engine_of
 from glsw.engines.lanes.engine import Lanes, passes, trial_of
 from glsw.engines.proof import Proofs
 from glsw.engines.reference import Reference
-from glsw.engines.tiles import BoundedTile, Passing, ScanTile
+from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.scoring.gaps import FREE, EndGaps
 from glsw.sequences.encoded import Sequences
 
@@ -163,7 +163,7 @@ def test_lanes_with_each_kind_of_free_ends(device, costs, free):
     bounds = [np.full(len(each), np.median(expected), np.int32) for each in vars(tile).values()]
     bounded = BoundedTile(tile.queries, tile.targets, *bounds)
     (passing,) = Lanes(scoring, device).answers([bounded])
-    assert all(map(np.array_equal, passing, Passing.of(bounded, expected)))
+    assert all(map(np.array_equal, passing, bounded.answer(expected)))
 
 
 @with_subtests("mode, free", [("global", "both"), ("semiglobal", "query")])

@@ -8,6 +8,7 @@ from cases import CHUNKED, OPTIONS, standing_in
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.engines import ENGINES, bit_parallel, cpu_lanes, engine_of
+from glsw.engines.base import Pairs
 from glsw.engines.lanes.geometry import Limits
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.engines.windows import scan_windows
@@ -67,7 +68,7 @@ def calls(engine, batch):
     first = targets.part(slice(0, 2)), targets.part(slice(2, len(targets)))
     some = [batch.select(slice(start, start + 7)) for start in range(0, len(batch), 7)]
     yield batch.cells, lambda told: engine.scores(batch, progress=told)
-    yield batch.cells, lambda told: list(engine.answers(some, progress=told))
+    yield batch.cells, lambda told: list(engine.answers(map(Pairs, some), progress=told))
     yield batch.cells, lambda told: score_pairs(Runner(engine, progress=told), batch)
     tiles = [ScanTile(queries, part) for part in first]
     yield every, lambda told: list(engine.answers(iter(tiles), progress=told))

@@ -21,10 +21,10 @@ import pytest
 from subtests import with_subtests
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.paths import BestCells, Ends, Paths
+from glsw.alignment.paths import Ends, Paths
 from glsw.device.device import Device, DeviceError
 from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
-from glsw.engines.base import Engine, Progress, Ties, ignore
+from glsw.engines.base import Best, Engine, Pairs, Progress
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.forward import ForwardSums
 from glsw.engines.gl import Programs
@@ -176,7 +176,7 @@ def check_aligned(engine: Engine, batch: Batch) -> None:
 
 
 def check_each(engine: Engine) -> None:
-    [found] = engine.answers([PAIRS])
+    [found] = engine.answers([Pairs(PAIRS)])
     assert found.shape == (len(PAIRS),)
 
 
@@ -260,14 +260,8 @@ class Cutting(Engine):
         super().__init__(aligner.scoring, aligner.device)
         self.long = windows.LongTargets(scanner, aligner.best)
 
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
-        cut = self.long.cut(batch, progress)
-        return cut.best(self.aligner.best(cut.pairs, ends, ignore))
-
-    def paths(self, batch: Batch, *, progress: Progress | None = None) -> Paths | None:
-        cut = self.long.cut(batch, progress or ignore)
-        paths = self.aligner.paths(cut.pairs)
-        return paths and cut.paths(paths)
+    def best(self, asked: Pairs, progress: Progress) -> Best:
+        return self.long.best(asked, progress)
 
 
 @with_subtests("masked", [False, True])

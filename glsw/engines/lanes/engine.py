@@ -23,11 +23,12 @@ from glsw.engines.base import (
     USUAL,
     Capabilities,
     ComingScan,
+    Pairs,
     ProgramOf,
     Progress,
     Proportion,
+    Question,
     ScanHints,
-    Ties,
     Variant,
     ignore,
 )
@@ -85,7 +86,7 @@ from glsw.engines.proof import (
     scoring_of_trials,
     work_for,
 )
-from glsw.engines.tiles import NEVER, BoundedTile, Passing, Question, ScanTile
+from glsw.engines.tiles import NEVER, BoundedTile, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of, run_or_all
@@ -247,8 +248,9 @@ class Lanes(ComputeEngine):
         if self.rest is None and longest > most:
             raise ValueError(f"target of {longest} residues: engine 'lanes' takes at most {most}")
 
-    def best(self, batch: Batch, ends: Ties | None, progress: Progress) -> BestCells:
+    def best(self, asked: Pairs, progress: Progress) -> BestCells:
         """Return the best score of each pair, see `Engine.best`."""
+        batch = asked.batch
         found, way = BestCells.zeros(len(batch)), self.way(batch)
         if way == WHOLE_TABLE:
             found = BestCells(self._of_table(batch, progress), found.cell)
@@ -286,9 +288,9 @@ class Lanes(ComputeEngine):
             elif way is ScanTile:
                 yield from Matrices(self, some, report).run()
             elif way == OWN_QUERIES:
-                yield from scores_of_each(self, some, report)
+                yield from scores_of_each(self, (asked.batch for asked in some), report)
             elif way == WHOLE_TABLE:
-                yield from (self._of_table(batch, report) for batch in some)
+                yield from (self._of_table(asked.batch, report) for asked in some)
             else:
                 yield from super().answers(some, progress=progress)
 
@@ -297,10 +299,11 @@ class Lanes(ComputeEngine):
         if self.way(batch) == OWN_QUERIES and self.limits.fits(*batch.extent[1]):
             self.prepared[batch] = shares_of(self, batch, self.geometries.number)
 
-    def _checked_way(self, batch: Question) -> str | type[ScanTile]:
+    def _checked_way(self, asked: Question) -> str | type[ScanTile]:
         """Return the type of a tile, or how all pairs of a batch are computed, and check them."""
-        if isinstance(batch, ScanTile):
-            return type(batch)
+        if isinstance(asked, ScanTile):
+            return type(asked)
+        batch = asked.batch
         self.check(batch)
         way = self.way(batch)
         return way if way == WHOLE_TABLE or self.limits.fits(*batch.extent[1]) else EACH_QUERY
@@ -381,10 +384,7 @@ class Lanes(ComputeEngine):
                 left |= some & (np.count_nonzero(some) <= few)
         found = np.empty(len(batch), np.int32)
         if self.rest is not None and left.any():
-            long = batch.select(np.flatnonzero(left))
-            best = BestCells.zeros(len(long))
-            best.score[:] = self.rest(long, progress)
-            found[left] = self.finished(long, best).score
+            found[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
         if not left.all():
             found[~left] = self._integers.scores(batch.select(np.flatnonzero(~left)))
         return found
@@ -612,7 +612,7 @@ def passes(proofs: Proofs, engine: Lanes) -> bool:
         bounds = np.roll(middle, more), np.full(len(targets), int(scores.max()), np.int32)
         tile = BoundedTile(queries, targets, *bounds)
         (found,) = prover.answers([tile])
-        if not all(map(np.array_equal, found, Passing.of(tile, scores))):
+        if not all(map(np.array_equal, found, tile.answer(scores))):
             return False
     return True
 

@@ -29,6 +29,7 @@ from glsw.engines.bit_planes import (
     in_whole_words,
     slots_of,
 )
+from glsw.engines.chunks import Layout
 from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
 from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import ScanTile
@@ -288,33 +289,32 @@ class BitParallel(ComputeEngine):
         least = max(self._limits.window, self._limits.lengths * -(-longest // 4) * 4)
         return cut_windows(targets, lengths, longest, least, min(_SIMILAR, self._columns))
 
-    def _bytes(self, cut: Strips, longest: int) -> int:
-        """Return the bytes that a pair needs in the largest buffer."""
-        differences = 8 * -(-longest // BITS) if cut.strips > 1 else 0
-        words = 8 * cut.words if longest > self._columns else 0
-        return max(differences, words, 12)
+    def _layout(self, cut: Strips, longest: int, pairs: int = 1) -> Layout:
+        """Return what so many pairs have, whose targets have at most so many letters."""
+        units = {
+            "differences": pairs * -(-longest // BITS) * (cut.strips > 1),
+            "words": pairs * cut.words * (longest > self._columns),
+            "distances": pairs * (3 if self._infix else 1),
+        }
+        return Layout(units, {"differences": 8, "words": 8, "distances": 4})
 
-    def _pairs(self, cut: Strips, longest: int) -> int:
-        """Return how many pairs a tile may have."""
-        room = min(self._memory, self.device.info.limits["max_storage_block"])
-        return max(1, min(_MAX_PAIRS_PER_TILE, room // self._bytes(cut, longest)))
-
-    def _most_queries(self, cut: Strips) -> int:
-        """Return how many queries may have their planes in a buffer."""
-        planes = 4 * cut.strips * cut.words * (self._planes + 1)
-        return max(1, self.device.info.limits["max_storage_block"] // planes)
+    def _most(self, cut: Strips, longest: int, pairs: int = 1) -> int:
+        """Return how many queries, each with so many pairs, are a tile at most."""
+        block = self.device.info.limits["max_storage_block"]
+        planes = Layout({"planes": cut.strips * cut.words * (self._planes + 1)}, {"planes": 4})
+        fitting = self._layout(cut, longest, pairs).fitting(self._memory, block)
+        return max(1, min(fitting, _MAX_PAIRS_PER_TILE // pairs, planes.fitting(block, block)))
 
     def _slots(self, cut: Strips, lengths: _Int64) -> int:
         """Return how many of the targets of these lengths are a tile."""
-        most = min(self._pairs(cut, int(lengths.max())), MAX_PAIRS_PER_DISPATCH * self._group)
-        most = min(most, self._most_queries(cut))
+        most = min(self._most(cut, int(lengths.max())), MAX_PAIRS_PER_DISPATCH * self._group)
         cells = np.cumsum(np.minimum(lengths[:most], self._columns)) * (BITS * cut.words)
         return max(1, int(np.searchsorted(cells, self._cells, "right")))
 
     def _rows(self, cut: Strips, slots: npt.NDArray[np.void]) -> int:
         """Return how many queries are a tile with these slots."""
-        most = self._pairs(cut, int(slots["columns"].max())) // len(slots)
-        return max(1, min(most, self._most_queries(cut), MAX_PAIRS_PER_DISPATCH))
+        most = self._most(cut, int(slots["columns"].max()), len(slots))
+        return min(most, MAX_PAIRS_PER_DISPATCH)
 
     def _compute(
         self, tile: Tile, queries: Sequences, targets: Sequences, progress: Progress
@@ -332,15 +332,12 @@ class BitParallel(ComputeEngine):
         self.upload(QUERIES, planes)
         self.upload(ROWS, lengths.astype(np.int32))
         self.upload(SLOTS, tile.slots)
-        sizes = {
-            TARGETS: 0,
-            DIFFERENCES: 8 * pairs * -(-longest // BITS) if cut.strips > 1 else 0,
-            WORDS: 8 * pairs * cut.words if longest > self._columns else 0,
-            DISTANCES: (12 if self._infix else 4) * pairs,
-        }
-        for binding, size in sizes.items():
-            self.reserve(binding, size)
-        self.memory_used = max(self.memory_used, sum(sizes.values()) + planes.nbytes)
+        layout = self._layout(cut, longest, pairs)
+        self.reserve(TARGETS)
+        self.reserve(DIFFERENCES, layout.size("differences"))
+        self.reserve(WORDS, layout.size("words"))
+        self.reserve(DISTANCES, layout.size("distances"))
+        self.memory_used = max(self.memory_used, layout.bytes)
         program = self.program(
             "bit_parallel.comp",
             WORKGROUP=self._group,

@@ -31,6 +31,7 @@ from glsw.engines.base import (
     Progress,
     Variant,
 )
+from glsw.engines.chunks import runs
 from glsw.engines.gl import ROWS, Binding, ComputeEngine
 from glsw.engines.recurrence import Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
@@ -201,37 +202,29 @@ class Blocked(Tiled, ComputeEngine):
         Computed together are as many as the memory allows, of so many cells or one alone.
         """
         self.upload_sequences(batch)
-        pairs: list[int] = []
-        tables: list[Region] = []
-        longest = np.zeros(2, np.int64)
+        todo = np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0))
         room = min(self._memory, self.device.info.limits["max_storage_block"])
-        for p in np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0)).tolist():
-            m, n = batch.lengths[p].tolist()
-            query = int(batch.queries.offsets[batch.query_index[p]])
-            target = int(batch.targets.offsets[batch.target_index[p]])
-            corner = int(self.scoring.score_offset(m, n))
-            table = Region(query, target, 0, 0, m, n, corner, batch.mask(p))
-            longest = np.maximum(longest, batch.lengths[p])
-            together = len(tables) + 1
-            if (
-                together > _MAX_TOGETHER
-                or together * longest[0] > _ROWS_TOGETHER
-                or together * _BORDERS * longest.sum() > room
-                or together * float(longest.prod()) > cells
-            ):
-                yield from self._shaped(pairs, tables)
-                pairs, tables, longest = [], [], batch.lengths[p]
-            pairs.append(p)
-            tables.append(table)
-        yield from self._shaped(pairs, tables)
 
-    def _shaped(
-        self, pairs: list[int], tables: list[Region]
-    ) -> Iterator[tuple[npt.NDArray[np.intp], list[Region]]]:
-        """Choose tiles for some pairs, if there are any, and yield these."""
-        if pairs:
+        for run in runs(
+            batch.lengths[todo],
+            lambda _, count, m, n: (
+                (count * m > _ROWS_TOGETHER)
+                | (count * _BORDERS * (m + n) > room)
+                | (1.0 * count * m * n > cells)
+            ),
+            _MAX_TOGETHER,
+        ):
+            tables = [self._table(batch, p) for p in todo[run].tolist()]
             self._shape(max(table.m for table in tables))
-            yield np.array(pairs), tables
+            yield todo[run], tables
+
+    def _table(self, batch: Batch, p: int) -> Region:
+        """Return the whole table of a pair."""
+        m, n = batch.lengths[p].tolist()
+        query = int(batch.queries.offsets[batch.query_index[p]])
+        target = int(batch.targets.offsets[batch.target_index[p]])
+        corner = int(self.scoring.score_offset(m, n))
+        return Region(query, target, 0, 0, m, n, corner, batch.mask(p))
 
     # From the best cell back to the start, region by region.
 

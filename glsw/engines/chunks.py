@@ -1,15 +1,15 @@
-"""Batches in chunks that fit the memory, or of similar lengths where tables are padded."""
+"""How many pairs or triples fit the memory and the largest buffer: batches are cut by that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch
 from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH
 
 
@@ -19,8 +19,9 @@ class Layout:
 
     Parameters
     ----------
-    units : mapping of ndarray of int64, shape (N,)
-        Units of each, by the field of its record that says where the first one is.
+    units : mapping of ndarray of int64, shape (N,), or int
+        Units of each, by the field of its record that says where the first one is. Numbers are
+        those of one of many that are alike.
     unit_bytes : mapping of int
         Bytes of a unit.
     fixed : int
@@ -35,16 +36,18 @@ class Layout:
     [slice(0, 1, None), slice(1, 3, None)]
     >>> layout.put(np.zeros(3, [("path", np.int32)]))["path"].tolist()
     [0, 2, 5]
+    >>> Layout({"row": 10, "best": 1}, {"row": 8, "best": 16}).fitting(memory=500, block=300)
+    3
     """
 
-    units: Mapping[str, npt.NDArray[np.int64]]
+    units: Mapping[str, Any]
     unit_bytes: Mapping[str, int]
     fixed: int = 0
 
     @cached_property
     def totals(self) -> dict[str, int]:
         """Units of all."""
-        return {name: int(units.sum()) for name, units in self.units.items()}
+        return {name: int(np.sum(units)) for name, units in self.units.items()}
 
     @cached_property
     def each(self) -> npt.NDArray[np.int64]:
@@ -61,6 +64,11 @@ class Layout:
     def size(self, name: str) -> int:
         """Return the bytes of all in a buffer."""
         return self.unit_bytes[name] * self.totals[name]
+
+    def fitting(self, memory: int, block: int) -> int:
+        """Return how many like all of these together fit, each buffer in a block: at least 1."""
+        largest = max(map(self.size, self.units))
+        return max(1, min(memory // self.bytes, block // largest))
 
     def put(self, records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
         """Return the records with the places of the first units: all lie one after the other."""
@@ -79,50 +87,37 @@ class Layout:
             start, before = stop, int(total[stop - 1])
 
 
-def chunks(
-    batch: Batch, *, area: int, pairs: int, queries: int, waste: float = 0.25
-) -> Iterator[npt.NDArray[np.intp]]:
-    """Cut the pairs into chunks of similar lengths; yield the indices of each chunk.
-
-    A chunk of N pairs fills N tables as large as its largest one.
+def runs(
+    lengths: npt.NDArray[np.int64],
+    too_much: Callable[..., npt.NDArray[np.bool_]],
+    most: int = MAX_PAIRS_PER_DISPATCH,
+) -> Iterator[slice]:
+    """Cut pairs, in this order, into runs whose tables are all as large as the largest one.
 
     Parameters
     ----------
-    batch : Batch
-        Pairs; none with an empty sequence.
-    area : int
-        Longest query of a chunk times its pairs, at most (but one pair is always taken).
-    pairs, queries : int
-        Pairs, and distinct queries, in a chunk at most.
-    waste : float
-        Padding as a fraction of the cells, at most, but for chunks that are small: less than a
-        sixteenth of ``area``, and tables of 16 times ``area`` in all.
+    lengths : ndarray of int64, shape (N, 2)
+        Of queries and targets.
+    too_much : callable
+        Is given a slice, and of each run from its start to one of its places the number of pairs
+        and the two longest lengths; tells which are too much. One pair is always taken.
+    most : int
+        Pairs of a run.
 
     Examples
     --------
-    >>> letters = np.zeros(9, np.uint8)
-    >>> batch = Batch.one_to_many(letters[:3], [letters[:k] for k in (9, 2, 8, 2)])
-    >>> [chunk.tolist() for chunk in chunks(batch, area=6, pairs=8, queries=1)]
-    [[1, 3], [2, 0]]
+    >>> list(runs(np.array([[3, 2], [1, 2], [9, 9]]), lambda _, count, m, n: count * m * n > 12))
+    [slice(0, 2, None), slice(2, 3, None)]
     """
-    m, n = batch.query_lengths, batch.target_lengths
-    # Queries within a quarter of each other's length share a bin; targets are sorted inside it.
-    order = np.lexsort((n, np.floor(np.log(m) / np.log(1.25))))
-    filled = np.concatenate([[0], np.cumsum((m * n)[order])])
     start = 0
-    while start < len(order):
-        stop = min(start + pairs, len(order))
-        longest = np.maximum.accumulate(m[order[start:stop]])
-        widest = np.maximum.accumulate(n[order[start:stop]])
-        count = np.arange(1, len(longest) + 1)
-        full = longest * widest * count > (1 + waste) * (
-            filled[start + 1 : stop + 1] - filled[start]
-        )
-        full &= (longest * count > area // 16) | (longest * widest * count > 16 * area)
-        full |= longest * count > area
-        first = np.unique(batch.query_index[order[start:stop]], return_index=True)[1]
-        if len(first) > queries:
-            full[np.sort(first)[queries] :] = True
-        stop = start + max(1, int(full.argmax()) if full.any() else len(full))
-        yield order[start:stop]
+    while start < len(lengths):
+        size, more = 8, True
+        while more:
+            size = min(8 * size, most, len(lengths) - start)
+            some = slice(start, start + size)
+            longest = np.maximum.accumulate(lengths[some])
+            full = too_much(some, np.arange(1, size + 1), *longest.T)
+            more = not full.any() and size < min(most, len(lengths) - start)
+        stop = start + max(1, int(full.argmax()) if full.any() else size)
+        yield slice(start, stop)
         start = stop

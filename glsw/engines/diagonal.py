@@ -114,7 +114,6 @@ class Diagonal(ComputeEngine):
         self._spacing = _NO_CHECKPOINTS if traceback == "directions" else spacing
         self._checkpoints = traceback == "checkpoints"
         self._masks: moderngl.Buffer | None = None
-        self.memory_used = 0
 
     @property
     def longest(self) -> int:

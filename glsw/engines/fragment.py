@@ -25,7 +25,7 @@ from glsw.engines.base import (
     Variant,
     ignore,
 )
-from glsw.engines.chunks import chunks
+from glsw.engines.chunks import runs
 from glsw.engines.gl import best_cells
 from glsw.engines.recurrence import recurrence_of
 from glsw.engines.throttle import Throttle
@@ -35,12 +35,15 @@ from glsw.sequences.encoded import padded
 NARROW, WIDE = 16, 32
 """Bits of a value in the borders of tiles."""
 NARROW_LIMIT = 2**15 - 1
+_MOST_PADDED = 1.25  # cells of all tables, as large as the largest one, to those without padding
 _APPLE_BITS = 512
 """Bits of a pixel at most on Apple's GPUs (Metal feature set tables, from Apple4)."""
 
 # Texture units.
 _BEST, _ROW_H, *_, _CORNERS = range(8)  # of diagonals; from _ROW_H on borders of tiles
 _PAIRS, _TARGETS, _QUERY_PROFILE, _QUERIES, _SUBSTITUTION = range(8, 13)
+
+_Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -223,16 +226,27 @@ class Fragment(Engine):
         """Fill ``found`` for the pairs ``todo``, a quad of pairs of similar lengths at a time."""
         size, tile = self.device.info.limits["max_texture_size"], Tile(self.tile.words, bits)
         formats = tile.formats(bool(ends), self._linear)
-        for chosen in chunks(
-            batch.select(todo),
-            area=self._texels * tile.rows,
-            pairs=size,
-            queries=size // self._profile_letters,
-        ):
-            quad = _Quad(batch.select(todo[chosen]), tile, formats)
+        area, queries = self._texels * tile.rows, size // self._profile_letters
+        # Queries within a quarter of each other's length share a bin; targets are sorted inside it.
+        bins = np.floor(np.log(batch.query_lengths[todo]) / np.log(1.25))
+        todo = todo[np.lexsort((batch.target_lengths[todo], bins))]
+        lengths, query = batch.lengths[todo], batch.query_index[todo]
+
+        def too_much(some: slice, count: _Int64, m: _Int64, n: _Int64) -> npt.NDArray[np.bool_]:
+            cells, full = m * n * count, m * count > area // 16
+            full |= cells > 16 * area
+            full &= cells > _MOST_PADDED * np.cumsum(lengths[some].prod(axis=1))
+            full |= m * count > area
+            first = np.unique(query[some], return_index=True)[1]
+            full[np.sort(first)[queries:]] = True
+            return full
+
+        for run in runs(lengths, too_much, size):
+            chosen = todo[run]
+            quad = _Quad(batch.select(chosen), tile, formats)
             self._upload(quad)
             last = self._passes(quad, progress)
-            found.put(todo[chosen], self._download(quad, last))
+            found.put(chosen, self._download(quad, last))
 
     def _upload(self, quad: _Quad) -> None:
         """Put the lengths and residues of the pairs and the query profile into textures."""

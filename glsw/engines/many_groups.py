@@ -17,12 +17,8 @@ from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import gl
 from glsw.engines.base import Best, Capabilities, Pairs, Progress
-from glsw.engines.gl import (
-    MAX_PAIRS_PER_DISPATCH,
-    MAX_ROUNDS,
-    Binding,
-    ComputeEngine,
-)
+from glsw.engines.chunks import Layout
+from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH, MAX_ROUNDS, Binding, ComputeEngine
 from glsw.scoring.scoring import Scoring
 
 ROWS = Binding("ROWS", gl.ROW_ABOVE.number)
@@ -52,6 +48,13 @@ class Sizes(NamedTuple):
     candidates: int
     cells: int
     directions: int = 0
+
+    @property
+    def layout(self) -> Layout:
+        """Its share of each buffer."""
+        units = {"rows": self.bytes, "candidates": self.candidates, "directions": self.directions}
+        unit_bytes = {"rows": 1, "candidates": 16, "directions": 1}
+        return Layout(units, unit_bytes, fixed=gl.PAIR.itemsize + 16)
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,6 @@ class ManyGroupsEngine(ComputeEngine):
         if workgroup is not None and not (2 <= workgroup <= most and workgroup.bit_count() == 1):
             raise ValueError(f"workgroup {workgroup}: a power of two from 2 to {most} expected")
         self._memory = memory
-        self.memory_used = 0
 
     @abstractmethod
     def sizes(self, rows: int, columns: int) -> Sizes:
@@ -173,26 +175,21 @@ class ManyGroupsEngine(ComputeEngine):
         for part in np.split(order, np.flatnonzero(np.diff(-np.sort(-bins))) + 1):
             while len(part):
                 each = self.sizes(int(m[part[0]]), int(n[part].max()))
-                room = self._memory // (each.bytes + 16 * each.candidates + each.directions)
-                largest = max(each.bytes, 16 * each.candidates, each.directions)
-                block = info.limits["max_storage_block"] // largest
-                count = max(1, min(room, block, cells // each.cells, MAX_PAIRS_PER_DISPATCH))
+                fitting = each.layout.fitting(self._memory, info.limits["max_storage_block"])
+                count = max(1, min(fitting, cells // each.cells, MAX_PAIRS_PER_DISPATCH))
                 yield part[:count]
                 part = part[count:]
 
     def _prepare(self, chunk: Chunk) -> None:
         """Upload sequences and pairs, and make room."""
         batch = chunk.batch
-        size, candidates, _, directions = self.sizes(chunk.rows, chunk.columns)
+        each = self.sizes(chunk.rows, chunk.columns).layout
         self.upload_sequences(batch)
         self.upload(gl.PAIRS, gl.pair_records(batch))
-        self.reserve(ROWS, len(batch) * size)
-        self.zero(CANDIDATES, len(batch) * candidates * 16)
+        self.reserve(ROWS, len(batch) * each.size("rows"))
+        self.zero(CANDIDATES, len(batch) * each.size("candidates"))
         self.reserve(gl.BEST, len(batch) * 16)
-        self.memory_used = max(
-            self.memory_used,
-            len(batch) * (size + candidates * 16 + directions + 16 + gl.PAIR.itemsize),
-        )
+        self.memory_used = max(self.memory_used, len(batch) * each.bytes)
 
     def dispatch(self, program: moderngl.ComputeShader, groups: int, pairs: int, /) -> None:
         """Run so many work groups for each of so many pairs, and let what follows see it."""

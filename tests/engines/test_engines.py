@@ -14,6 +14,7 @@ from subtests import with_subtests
 from glsw.alignment.batch import Batch
 from glsw.engines import ENGINES
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import custom
 from glsw.sequences.encoded import Sequences
 
@@ -128,6 +129,22 @@ def test_order_of_the_pairs_and_repetition(small, case):
 def test_small_chunks(configuration, device, case):
     name, options = configuration
     judge(build((name, options | cases.CHUNKED.get(name, {})), case.scoring, device), case)
+
+
+@pytest.mark.parametrize("name", ["diagonal", "scan", "wavefront", "bit_parallel"])
+def test_chunks_fill_a_memory_and_obey_it(device, name):
+    able(device, name)
+    rng = np.random.default_rng(12)
+    pairs = ([rng.integers(0, 4, n).astype(np.uint8) for n in each] for each in ([70] * 40,) * 2)
+    batch = Batch.pairwise(*pairs)
+    scoring = unit_costs(custom("ACGT")) if name == "bit_parallel" else CASES["DNA 10 1"].scoring
+    ample = ENGINES[name](scoring, device)
+    expected = ample.scores(batch).tolist()
+    for parts in (2, 3, 7):
+        memory = ample.memory_used // parts
+        engine = ENGINES[name](scoring, device, memory=memory)
+        assert engine.scores(batch).tolist() == expected
+        assert memory - ample.memory_used // 40 < engine.memory_used <= memory
 
 
 @with_subtests("case", SOME)

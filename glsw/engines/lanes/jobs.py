@@ -2,7 +2,8 @@
 
 The work groups of all jobs stand in one row. A slice is a range of it that takes about
 `glsw.engines.throttle.SECONDS`. The device has two slices at once, each with a part of the buffer
-of borders, unless that has room for all.
+of borders, unless that has room for all. No `Layout` cuts these slices: they are ranges of time,
+of a length measured as they run, and their memory is sized for them, not they for the memory.
 """
 
 from __future__ import annotations

@@ -43,7 +43,6 @@ class Plane(Compute3):
         self._lanes = _SOFTWARE_LANES if software else _HARDWARE_LANES
         self._defines |= {"LANES": self._lanes, "WORKGROUP": self._lanes**2}
         self._memory = memory
-        self.memory_used = 0
 
     def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, see `Engine3.best`."""

@@ -124,7 +124,6 @@ class Subtable(Compute3):
         self._forms = TileForms(scoring, self.device.info, shape, depth, packed, polling, limits)
         self._limits, self._memory = limits, memory
         self._spacing, self._most_polls = spacing, most_polls
-        self.memory_used = 0
         self._placed: npt.NDArray[np.void] | None = None
         self._plans: dict[tuple[bytes, bool, bool], list[Chunk]] = {}
 

@@ -14,9 +14,6 @@ from glsw.cores import limited
 from glsw.engines import auto, engine_of
 from glsw.engines.base import ComingScan, Pairs
 from glsw.engines.cpu import Cpu
-from glsw.engines.lanes import (
-    rows as lanes_rows,
-)
 from glsw.engines.lanes.engine import Lanes, trial_of
 from glsw.engines.lanes.geometry import (
     BLOCK,
@@ -34,7 +31,15 @@ from glsw.engines.lanes.geometry import (
 from glsw.engines.lanes.jobs import Queue
 from glsw.engines.lanes.own_queries import shares_of
 from glsw.engines.lanes.pipeline import Pipeline, mirror
-from glsw.engines.lanes.rows import Placed, group_of, joined, query_profile, together
+from glsw.engines.lanes.rows import (
+    PADDING,
+    Placed,
+    group_of,
+    joined,
+    profile_buffer,
+    profile_heads,
+    together,
+)
 from glsw.engines.lanes.targets import Buffers, SortedTargets
 from glsw.engines.proof import Proofs
 from glsw.engines.reference import Reference
@@ -42,6 +47,7 @@ from glsw.engines.tiles import ScanTile
 from glsw.pairs import many_pairs
 from glsw.pairs.many_pairs import index_of
 from glsw.run.pool import Runner
+from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
@@ -303,26 +309,36 @@ def test_options_that_cannot_be(device):
             Lanes(BLOSUM62, device, number="f16")
 
 
-def test_profile_of_two_rows_a_word():
-    layout = Geometry(F16, rows=8, chain=2, workgroup=4, profile_memory=BLOCK)
-    query = np.array([3, 0, 11, 19, 5, 6, 7, 8, 9, 10, 1], np.uint8)
-    words = query_profile(Sequences.of([query]), Placed(group_of([[(11, 0)]]), layout), BLOSUM62)
-    assert words.shape == (1, layout.size(24) // 4)
-    assert words[0, :2].tolist() == [1, 1]
-    scores = words[0, layout.head :].view(np.float16).reshape(25, 2, 8) * LIMIT
-    padded = np.append(query, [0] * 5)
-    for letter in range(24):
-        rows = BLOSUM62.matrix[padded, letter].astype(float)
-        rows[len(query) :] = -LIMIT
-        assert scores[letter + 1].ravel().tolist() == rows.tolist()
-    assert (scores[0] == -LIMIT).all()
+def profiles_by_definition(queries, placed, scoring, first):
+    """Return the words of query_profile.glsl, number by number."""
+    layout, letters, strips = placed.geometry, len(scoring.alphabet), int(placed.strips.max())
+    heads = profile_heads(placed, first)
+    words = np.zeros((len(heads), layout.size(letters) // 4), np.uint32)
+    words[:, : layout.head] = heads
+    kind = np.int32 if layout.number == INT32 else np.float16
+    numbers = words[:, layout.head :].reshape(len(heads), letters + 1, -1).view(kind)
+    numbers[..., : layout.parts * layout.part_rows * layout.chain * layout.queries] = (
+        PADDING if layout.number == INT32 else -1
+    )
+    for row, lane in zip(placed.rows, placed.first, strict=True):
+        for i, code in enumerate(queries[row["query"]], lane * layout.rows):
+            lane_of_all, r = divmod(i, layout.rows)
+            strip, lane_of_chain = divmod(lane_of_all, layout.chain)
+            word = (r // layout.part_rows * layout.chain + lane_of_chain) * layout.part_rows
+            place = (word + r % layout.part_rows) * layout.queries + row["side"]
+            scores = scoring.matrix[code]
+            scores = scores if layout.number == INT32 else scores / LIMIT
+            numbers[row["group"] * strips + strip, 1:, place] = scores
+    return words
 
 
+@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("joins", [False, True])
 @pytest.mark.parametrize(
     "layout",
     [
         Geometry(INT32, 8, 2, 8, STORAGE, at_once=True),
+        Geometry(INT32, 32, 2, 8, SHARED, at_once=True),
         Geometry(F16, 16, 1, 32, SHARED, at_once=True),
         Geometry(F16, 24, 8, 64, SHARED, at_once=True),
         Geometry(F16, 12, 4, 32, SHARED, at_once=True),
@@ -331,7 +347,7 @@ def test_profile_of_two_rows_a_word():
         Geometry(F32, 20, 2, 32, SHARED, queries=2, at_once=True),
     ],
 )
-def test_profiles_made_on_the_device(device, layout, joins):
+def test_profiles_are_what_the_shader_says(device, layout, joins, wide):
     rng = np.random.default_rng(7)
     lengths = rng.integers(1, 150, (9, layout.queries)) + 2 * layout.strip
     lengths = np.minimum(lengths, 3 * layout.strip)  # three strips each
@@ -343,15 +359,40 @@ def test_profiles_made_on_the_device(device, layout, joins):
     rows = joined(
         [group_of([[(m, next(number)) for m in stream] for stream in group]) for group in groups]
     )
+    scoring = BLOSUM62
     queries = Sequences.of(rng.integers(0, 24, m).astype(np.uint8) for m in rows["length"])
-    engine = Lanes(BLOSUM62, device, limits=Limits(profile=0, groups=7))
+    if wide:  # codes are positions: most of them do not occur
+        scoring = PositionalScoring.of(rng.integers(-9, 9, (999, 24)), BLOSUM62)
+        queries = Sequences.of(rng.choice(999, m).astype(np.uint16) for m in rows["length"])
+    engine = Lanes(scoring, device, limits=Limits(groups=7))
     with device:
-        made, strips, _ = lanes_rows.profile_buffer(engine, queries, rows, layout, first)
+        made, strips, apart = profile_buffer(engine, queries, rows, layout, first)
         found = np.frombuffer(made.read(), np.uint32)
-    expected = query_profile(queries, Placed(rows, layout), BLOSUM62, first)
+    expected = profiles_by_definition(queries, Placed(rows, layout), scoring, first)
     assert strips == len(expected) // 9
     assert joins or strips == 3
+    assert not apart
     assert np.array_equal(found[: expected.size], expected.ravel())
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        Geometry(INT32, 8, 2, 8, BLOCK),
+        Geometry(F16, rows=8, chain=2, workgroup=4, profile_memory=BLOCK),
+    ],
+)
+def test_profiles_of_strips_that_are_bound_one_by_one(device, layout):
+    rows = group_of([[(70, 0)]])
+    queries = Sequences.of([np.arange(70, dtype=np.uint8) % 24])
+    with device:
+        made, strips, apart = profile_buffer(Lanes(BLOSUM62, device), queries, rows, layout, [0])
+        found = np.frombuffer(made.read(), np.uint8)
+    expected = profiles_by_definition(queries, Placed(rows, layout), BLOSUM62, [0])
+    assert strips == len(apart) == len(expected) == 5
+    for section, words in zip(apart, expected, strict=True):
+        assert section.start % 256 == 0
+        assert np.array_equal(found[section.start :][: section.size].view(np.uint32), words)
 
 
 @pytest.mark.parametrize("rows", [8, 16, 24, 32])

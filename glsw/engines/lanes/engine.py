@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, groupby, tee
 from typing import Any, Literal
@@ -329,7 +328,7 @@ class Lanes(ComputeEngine):
                 if self.proofs and self.proofs.verdict(self.name, self._family(geometry)) is None:
                     yield "lanes.comp", geometry.defines
                     yield "lanes_columns.comp", columns_macros(geometry)
-                    yield "lanes_profile.comp", profile_macros(geometry.number)
+                    yield "lanes_profile.comp", profile_macros(geometry)
 
     def _rows_of(self, coming: ComingScan) -> Rows:
         lengths = coming.lengths[: coming.first]
@@ -565,8 +564,6 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
         order = [((q + other) % 2, m) for m, q in every]
         queries = Sequences.of([work.queries[q][:m] for q, m in order])
         expected = np.array([best[q, m] for q, m in order])[:, share.positions]
-        large = 0 if other else engine.limits.profile  # one is made on the device, one uploaded
-        prover.limits = replace(prover.limits, profile=large)
         job = prover.job(queries, rows, share, geometry)
         for _ in prover.queue.slices_of([job], ignore):
             pass

@@ -73,9 +73,6 @@ class Limits:
     window, work : int
         Queries that are looked at for a group, and groups times targets that a large device has at
         once.
-    profile : int
-        Bytes of profiles from which they are made on the device: to make one there takes a
-        dispatch, but less time than on the host, whose threads put scores in place.
     groups : int
         Work groups of a dispatch along an axis, which OpenGL promises.
     borders : int
@@ -107,7 +104,6 @@ class Limits:
     short: int = 64
     window: int = 2**9
     work: int = 2**17
-    profile: int = 2**18
     groups: int = 65535
     borders: int = 2**30
     first_use: int = 2**20

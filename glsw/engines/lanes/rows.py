@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import moderngl
 import numpy as np
@@ -29,15 +29,12 @@ from glsw.engines.lanes.geometry import (
     profile_letters,
 )
 from glsw.engines.lanes.targets import OF_PROFILES, QUERY_PROFILE, Section
-from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
 
 if TYPE_CHECKING:
     from glsw.engines.lanes.engine import Lanes
-
-IntT = TypeVar("IntT", bound=np.integer)
 
 ROW = np.dtype([("query", np.int32), ("length", np.int32), ("group", np.int32), ("side", np.int32)])
 """A query in a table: its number, its letters, its group, and which stream of the group has it."""
@@ -297,98 +294,6 @@ PADDING = -(2**30)
 """Score of rows of no letter, and of no letter, with any letter."""
 
 
-def query_profile(
-    queries: Sequences, placed: Placed, scoring: Scoring, first: npt.ArrayLike = 0
-) -> npt.NDArray[np.uint32]:
-    """Return the profiles as query_profile.glsl reads them, shape (strips, words of 4 bytes).
-
-    Parameters
-    ----------
-    queries : Sequences
-    placed : Placed
-        Groups of ``geometry.queries`` streams, of as many strips unless these have several queries.
-    scoring : Scoring
-    first : ndarray of int, shape (groups,), or int
-        The first work group of targets that meets each group.
-    """
-    geometry, letters = placed.geometry, profile_letters(scoring)
-    heads = profile_heads(placed, first)
-    words = np.zeros((len(heads), geometry.size(letters) // 4), np.uint32)
-    words[:, : geometry.head] = heads
-    each = _codes(queries, placed, np.int64)
-    if geometry.profile_memory == COMPARE:
-        codes = each[:, 0]
-        ambiguous = scoring.match_and_mismatch[2] if scoring.match_and_mismatch else letters
-        alike = np.where((codes > 0) & (codes <= ambiguous), codes, -1).astype(np.int32)
-        words[:, geometry.head :] = alike.reshape(len(words), -1).view(np.uint32)
-        return words
-    if scoring.wide_queries and not isinstance(scoring, TwoTrackScoring):  # most are of others
-        used = distinct(each)
-        some = with_none(scoring.matrix[used[used > 0] - 1], scoring)
-        stored = as_numbers(some, scoring, geometry.number)
-        order = np.searchsorted(used, each) + int(used[0] > 0)
-    else:
-        stored, order = stored_scores(scoring, geometry), each
-    table = words[:, geometry.head :].reshape(len(words), letters + 1, -1).view(stored.dtype)
-    order = _in_order_of_words(order, geometry)
-    for letter, scores in enumerate(stored.T):
-        table[:, letter, : order.shape[1]] = scores.take(order)
-    if gaps := scoring.gaps:
-        if geometry.end_to_end:
-            each = _with_borders(words, table, each, queries, placed, scoring)
-        costs = _costs(each, gaps, geometry)
-        table[:, -COST_LETTERS:, : costs.shape[2]] = costs
-    return words
-
-
-def _with_borders(
-    words: npt.NDArray[np.uint32],
-    table: npt.NDArray[np.generic],
-    codes: npt.NDArray[np.int64],
-    queries: Sequences,
-    placed: Placed,
-    scoring: Scoring,
-) -> npt.NDArray[np.int64]:
-    """Put what gaps by position score at the borders into profiles, see end_to_end.glsl.
-
-    Return the codes of rows whose gap costs the rows have: those of no letter as the first letter.
-    """
-    geometry, (count, _) = placed.geometry, words.shape
-    head, second = geometry.head, HEAD + LANE_INFO * geometry.chain
-    query = placed.rows[words[:, HEAD + 1 : second : LANE_INFO]]
-    first, letters = queries.offsets[query["query"]], query["length"][..., None]
-    ends = scoring.ends_of(queries.residues, first[..., None], letters)
-    assert ends
-    begin = words[:, second:head:LANE_INFO, None].view(np.int32)
-    left = ends.left(np.clip(begin + np.arange(geometry.rows + 1), 0, letters))
-    above, longer = np.moveaxis(ends.above([1, 2]), -1, 0)
-    words[:, HEAD + 2 : second : LANE_INFO] = left[..., 0].astype(np.uint32)
-    words[:, second + 1 : head : LANE_INFO] = (-above).astype(np.uint32)
-    words[:, second + 3 : head : LANE_INFO] = (above - longer).astype(np.uint32)
-    lanes = left[..., 1:].reshape(count, geometry.chain, geometry.parts, -1)
-    ordered = lanes.transpose(0, 2, 1, 3).reshape(count, -1)
-    table[:, -COST_LETTERS - 1, : ordered.shape[1]] = ordered
-    own = codes.reshape(count, geometry.chain, geometry.rows)
-    filled = np.where(own == 0, queries.residues[first].astype(np.int64)[..., None] + 1, own)
-    return filled.reshape(codes.shape)
-
-
-def _costs(
-    rows: npt.NDArray[np.int64], gaps: PositionalGaps, geometry: Geometry
-) -> npt.NDArray[np.int32]:
-    """Return the gap costs of rows as recurrence_column.glsl reads them, shape (strips, 4, words).
-
-    A word of 16 bytes has what it costs in a row to open and to extend a gap, then in the next row.
-    """
-    below = np.pad(rows[..., 1:], ((0, 0), (0, 0), (0, 1)))
-    columns = zip(gaps.most, (gaps.opens, gaps.extends), strict=True)
-    tables = [np.insert(each, 0, largest) for largest, each in columns]
-    costs = np.stack([each[some] for some in (rows, below) for each in tables], axis=-1)
-    shape = -1, geometry.chain, geometry.parts, COST_LETTERS, len(tables) * 2
-    ordered = costs.reshape(shape).transpose(0, 3, 2, 1, 4)
-    return ordered.reshape(len(ordered), COST_LETTERS, -1)
-
-
 def profile_heads(placed: Placed, first: npt.ArrayLike) -> npt.NDArray[np.uint32]:
     """Return what stands before the scores of each strip, shape (strips, words)."""
     strips, bounds, geometry = placed.strips, placed.bounds, placed.geometry
@@ -400,33 +305,18 @@ def profile_heads(placed: Placed, first: npt.ArrayLike) -> npt.NDArray[np.uint32
     return heads.reshape(-1, geometry.head)
 
 
-def _codes(queries: Sequences, placed: Placed, dtype: type[IntT]) -> npt.NDArray[IntT]:
+def _codes(queries: Sequences, placed: Placed) -> npt.NDArray[np.uint32]:
     """Return the code + 1 of each row, 0 of those of no letter, shape (groups, streams, rows)."""
     rows, geometry, strips = placed.rows, placed.geometry, placed.strips
     size = int(strips.max()) * geometry.strip
-    found = np.zeros((len(strips), geometry.queries, size), dtype)
+    found = np.zeros((len(strips), geometry.queries, size), np.uint32)
     begins = placed.first * geometry.rows
     if geometry.end_to_end:  # the last letter is in the last row of its lane
         begins += placed.lanes * geometry.rows - rows["length"]
     begins += (rows["group"].astype(np.intp) * geometry.queries + rows["side"]) * size
-    letters = ranges(queries.offsets[rows["query"]], rows["length"])
-    codes = queries.residues[letters].astype(dtype)
-    found.ravel()[ranges(begins, rows["length"])] = codes + dtype(1)
+    letters = queries.residues[ranges(queries.offsets[rows["query"]], rows["length"])]
+    found.ravel()[ranges(begins, rows["length"])] = letters.astype(np.uint32) + np.uint32(1)
     return found
-
-
-def row_letters(queries: Sequences, placed: Placed) -> npt.NDArray[np.uint8]:
-    """Return the letters + 1 of the rows of each strip, 0 for none, in the order of their scores.
-
-    The shape is (strips, rows of all streams of a group).
-    """
-    return _in_order_of_words(_codes(queries, placed, np.uint8), placed.geometry)
-
-
-def stored_scores(scoring: Scoring, geometry: Geometry) -> npt.NDArray[np.generic]:
-    """Return the scores of the letters of a profile, which are positions, see `with_none`."""
-    scores = scoring.by_track if isinstance(scoring, TwoTrackScoring) else scoring.matrix
-    return as_numbers(with_none(scores, scoring), scoring, geometry.number)
 
 
 def with_none(scores: npt.NDArray[np.int32], scoring: Scoring) -> npt.NDArray[np.int64]:
@@ -460,10 +350,10 @@ def as_numbers(
     return (np.clip(scores, -lowest, LIMIT) / LIMIT).astype(np.float16)
 
 
-def _in_order_of_words(rows: npt.NDArray[IntT], geometry: Geometry) -> npt.NDArray[IntT]:
-    """Return the letters + 1 of each strip by part, lane of the chain, row of the part, and query.
+def _in_order_of_words(rows: npt.NDArray[np.uint32], geometry: Geometry) -> npt.NDArray[np.uint32]:
+    """Return the codes of each strip by part, lane of the chain, row of the part, and query.
 
-    From rows of shape (groups, queries, rows) they get the shape (strips, letters).
+    From the shape (groups, queries, rows) they get the shape (strips, codes).
     """
     groups, queries, _ = rows.shape
     chain, parts, part_rows = geometry.chain, geometry.parts, geometry.part_rows
@@ -476,7 +366,6 @@ def _in_order_of_words(rows: npt.NDArray[IntT], geometry: Geometry) -> npt.NDArr
 
 ALIGNMENT = 64
 """Words of 4 bytes, of which the start of a part of a buffer that is bound alone is a multiple."""
-_MAX_CODES = 256
 _WORKGROUP = 64
 
 
@@ -487,52 +376,127 @@ def profile_buffer(
     geometry: Geometry,
     first: npt.NDArray[np.intp],
 ) -> tuple[moderngl.Buffer, int, list[Section]]:
-    """Return the profiles on the device, the strips of each group at most, and where each is.
+    """Have the device make the profiles that query_profile.glsl reads: of strips, group by group.
 
-    That is left out if they are read together. Parameters as of `query_profile`.
+    Parameters
+    ----------
+    engine : Lanes
+    queries : Sequences
+    rows : Rows
+        Groups of ``geometry.queries`` streams, of as many strips unless these have several queries.
+    geometry : Geometry
+    first : ndarray of int, shape (groups,)
+        The first work group of targets that meets each group.
+
+    Returns
+    -------
+    buffer : moderngl.Buffer
+    strips : int
+        Of each group at most.
+    sections : list of Section
+        The profile of each strip, if these are not read together.
     """
-    placed = Placed(rows, geometry)
-    strips, size = int(placed.strips.max()), geometry.size(profile_letters(engine.scoring))
-    large = len(placed.strips) * strips * size >= engine.limits.profile
-    if large and geometry.at_once and not engine.scoring.gaps:
-        table = stored_scores(engine.scoring, geometry)
-        if len(table) <= _MAX_CODES:
-            return _made(engine, queries, placed, first, table), strips, []
-    words = query_profile(queries, placed, engine.scoring, first)
-    if geometry.at_once:
-        return engine.pool.filled(words), strips, []
-    apart = np.pad(words, ((0, 0), (0, -words.shape[1] % ALIGNMENT)))
-    buffer, step = engine.pool.filled(apart), apart.strides[0]
-    return buffer, strips, [Section(buffer, step * strip, size) for strip in range(strips)]
-
-
-def _made(
-    engine: Lanes,
-    queries: Sequences,
-    placed: Placed,
-    first: npt.NDArray[np.intp],
-    table: npt.NDArray[np.generic],
-) -> moderngl.Buffer:
-    """Have the device look up the score of each row with each letter."""
-    geometry, letters = placed.geometry, row_letters(queries, placed)
-    bits = table.T.copy().view(f"u{table.itemsize}").astype(np.uint32)
-    heads = profile_heads(placed, first)
-    made = engine.pool.take(len(letters) * geometry.size(table.shape[1] - 1))
-    inputs = [engine.pool.filled(each) for each in (letters, bits, heads)]
+    placed, scoring = Placed(rows, geometry), engine.scoring
+    codes, heads = _codes(queries, placed), profile_heads(placed, first)
+    numbers, table = _scores_of_rows(codes, geometry, scoring)
+    around = (
+        [heads, _gap_costs(queries, placed, codes, heads, scoring)] if scoring.gaps else [heads]
+    )
+    size = geometry.size(profile_letters(scoring))
+    if not geometry.at_once:
+        around.append(np.zeros((len(heads), -size // 4 % ALIGNMENT), np.uint32))
+    contents = numbers, table, np.concatenate(around, axis=1)
+    inputs = [engine.pool.filled(each) for each in contents]
+    words = geometry.rows if geometry.profile_memory == COMPARE else 4 * geometry.stride
+    step = 4 * (contents[2].shape[1] + len(table) * words)
+    made = engine.pool.take(len(heads) * step)
     for binding, buffer in zip((QUERY_PROFILE, *OF_PROFILES), (made, *inputs), strict=True):
         buffer.bind_to_storage_buffer(binding.number)
-    program = engine.program("lanes_profile.comp", **profile_macros(geometry.number))
-    program["head"], program["words"] = geometry.head, 4 * geometry.stride
-    program["rows"] = letters.shape[1]
-    program["codes"], program["letters"] = table.shape
-    for start in range(0, len(letters), engine.limits.groups):
+    program = engine.program("lanes_profile.comp", **profile_macros(geometry))
+    program["letters"], program["codes"] = table.shape
+    program["words"], program["rows"] = words, numbers.shape[1]
+    program["head"], program["given"] = geometry.head, contents[2].shape[1]
+    for start in range(0, len(heads), engine.limits.groups):
         program["first_strip"] = start
-        program.run(min(engine.limits.groups, len(letters) - start))
+        program.run(min(engine.limits.groups, len(heads) - start))
     engine.device.check("making query profiles")
     engine.pool.give_when_read(inputs)
-    return made
+    strips = int(placed.strips.max())
+    if geometry.at_once:
+        return made, strips, []
+    return made, strips, [Section(made, step * strip, size) for strip in range(strips)]
 
 
-def profile_macros(number: int) -> dict[str, int | None]:
-    """Return the macros of lanes_profile.comp for a type of scores."""
-    return {"BITS": 32 if number == INT32 else 16, "WORKGROUP": _WORKGROUP}
+def _scores_of_rows(
+    codes: npt.NDArray[np.uint32], geometry: Geometry, scoring: Scoring
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Return the column of a table for each row, in the order of words, and the table.
+
+    The shapes are (strips, rows of all streams of a group) and (letters, columns): the bits of the
+    scores of each letter, and before them of none. Where letters are compared with those of a
+    query, the table has what they are compared with instead.
+    """
+    if geometry.profile_memory == COMPARE:
+        assert scoring.match_and_mismatch
+        own = np.arange(len(scoring.matrix) + 1, dtype=np.int32)
+        own[own > scoring.match_and_mismatch[2]] = own[0] = -1
+        return _in_order_of_words(codes, geometry), own[None].view(np.uint32)
+    scores = scoring.by_track if isinstance(scoring, TwoTrackScoring) else scoring.matrix
+    if scoring.wide_queries:  # most rows are of other queries
+        present = np.bincount(codes.ravel(), minlength=len(scores) + 1)[1:] > 0
+        codes = np.append(0, np.cumsum(present)).astype(np.uint32)[codes]
+        scores = scores[present]
+    table = as_numbers(with_none(scores, scoring), scoring, geometry.number)
+    bits = table.T.copy().view(f"u{table.itemsize}").astype(np.uint32)
+    return _in_order_of_words(codes, geometry), bits
+
+
+def _gap_costs(
+    queries: Sequences,
+    placed: Placed,
+    codes: npt.NDArray[np.uint32],
+    heads: npt.NDArray[np.uint32],
+    scoring: Scoring,
+) -> npt.NDArray[np.uint32]:
+    """Return the gap costs of rows as recurrence_column.glsl reads them, shape (strips, words).
+
+    A word of 16 bytes has what it costs in a row to open and to extend a gap, then in the next row.
+    From end to end H left of the rows comes before them; what gaps score above the rows is put
+    into ``heads``, see end_to_end.glsl.
+    """
+    geometry, gaps = placed.geometry, scoring.gaps
+    words = list[npt.NDArray[np.integer]]()
+    shape = len(heads), geometry.chain, geometry.parts
+    assert gaps
+    if geometry.end_to_end:
+        head, second = geometry.head, HEAD + LANE_INFO * geometry.chain
+        query = placed.rows[heads[:, HEAD + 1 : second : LANE_INFO]]
+        first, letters = queries.offsets[query["query"]], query["length"][..., None]
+        ends = scoring.ends_of(queries.residues, first[..., None], letters)
+        assert ends
+        begin = heads[:, second:head:LANE_INFO, None].view(np.int32)
+        left = ends.left(np.clip(begin + np.arange(geometry.rows + 1), 0, letters))
+        above, longer = np.moveaxis(ends.above([1, 2]), -1, 0)
+        heads[:, HEAD + 2 : second : LANE_INFO] = left[..., 0].astype(np.uint32)
+        heads[:, second + 1 : head : LANE_INFO] = (-above).astype(np.uint32)
+        heads[:, second + 3 : head : LANE_INFO] = (above - longer).astype(np.uint32)
+        words.append(left[..., 1:].reshape(*shape, 1, COST_LETTERS))
+        # Rows of no letter have the costs of the first one.
+        own = codes.reshape(*shape[:2], -1)
+        own = np.where(own, own, queries.residues[first][..., None] + np.uint32(1))
+        codes = own.reshape(codes.shape)
+    below = np.pad(codes[..., 1:], ((0, 0), (0, 0), (0, 1)))
+    columns = zip(gaps.most, (gaps.opens, gaps.extends), strict=True)
+    tables = [np.insert(each, 0, largest) for largest, each in columns]
+    costs = np.stack([each[some] for some in (codes, below) for each in tables], axis=-1)
+    words.append(costs.reshape(*shape, COST_LETTERS, -1))
+    ordered = np.concatenate(words, axis=3).transpose(0, 3, 2, 1, 4).astype(np.int32)
+    of_letters = ordered.reshape(len(heads), ordered.shape[1], -1)
+    spare = 4 * geometry.stride - of_letters.shape[2]
+    return np.pad(of_letters, ((0, 0), (0, 0), (0, spare))).reshape(len(heads), -1).view(np.uint32)
+
+
+def profile_macros(geometry: Geometry) -> dict[str, int | None]:
+    """Return the macros of lanes_profile.comp."""
+    whole = geometry.number == INT32 or geometry.profile_memory == COMPARE
+    return {"BITS": 32 if whole else 16, "WORKGROUP": _WORKGROUP}

@@ -34,9 +34,9 @@ OF_PAIRS = OWN_QUERIES, QUERY_WORDS = (
 )
 """Of pairs that each have their own query."""
 OF_PROFILES = (
-    Binding("ROW_LETTERS", LETTERS.number),
+    Binding("ROW_CODES", LETTERS.number),
     Binding("TABLE", TARGETS.number),
-    Binding("HEADS", GROUPS.number),
+    Binding("AROUND", GROUPS.number),
 )
 """Of query profiles that the device makes."""
 OF_PASSING = QUERY_BOUNDS, TARGET_BOUNDS, PASSING = (

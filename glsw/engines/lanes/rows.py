@@ -223,7 +223,8 @@ def stacks(
     Those of a dispatch are of as many strips, unless queries are joined; empty ones are left out.
     """
     found: dict[tuple[Geometry, int], list[int]] = {}
-    starts, counts = bounds_of(rows)[:-1], np.diff(bounds_of(rows))
+    bounds = bounds_of(rows)
+    starts, counts = bounds[:-1], np.diff(bounds)
     sides = np.maximum.reduceat(rows["side"], starts) + 1 if len(rows) else starts
     streams = 2 * rows["group"] + rows["side"]
     letters = np.bincount(streams, rows["length"], 2 * len(starts)).reshape(-1, 2).max(axis=1)

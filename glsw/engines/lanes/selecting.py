@@ -6,7 +6,6 @@ from collections.abc import Callable
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-import moderngl
 import numpy as np
 import numpy.typing as npt
 
@@ -142,17 +141,15 @@ def _compacting(engine: Lanes, layout: _Layout) -> Callable[[], npt.NDArray[np.u
     used = [*engine.pool.behind(), *chain(*(job.buffers for job in jobs))]
 
     def taken() -> npt.NDArray[np.uint32]:
-        buffer, first = listed
-        (words,) = (each.view(np.uint32) for each in first())
+        words = listed()
         count = int(words[0])
         check_range(engine, "a number of pairs of", count, 0, layout.scores)
         if count > room:
-            buffer, first = _listing(engine, layout, layout.scores)
-            (words,) = (each.view(np.uint32) for each in first())
+            words = _listing(engine, layout, layout.scores)()
             check_range(engine, "a number of pairs of", int(words[0]), count, count)
         entries = words[2 : 2 * count + 2].copy()
         if count > usual:
-            rest = buffer.read(8 * (count - usual), offset=8 * (usual + 1))
+            rest = engine.reserve(PASSING, 0).read(8 * (count - usual), offset=8 * (usual + 1))
             entries = np.append(entries, np.frombuffer(rest, np.uint32))
         device.check("reading pairs")
         engine.pool.give(used)
@@ -162,10 +159,8 @@ def _compacting(engine: Lanes, layout: _Layout) -> Callable[[], npt.NDArray[np.u
     return taken
 
 
-def _listing(
-    engine: Lanes, layout: _Layout, room: int
-) -> tuple[moderngl.Buffer, Callable[[], list[npt.NDArray[np.uint8]]]]:
-    """Have scores listed, so many at most; return where, and what gives their number and some."""
+def _listing(engine: Lanes, layout: _Layout, room: int) -> Callable[[], npt.NDArray[np.uint32]]:
+    """Have scores listed, so many at most; return what gives their number and the usual ones."""
     buffer = engine.reserve(PASSING, 8 * (room + 1))
     buffer.write(np.array([0, room], np.uint32).tobytes())
     device, limits = engine.device, engine.limits
@@ -180,4 +175,5 @@ def _listing(
         along = -(-int(layout.targets[k]) // limits.passing_lanes)
         program.run(min(along, limits.passing_groups), len(job.rows))
     device.ctx.memory_barrier()
-    return buffer, device.readback.begin([(buffer, 8 * (limits.passing + 1))])
+    contents = device.readback.begin([(buffer, 8 * (limits.passing + 1))])
+    return lambda: contents()[0].view(np.uint32)

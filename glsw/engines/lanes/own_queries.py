@@ -227,16 +227,25 @@ def _share(
     order = np.full(first[-1] * targets, len(tables[0]) - 1)
     for start, own in zip(first, pairs, strict=False):
         order[start * targets :][: len(own)] = own
-    places = [np.take(table, order, mode="clip").view(np.uint32) for table in tables]
-    lengths = [each[1::2] for each in places]
-    sides = [slots_of(each, targets, step) for each in lengths]
+    groups = [count // kind.geometry.chains for kind, count in zip(kinds, slots, strict=True)]
+    sizes = [len(scores), *[4 * first[-1]] * 2, *[2 * len(order)] * 2, *(k + 1 for k in groups)]
+    content, sections, bounds = _sections(sizes)
+    sections[0][:] = scores
+    sides, lengths = [], []
+    for table, slot, place in zip(tables, sections[1:3], sections[3:5], strict=True):
+        np.take(table, order, out=place.view(np.uint64), mode="clip")
+        lengths.append(place[1::2])
+        sides.append(slots_of(lengths[-1], targets, step, out=slot.reshape(-1, 4)))
     starts = np.array(first[:-1]) * targets
     useful = np.add.reduceat(np.multiply(*lengths, dtype=np.int64), starts).tolist()
     parts = []
-    for kind, start, count, cells in zip(kinds, first, slots, useful, strict=False):
+    for kind, start, count, cells, border in zip(
+        kinds, first, slots, useful, sections[5:], strict=False
+    ):
         geometry, strips = kind[:2]
         columns = sides[1][start : start + count : geometry.chains, 1].astype(np.int64) * step
         before = offsets_of(columns * geometry.chains)
+        border[:] = before
         parts.append(
             WorkGroups(
                 geometry=geometry,
@@ -247,22 +256,22 @@ def _share(
                 useful=cells,
             )
         )
-    borders = [part.border_columns.astype(np.uint32) for part in parts]
-    content, bounds = _joined([scores, *(each.ravel() for each in sides), *places, *borders])
     words = [int(each[-1, :2].sum(dtype=np.int64)) + 1 for each in sides]
     return Share(parts, order, content, bounds, (words[0], words[1]))
 
 
-def _joined(
-    arrays: Sequence[npt.NDArray[np.uint32]],
-) -> tuple[npt.NDArray[np.uint32], list[tuple[int, int]]]:
-    """Return arrays as one, so that each can be bound alone, and its start and size in bytes."""
-    sizes = [len(each) for each in arrays]
+def _sections(
+    sizes: Sequence[int],
+) -> tuple[npt.NDArray[np.uint32], list[npt.NDArray[np.uint32]], list[tuple[int, int]]]:
+    """Return an array, parts of it that can each be bound alone, their starts and sizes in bytes.
+
+    ``sizes`` are theirs in words.
+    """
     starts = offsets_of([-(-size // ALIGNMENT) * ALIGNMENT for size in sizes]).tolist()
     content = np.empty(starts[-1], np.uint32)
-    for start, each in zip(starts, arrays, strict=False):
-        content[start : start + len(each)] = each
-    return content, [(4 * a, 4 * size) for a, size in zip(starts, sizes, strict=False)]
+    places = [*zip(starts, sizes, strict=False)]
+    sections = [content[start : start + size] for start, size in places]
+    return content, sections, [(4 * start, 4 * size) for start, size in places]
 
 
 def _places(sequences: Sequences, which: slice | npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:

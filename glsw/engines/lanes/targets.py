@@ -340,7 +340,7 @@ class TargetStore:
         places[:count, 0], places[:count, 1] = targets.first, targets.lengths
         scores = np.full(len(places), count, np.uint32)
         scores[:count] = targets.places
-        slots = slots_of(places[:, 1], geometry.targets, geometry.step, 6)
+        slots = slots_of(places[:, 1], geometry.targets, geometry.step)
         slots[:, 4:] = scores.reshape(-1, geometry.targets)
         pool, words = engine.pool, int(slots[-1, :2].sum()) + 1
         made = PackedTargets(
@@ -386,16 +386,20 @@ def columns_macros(geometry: Geometry) -> dict[str, int | None]:
 
 
 def slots_of(
-    lengths: npt.NDArray[np.uint32], targets: int, step: int, width: int = 4
+    lengths: npt.NDArray[np.uint32],
+    targets: int,
+    step: int,
+    out: npt.NDArray[np.uint32] | None = None,
 ) -> npt.NDArray[np.uint32]:
-    """Return the slots as columns.glsl has them, shape (slots, width), one word behind each.
+    """Return the slots as columns.glsl has them, shape (slots, 6), one word behind each.
 
     These are the first word, the words, and the letters of up to two sequences; what is behind
-    these is the caller's.
+    these is the caller's. With ``out``, shape (slots, 4 or more), they are put there.
     """
-    longest = lengths if targets == 1 else np.maximum(lengths[::2], lengths[1::2])
-    slots = np.empty((len(longest), width), np.uint32)
-    slots[:, 2:4] = lengths.reshape(-1, targets)
+    one, other = lengths[::targets], lengths[targets - 1 :: targets]
+    longest = np.maximum(one, other)
+    slots = np.empty((len(longest), 6), np.uint32) if out is None else out
+    slots[:, 2], slots[:, 3] = one, other
     slots[:, 1] = words = (longest + np.uint32(step - 1)) // np.uint32(step)
     slots[0, 0] = 0
     np.cumsum(words[:-1] + np.uint32(1), out=slots[1:, 0])

@@ -286,7 +286,7 @@ class Auto(Engine):
             if isinstance(found, Paths):
                 parts.append((chosen, found))
             else:
-                cells.put(chosen, found)
+                cells.put(chosen, self.as_cells(some.batch, found))
         return Paths.merged(batch.index.shape, parts) if asked.task == "alignment" else cells
 
     @property

@@ -122,8 +122,8 @@ class Pairs:
         return None if self.task == "score" else self.ties
 
 
-Best: TypeAlias = BestCells | Paths | None
-"""The best cells or paths of pairs; None if the host has to trace back."""
+Best: TypeAlias = BestCells | npt.NDArray[np.int32] | Paths | None
+"""The best cells of pairs, or the scores as answered, or paths; None if the host traces back."""
 Question: TypeAlias = Pairs | ScanTile
 """What an engine is asked: about pairs, or each query of a tile with each target."""
 
@@ -469,6 +469,16 @@ class Engine(AnyEngine):
         score, i, j = np.array(every, np.int64).transpose(1, 0, 2)
         first = np.lexsort((i, -(i + j), -score), axis=0)[0], np.arange(len(batch))
         return BestCells.of(score[first], i[first], j[first])
+
+    def as_cells(self, batch: Batch, found: BestCells | npt.NDArray[np.int32]) -> BestCells:
+        """Return scores as answered like other best cells."""
+        if isinstance(found, BestCells):
+            return found
+        best = BestCells(found, np.zeros(batch.index.shape, np.int32))
+        if not self.scoring.local:
+            best.score[:] += self.scoring.score_offset(*batch.lengths.T).astype(np.int32)
+            best.score[(batch.lengths == 0).any(axis=1)] = 0  # see `finished`
+        return best
 
     def ends_of(self, batch: Batch, best: BestCells) -> Ends:
         """Return where the alignments end, given what `best` returned."""

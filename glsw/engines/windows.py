@@ -672,10 +672,10 @@ class Cut:
 
     def joined(self, found: Best) -> Best:
         """Return the best cells or paths of the whole pairs, given those of `pairs`."""
-        if found is None:
-            return None
         if isinstance(found, BestCells):
             return BestCells.of(found.score, found.i, found.j + self._columns[:, 0])
+        if not isinstance(found, Paths):
+            return None
         end = found.ends.end.copy()
         end[:, 1] += self._columns[:, 0] * (found.ends.score > 0)
         return Paths(Ends(found.ends.score, end), found.runs, found.offsets)

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
-from glsw.alignment.paths import BestCells
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE, DeviceInfo
 from glsw.engines.base import (
@@ -247,29 +246,28 @@ class Lanes(ComputeEngine):
         if self.rest is None and longest > most:
             raise ValueError(f"target of {longest} residues: engine 'lanes' takes at most {most}")
 
-    def best(self, asked: Pairs, progress: Progress) -> BestCells:
+    def best(self, asked: Pairs, progress: Progress) -> Scores:
         """Return the best score of each pair, see `Engine.best`."""
         batch = asked.batch
-        found, way = BestCells.zeros(len(batch)), self.way(batch)
+        way = self.way(batch)
         if way == WHOLE_TABLE:
-            found = BestCells(self._of_table(batch, progress), found.cell)
-        elif way == OWN_QUERIES and (self.rest is None or self.limits.fits(*batch.extent[1])):
-            (scores,) = scores_of_each(self, [batch], progress)
-            found = BestCells(scores, found.cell)
-        elif way == OWN_QUERIES:
+            return self._of_table(batch, progress)
+        found: Scores
+        if way == OWN_QUERIES and (self.rest is None or self.limits.fits(*batch.extent[1])):
+            (found,) = scores_of_each(self, [batch], progress)
+            return found
+        found = np.zeros(len(batch), np.int32)
+        if way == OWN_QUERIES:
             short = self.limits.fits(batch.query_lengths, batch.target_lengths)
             some = batch.select(np.flatnonzero(short))
-            (found.score[short],) = scores_of_each(self, [some], progress)
+            (found[short],) = scores_of_each(self, [some], progress)
             query, target = batch.index[~short].T
-            found.score[~short] = self.exact(batch, query, target, progress)
-        else:
-            ahead, tiles = tee(_tiles_of(batch))
-            scanned = self.answers((tile for _, tile in ahead), progress=progress)
-            for (pairs, _), scores in zip(tiles, scanned, strict=True):
-                found.score[pairs] = scores
-        if not self.scoring.local:
-            found.score[:] += self.scoring.score_offset(*batch.lengths.T).astype(np.int32)
-            found.score[(batch.lengths == 0).any(axis=1)] = 0  # see `finished`
+            found[~short] = self.exact(batch, query, target, progress)
+            return found
+        ahead, tiles = tee(_tiles_of(batch))
+        scanned = self.answers((tile for _, tile in ahead), progress=progress)
+        for (pairs, _), scores in zip(tiles, scanned, strict=True):
+            found[pairs] = scores
         return found
 
     def answers(

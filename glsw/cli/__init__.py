@@ -378,7 +378,8 @@ def _one_line(error: Exception, arguments: argparse.Namespace) -> str:
     from glsw.device.shader import ShaderError
 
     if isinstance(error, OSError) and error.strerror:
-        text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+        name = error.filename or repr(error.filename)  # also of a name that is empty
+        text = error.strerror if error.filename is None else f"{name}: {error.strerror}"
     elif isinstance(error, MemoryError):
         text = f"out of memory: {error}".removesuffix(": ")
     elif isinstance(error, ShaderError):

@@ -761,6 +761,7 @@ def test_bad_input_leaves_an_old_file_as_it_is(
         (MemoryError(), "out of memory"),
         (MemoryError("cannot allocate 9 TiB"), "out of memory: cannot allocate 9 TiB"),
         (PermissionError(13, "Permission denied", "db"), "db: Permission denied"),
+        (FileNotFoundError(2, "No such file or directory", ""), "'': No such file or directory"),
         (OSError(28, "No space left on device"), "No space left on device"),
     ],
 )

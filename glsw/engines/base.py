@@ -1,4 +1,4 @@
-"""Base class of the engines: a batch of pairs in, scores or ends out; what an engine can do."""
+"""Base class of the engines: what they are asked and answer, and what they can do."""
 
 from __future__ import annotations
 
@@ -265,6 +265,22 @@ class Engine(AnyEngine):
 
     All engines give the same scores and ends; `glsw.engines.reference` is the oracle.
 
+    An engine is asked questions, which are data, and `answers` them one after the other:
+
+    ============================= ==================================================
+    question                      answer
+    ============================= ==================================================
+    ``Pairs(batch)``              best scores, shape (N,), see `scores`
+    ``Pairs(batch, "ends")``      `Ends`, see `ends`
+    ``Pairs(batch, "alignment")`` `Paths`, see `paths`; None if the host traces back
+    `ScanTile`                    best scores, shape (queries, targets)
+    `BoundedTile`                 `Passing`, the pairs that score enough
+    ============================= ==================================================
+
+    It implements `best`; one that overlaps the work of several questions overrides `answers`, one
+    that shares work between the queries of a tile `table`. A `ComingScan` tells it what follows;
+    its `hints` say how large tiles should be.
+
     Parameters
     ----------
     scoring : Scoring
@@ -359,9 +375,8 @@ class Engine(AnyEngine):
 
         Yields
         ------
-        ndarray of int32, shape (N,) or (queries, targets), Ends, Paths, None, or Passing
-            The best scores of pairs or of a tile; ends or paths, None if the engine leaves these to
-            the host; the pairs of a bounded tile that pass.
+        ndarray of int32, Ends, Paths, None or Passing
+            See the table of `Engine`.
 
         Raises
         ------

@@ -32,8 +32,7 @@ from glsw.engines.base import (
     Variant,
 )
 from glsw.engines.chunks import runs
-from glsw.engines.gl import ROWS, Binding, ComputeEngine
-from glsw.engines.recurrence import Uniform
+from glsw.engines.gl import ROWS, Binding, ComputeEngine, Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
 from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding
 from glsw.scoring.scoring import Scoring

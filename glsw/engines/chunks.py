@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH
+from glsw.sequences.encoded import offsets_of
+from glsw.sequences.tiles import cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,13 +80,8 @@ class Layout:
 
     def cut(self, room: int, some: slice | npt.NDArray[np.bool_] = slice(None)) -> Iterator[slice]:
         """Cut ``some`` of them, in this order, into runs of at most ``room`` bytes, or of one."""
-        total = np.cumsum(self.each[some])
-        start = before = 0
-        while start < len(total):
-            stop = int(np.searchsorted(total, before + room, "right"))
-            stop = min(max(stop, start + 1), start + MAX_PAIRS_PER_DISPATCH)
-            yield slice(start, stop)
-            start, before = stop, int(total[stop - 1])
+        ends = offsets_of(self.each[some])
+        return cut([ends, np.arange(len(ends))], [room, MAX_PAIRS_PER_DISPATCH])
 
 
 def runs(

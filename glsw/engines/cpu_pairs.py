@@ -22,11 +22,14 @@ from glsw.engines.cpu_local import LARGEST_16, LocalPaths
 from glsw.engines.cpu_tables import Borders, Walked, path_to, walked
 from glsw.engines.reference import best_cell
 from glsw.scoring.gaps import EndGaps
-from glsw.scoring.scoring import Scoring
+from glsw.scoring.scoring import Scoring, mode_among
 from glsw.sequences.encoded import Sequences, distinct
 
 _LARGEST_SUM = 2**30
 _KEPT = 8  # scorings
+_MODES = {"sw": ("local",), "nw": ("global",), "sg": ("semiglobal",)} | {
+    f"sg_{letter}x": ("semiglobal", free) for letter, free in (("q", "query"), ("d", "target"))
+}
 
 _Pairs: TypeAlias = npt.NDArray[np.intp]
 _FoundT = TypeVar("_FoundT")
@@ -228,17 +231,8 @@ def longest_in_16_bits(scoring: Scoring) -> int:
 
 def function_of(scoring: Scoring) -> str:
     """Return the name of the library's function for the scores of a mode, "" if it has none."""
-    if scoring.local:
-        return "sw_scan_32"
-    costs = scoring.insertion, scoring.deletion
-    modes = {
-        "nw": EndGaps.for_mode("global", *costs),
-        "sg": EndGaps.for_mode("semiglobal", *costs),
-        "sg_qx": EndGaps.for_mode("semiglobal", *costs, "query"),
-        "sg_dx": EndGaps.for_mode("semiglobal", *costs, "target"),
-    }
-    found = [name for name, ends in modes.items() if ends == scoring.end_gaps]
-    return f"{found[0]}_scan_32" if found else ""
+    mode = mode_among(_MODES, scoring)
+    return f"{mode}_scan_32" if mode else ""
 
 
 class _Texts:

@@ -26,8 +26,7 @@ from glsw.engines.base import (
     ignore,
 )
 from glsw.engines.chunks import runs
-from glsw.engines.gl import best_cells
-from glsw.engines.recurrence import recurrence_of
+from glsw.engines.gl import best_cells, recurrence_of
 from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import moderngl
 import numpy as np
@@ -15,7 +15,6 @@ from glsw.device import shader
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.answers import check_range
 from glsw.engines.base import Engine
-from glsw.engines.recurrence import Uniform, recurrence_of
 from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -83,6 +82,33 @@ PAIR = np.dtype(
     ]
 )
 """A pair as pair.glsl has it."""
+
+Uniform: TypeAlias = int | tuple[int, ...]
+
+
+def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]:
+    """Return what recurrence.glsl and span.glsl take from a scoring: macros, uniforms by name.
+
+    A program has those of them that it needs.
+
+    >>> defines, uniforms = recurrence_of(Scoring.match_mismatch(2, -1, 5, 1).in_mode("semiglobal"))
+    >>> defines, uniforms["gap_open"], uniforms["left_insertion"]
+    ({'GLOBAL_MODE': 1}, 5, (0, 0))
+    """
+    defines: dict[str, int] = {"LINEAR": 1} if scoring.linear else {}
+    uniforms: dict[str, Uniform] = {"gap_open": scoring.gap_open, "border_gap": -scoring.gap_open}
+    if gaps := scoring.gaps:
+        defines["POSITIONAL_GAPS"], uniforms = 1, {"border_gap": -gaps.most.open}
+    else:
+        uniforms["gap_extend"] = scoring.gap_extend
+        uniforms["insertion_open"], uniforms["insertion_extend"] = scoring.insertion
+    if scoring.separate:
+        defines["SEPARATE"] = 1
+    if scoring.end_gaps:
+        defines["GLOBAL_MODE"] = 1
+        uniforms["score_offset_terms"] = scoring.score_offset_terms
+        uniforms |= {name: tuple(cost) for name, cost in scoring.end_gaps._asdict().items()}
+    return defines, uniforms
 
 
 def upload_scores(

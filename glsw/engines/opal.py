@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.device.device import DeviceError
-from glsw.scoring.gaps import EndGaps
-from glsw.scoring.scoring import Scoring
+from glsw.scoring.scoring import Scoring, mode_among
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
@@ -22,6 +21,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What the library takes as letters; code k goes by the name ``LETTERS[k]``."""
 
 Index = npt.NDArray[np.int32]
+
+_ENDS = "semiglobal"
+_MODES = {"sw": ("local",), "nw": ("global",), "hw": (_ENDS, "target"), "ov": (_ENDS,)}
 
 
 class Encoded(NamedTuple):
@@ -120,15 +122,7 @@ def algorithm_of(scoring: Scoring) -> str:
     >>> algorithm_of(Scoring.blast()), algorithm_of(Scoring.blast().in_mode("semiglobal"))
     ('sw', 'ov')
     """
-    if scoring.local:
-        return "sw"
-    costs = scoring.insertion, scoring.deletion
-    modes = {
-        "nw": EndGaps.for_mode("global", *costs),
-        "hw": EndGaps.for_mode("semiglobal", *costs, "target"),
-        "ov": EndGaps.for_mode("semiglobal", *costs),
-    }
-    return next((name for name, ends in modes.items() if ends == scoring.end_gaps), "")
+    return mode_among(_MODES, scoring)
 
 
 @cache

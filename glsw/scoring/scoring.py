@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -509,3 +510,13 @@ class Scoring:
         array([19.2])
         """
         return scores if self.scale == 1 else scores / self.scale
+
+
+def mode_among(modes: Mapping[str, tuple[Any, ...]], scoring: Scoring) -> str:
+    """Return the name of the mode of a scoring, "" if it is none of these.
+
+    ``modes`` has the mode of each name, and whose ends are free, as `Scoring.in_mode` takes them.
+    """
+    costs = scoring.insertion, scoring.deletion
+    found = {name: EndGaps.for_mode(mode, *costs, *free) for name, (mode, *free) in modes.items()}
+    return next((name for name, ends in found.items() if ends == scoring.end_gaps), "")

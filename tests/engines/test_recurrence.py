@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glsw.device import shader
-from glsw.engines.recurrence import recurrence_of
+from glsw.engines.gl import recurrence_of
 from glsw.engines.reference import fill
 from glsw.scoring.scoring import Scoring
 

@@ -20,10 +20,10 @@ from glsw.engines.gl import (
     SUBSTITUTION,
     Binding,
     Programs,
+    Uniform,
     numbered,
     upload_scores,
 )
-from glsw.engines.recurrence import Uniform
 from glsw.engines.three.base import Engine3
 from glsw.engines.throttle import Throttle
 from glsw.scoring.three import Scoring3

@@ -17,7 +17,7 @@ from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import DeviceInfo
 from glsw.engines.base import USUAL, Progress, Variant, ignore
-from glsw.engines.recurrence import Uniform
+from glsw.engines.gl import Uniform
 from glsw.engines.three import gl
 from glsw.engines.three.gl import Compute3, Extents, WaitedInVainError
 from glsw.engines.three.tiles import (

@@ -324,22 +324,21 @@ class Lanes(ComputeEngine):
         for long in (False, True):
             for _, geometry in stacks(self.geometries, rows, long):
                 if self.proofs and self.proofs.verdict(self.name, self._family(geometry)) is None:
-                    yield "lanes.comp", geometry.defines
-                    yield "lanes_columns.comp", columns_macros(geometry)
-                    yield "lanes_profile.comp", profile_macros(geometry)
+                    yield from _programs_of(geometry)
 
     def _rows_of(self, coming: ComingScan) -> Rows:
         lengths = coming.lengths[: coming.first]
         return joined([*together(self.geometries, lengths, coming.residues // _USUAL_LENGTH)])
 
     def get_ready(self, coming: ComingScan) -> None:
-        """Load the first program of a scan, and make room for its borders."""
+        """Load the first programs of a scan, and make room for its borders."""
         self.device.activate()
         size, rows = 0, self._rows_of(coming)
         for numbers, geometry in stacks(self.geometries, rows):
             if 0 in numbers:
                 self.prove([geometry])
-                self.program("lanes.comp", **geometry.defines)
+                for name, macros in _programs_of(geometry):
+                    self.program(name, **macros)
             several = int((Placed(only(rows, numbers), geometry).strips > 1).sum())
             size += coming.residues * BORDER * several
         size = min(size, self.queue.border_room(size))
@@ -519,6 +518,15 @@ class Lanes(ComputeEngine):
         own = chain(self._buffers.values(), self.targets.buffers)
         used = sum(buffer.size for buffer in chain(own, buffers))
         self.memory_used = max(self.memory_used, used)
+
+
+def _programs_of(geometry: Geometry) -> tuple[ProgramOf, ...]:
+    """Return the programs that compute with a geometry."""
+    return (
+        ("lanes.comp", geometry.defines),
+        ("lanes_columns.comp", columns_macros(geometry)),
+        ("lanes_profile.comp", profile_macros(geometry)),
+    )
 
 
 def _those(sequences: Sequences, used: npt.NDArray[np.bool_]) -> Sequences:

@@ -241,9 +241,9 @@ def limited(device, **limits):
     )
 
 
-def groups_in(tables):
+def groups_in(rows):
     """Return a table of each group of queries of engine `lanes`."""
-    return [only(each, [k]) for each in tables for k in range(each["group"][-1] + 1)]
+    return [only(rows, [k]) for k in range(rows["group"][-1] + 1)]
 
 
 def hinting(kind, **hints):

@@ -37,7 +37,6 @@ from glsw.engines.lanes.geometry import (
     INT32,
     LIMIT,
     TOO_HIGH,
-    USUAL_SHARE,
     Geometries,
     Geometry,
     Limits,
@@ -54,7 +53,6 @@ from glsw.engines.lanes.rows import (
     Placed,
     Rows,
     group_of,
-    joined,
     only,
     profile_buffer,
     profile_macros,
@@ -71,7 +69,6 @@ from glsw.engines.lanes.targets import (
     SCORES,
     SLOTS,
     Buffers,
-    SortedTargets,
     Targets,
     TargetStore,
     columns_macros,
@@ -328,7 +325,7 @@ class Lanes(ComputeEngine):
 
     def _rows_of(self, coming: ComingScan) -> Rows:
         lengths = coming.lengths[: coming.first]
-        return joined([*together(self.geometries, lengths, coming.residues // _USUAL_LENGTH)])
+        return together(self.geometries, lengths, coming.residues // _USUAL_LENGTH)
 
     def get_ready(self, coming: ComingScan) -> None:
         """Load the first programs of a scan, and make room for its borders."""
@@ -345,15 +342,6 @@ class Lanes(ComputeEngine):
         if size >= self.limits.first_use:  # the driver clears a buffer when it is first used
             first = np.zeros(self.limits.first_use, np.uint8)
             self.device.write(self.reserve(BORDERS, size), first)
-
-    def targets_of(self, sequences: Sequences, m: int, queries: int = 1) -> SortedTargets:
-        """Return targets for queries of up to m letters, see `TargetStore.sorted`."""
-        apart = not self.on_software and not self.geometries.chain
-        most = self.limits.cells // max(1, m)
-        all_of_them = int(sequences.lengths.max(initial=0))
-        longest = min(self.limits.longest, most if self.rest is not None else all_of_them)
-        bounds = min(longest, all_of_them), min(most // USUAL_SHARE, all_of_them)
-        return self.targets.sorted(sequences, apart, queries, bounds)
 
     def exact(
         self,
@@ -564,7 +552,7 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
     every = [each for stream in streams for each in stream]
     numbers = iter(range(len(every)))
     rows = group_of([[(m, next(numbers)) for m, _ in stream] for stream in streams])
-    targets = prover.targets_of(Sequences.of(work.targets), longest)
+    targets = prover.targets.sorted(Sequences.of(work.targets), longest)
     (share, _), *_ = targets.shares
     for other in (1, 0):  # other queries come first: a device may go on with those
         order = [((q + other) % 2, m) for m, q in every]

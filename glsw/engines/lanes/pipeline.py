@@ -16,7 +16,7 @@ from glsw.engines.answers import check_found
 from glsw.engines.base import Progress, Proportion
 from glsw.engines.lanes.geometry import BORDER, INT32, profile_letters
 from glsw.engines.lanes.jobs import Job
-from glsw.engines.lanes.rows import Placed, Rows, bounds_of, joined, only, stacked, stacks, together
+from glsw.engines.lanes.rows import Placed, Rows, bounds_of, only, stacked, stacks, together
 from glsw.engines.lanes.targets import SortedTargets
 from glsw.engines.tiles import ScanTile
 from glsw.sequences.encoded import Sequences, offsets_of
@@ -147,7 +147,7 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
         engine, rows, queries, part = self._engine, work.rows, work.tile.queries, work.tile.targets
         engine.device.activate()
         longest = int(queries.lengths.max(initial=0))
-        work.targets = targets = engine.targets_of(part, longest, work.stacked)
+        work.targets = targets = engine.targets.sorted(part, longest, work.stacked)
         if not self.halved(work.tile):
             work.jobs = self._jobs_of(work, np.zeros(len(bounds_of(rows)) - 1, np.intp))
             work.progress = self._progress
@@ -203,7 +203,7 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
             engine.check_lengths(tile.queries, part)
             most = min(_MAX_SCORE_BYTES // (4 * max(1, len(part))), _MAX_QUERIES)
             most = 1 if engine.on_software else max(1, most)
-            rows = joined([*together(engine.geometries, tile.queries.lengths, len(part))])
+            rows = together(engine.geometries, tile.queries.lengths, len(part))
             bounds, found, start = bounds_of(rows), self.room(tile), 0
             letters, groups = offsets_of(rows["length"])[bounds], len(bounds) - 1
             while not start or start < groups:

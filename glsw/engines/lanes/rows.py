@@ -105,17 +105,14 @@ class Placed:
         self.strips = -(-longest // geometry.chain)
 
 
-def together(
-    geometries: Geometries, queries: npt.NDArray[np.int64], targets: int
-) -> Iterator[Rows]:
-    """Yield tables of groups of queries, given their lengths and how many targets.
+def together(geometries: Geometries, queries: npt.NDArray[np.int64], targets: int) -> Rows:
+    """Return a table of groups of queries, given their lengths and how many targets.
 
-    Queries of more than one strip share streams, in a table for each group, others lanes if that
-    pays off.
+    Queries of more than one strip share streams, others lanes if that pays off.
     """
     order = np.lexsort((-np.arange(len(queries)), queries))
     empty, some = np.split(order, [np.count_nonzero(queries == 0)])
-    shape, limits = geometries.of_streams, geometries.limits
+    shape, limits, groups = geometries.of_streams, geometries.limits, list[Rows]()
     short = len(some)
     if shape.at_once:
         short = int(np.searchsorted(queries[some], shape.strip, "right"))
@@ -129,11 +126,10 @@ def together(
                 del left[-limits.window :]
             if window[-1][0] <= shape.strip:
                 break
-            yield group_of(_stream(geometries, window, most))
+            groups.append(group_of(_stream(geometries, window, most)))
         some = np.array([number for _, number in (*left, *window)], np.intp)
-    if len(some):
-        yield _pairs(geometries, queries, some[::-1])
-    yield from (group_of([[(0, q)]]) for q in empty.tolist())
+    groups.append(_pairs(geometries, queries, some[::-1]))
+    return joined([*groups, *(group_of([[(0, q)]]) for q in empty.tolist())])
 
 
 def _stream(geometries: Geometries, window: list[Query], most: int) -> list[list[Query]]:

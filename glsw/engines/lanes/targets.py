@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.gl import Binding, new_buffer, numbered
-from glsw.engines.lanes.geometry import Geometry, Limits
+from glsw.engines.lanes.geometry import USUAL_SHARE, Geometry, Limits
 from glsw.sequences.encoded import Sequences, offsets_of
 
 if TYPE_CHECKING:
@@ -288,18 +288,21 @@ class TargetStore:
         packed = (each for kept in self._packed.values() for each in (kept.slots, kept.words))
         return [*self._letters.values(), *packed]
 
-    def sorted(
-        self, sequences: Sequences, long_apart: bool, queries: int, longest: tuple[int, int]
-    ) -> SortedTargets:
-        """Return targets by descending length, uploaded; the last ones if they are the same.
+    def sorted(self, sequences: Sequences, m: int, queries: int = 1) -> SortedTargets:
+        """Return targets for queries of up to m letters, uploaded; the last ones if these serve.
 
         Packed ones before are freed with the last job that reads them.
         """
         self._upload(sequences)
-        asked = sequences, long_apart, queries, longest
+        engine, limits = self._engine, self._engine.limits
+        most, longest = limits.cells // max(1, m), int(sequences.lengths.max(initial=0))
+        at_all = min(limits.longest, most if engine.rest is not None else longest)
+        bounds = min(at_all, longest), min(most // USUAL_SHARE, longest)
+        long_apart = not engine.on_software and not engine.geometries.chain
+        asked = sequences, long_apart, queries, bounds
         if self.present is None or asked != self._asked:
             self._packed.clear()
-            self.present = SortedTargets.of(*asked, limits=self._engine.limits)
+            self.present = SortedTargets.of(*asked, limits=limits)
             self._asked = asked
         return self.present
 

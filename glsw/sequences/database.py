@@ -45,6 +45,7 @@ from glsw.words import suggesting
 
 _ALL = slice(None)
 _MOST_READ_AHEAD = 2**28  # residues
+_ROOM_OF_SHOWN, _LETTERS_OF_SHOWN = 2**24, 2**10  # letters of those kept; each takes more memory
 
 
 class Database:
@@ -90,6 +91,7 @@ class Database:
         self._count, self._records, self._file = count, records, file
         self.reads_residues = False
         self._unknown: str | None = None
+        self._shown, self._room = dict[int, InContext](), _ROOM_OF_SHOWN
         self._exceptions = file.substituted() if file else Substituted()
         self.substituted = self._exceptions.counted()
 
@@ -158,9 +160,17 @@ class Database:
         return (0,)
 
     def shown(self, number: int) -> InContext:
-        """Return a sequence by its input position, as results show it."""
-        record = self[number]
-        return InContext(record, Context(len(record.codes)), record)
+        """Return a sequence by its input position, as results show it; many are kept."""
+        kept, found = self._shown, self._shown.get(number)
+        if found is None:
+            record = self[number]
+            found = InContext(record, Context(len(record.codes)), record)
+            self._room -= len(record.codes) + _LETTERS_OF_SHOWN
+            if self._room < 0:
+                kept, self._room = {}, _ROOM_OF_SHOWN
+                self._shown = kept
+            kept[number] = found
+        return found
 
     def read_ahead(self, *, residues: bool = False) -> None:
         """Begin to read, in a thread, what a search needs; what is wrong is an error only then.
@@ -346,6 +356,10 @@ class Database:
     def _corrupt(self, what: str) -> DatabaseError:
         assert self._file
         return self._file.corrupt(what)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: not the sequences that were shown."""
+        return {**self.__dict__, "_shown": {}, "_room": _ROOM_OF_SHOWN}
 
     def __reduce_ex__(self, protocol: Any) -> str | tuple[Any, ...]:
         if self._file:

@@ -597,6 +597,17 @@ def test_a_corrupt_index_of_version_2_too_large_to_be_checked_in_parts(
         database.verify()
 
 
+def test_some_sequences_that_were_shown_are_kept(monkeypatch):
+    monkeypatch.setattr("glsw.sequences.database._LETTERS_OF_SHOWN", 2**23)
+    database = Database.of([Record(name, "", "MKV") for name in "abc"], PROTEIN)
+    first = database.shown(0)
+    assert database.shown(0) is first
+    assert first[::2] == (database[0], database[0])
+    assert len(pickle.loads(pickle.dumps(database))._shown) == 0
+    assert [database.shown(k).given.id for k in (1, 2, 1)] == ["b", "c", "b"]
+    assert database.shown(0) is not first
+
+
 def test_corrupt_residues_are_found_when_shown(made):
     data = made.read_bytes()
     start = contents(data)["sections"]["residues"]["offset"]

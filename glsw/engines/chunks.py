@@ -49,7 +49,8 @@ class Layout:
     @cached_property
     def totals(self) -> dict[str, int]:
         """Units of all."""
-        return {name: int(np.sum(units)) for name, units in self.units.items()}
+        each = self.units.items()
+        return {name: units if isinstance(units, int) else int(units.sum()) for name, units in each}
 
     @cached_property
     def each(self) -> npt.NDArray[np.int64]:
@@ -61,7 +62,8 @@ class Layout:
     @property
     def bytes(self) -> int:
         """Bytes of all."""
-        return int(self.each.sum())
+        count = np.size(next(iter(self.units.values())))
+        return sum(map(self.size, self.units)) + self.fixed * count
 
     def size(self, name: str) -> int:
         """Return the bytes of all in a buffer."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import chain, groupby, tee
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
 import moderngl
@@ -86,6 +86,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of, run_or_all
 
+ReadT = TypeVar("ReadT")
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
 _PAIRS_AT_ONCE = 2**14  # whose places in a table fit a cache
@@ -477,35 +478,30 @@ class Lanes(ComputeEngine):
         if not jobs:
             return list
         wanted = [(job.scores, job.score_bytes) for job in jobs]
-        contents = self.reading_of(wanted, [each for job in jobs for each in job.buffers])
+        begin = partial(self.device.readback.begin, wanted)
+        contents = self.reading_of(begin, [each for job in jobs for each in job.buffers])
         return lambda: [job.scores_of(each) for job, each in zip(jobs, contents(), strict=True)]
 
     def reading_of(
-        self, wanted: Sequence[tuple[moderngl.Buffer, int]], used: Sequence[moderngl.Buffer]
-    ) -> Callable[[], list[npt.NDArray[np.uint8]]]:
-        """Begin to read the first bytes of buffers; ``used`` ones go to the pool after that.
+        self, begin: Callable[[], Callable[[], ReadT]], used: Sequence[moderngl.Buffer]
+    ) -> Callable[[], ReadT]:
+        """Begin to read what has been computed; return what gives it.
 
-        Return what gives the bytes.
+        ``begin`` does this, and ``used`` buffers go to the pool after that.
         """
         self.device.ctx.memory_barrier()
         self.device.check("computing lanes")
-        self.count_memory(used)
-        read = self.pool.behind()
-        contents = self.device.readback.begin(wanted)
+        held = chain(self._buffers.values(), self.targets.buffers, used)
+        self.memory_used = max(self.memory_used, sum(buffer.size for buffer in held))
+        contents, read = begin(), self.pool.behind()
 
-        def taken() -> list[npt.NDArray[np.uint8]]:
+        def taken() -> ReadT:
             found = contents()
             self.device.check("reading scores")
             self.pool.give([*read, *used])
             return found
 
         return taken
-
-    def count_memory(self, buffers: Iterable[moderngl.Buffer]) -> None:
-        """Note what the device holds at present: these buffers and the engine's own."""
-        own = chain(self._buffers.values(), self.targets.buffers)
-        used = sum(buffer.size for buffer in chain(own, buffers))
-        self.memory_used = max(self.memory_used, used)
 
 
 def _programs_of(geometry: Geometry) -> tuple[ProgramOf, ...]:

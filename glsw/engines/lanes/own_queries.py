@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,7 +94,7 @@ def _computed(
     for _ in slices:
         pass
     places = np.zeros(len(batch) + 1, np.int32)  # behind the pairs: places without one
-    contents = engine.reading_of(scores, used)()
+    contents = engine.reading_of(partial(engine.device.readback.begin, scores), used)()
     for share, content in zip(shares, contents, strict=True):
         places[share.order] = content.view(np.int32)
     found = places[:-1]

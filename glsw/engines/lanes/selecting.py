@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -49,8 +49,8 @@ class Selecting(Pipeline[BoundedTile, list[Passing], Passing]):
             return lambda: Passing(*np.empty((3, 0), np.int32))
         self.get_ready_to_read(done)
         assert self._layout
-        layout, entries = self._layout, _compacting(self._engine, self._layout)
-        return lambda: layout.pairs(entries())
+        used = [each for job in done.jobs for each in job.buffers]
+        return self._engine.reading_of(partial(_compacting, self._engine, self._layout), used)
 
     def keep(self, done: _Round, stored: Passing) -> None:
         """Collect them; of the last queries of a tile add those that lanes do not compute."""
@@ -128,19 +128,15 @@ class _Layout:
         return Passing(query, target, entries[:, 1].astype(np.int32))
 
 
-def _compacting(engine: Lanes, layout: _Layout) -> Callable[[], npt.NDArray[np.uint32]]:
-    """Have the device list the scores that pass; return what gives the list and frees these."""
-    device, jobs, usual = engine.device, layout.round.jobs, engine.limits.passing
-    device.ctx.memory_barrier()
-    device.check("computing lanes")
-    engine.count_memory(each for job in jobs for each in job.buffers)
+def _compacting(engine: Lanes, layout: _Layout) -> Callable[[], Passing]:
+    """Have the device list the scores that pass; return what gives their pairs."""
+    usual = engine.limits.passing
     engine.upload(QUERY_BOUNDS, layout.query_bounds)
     engine.upload(TARGET_BOUNDS, layout.target_bounds)
     room = max(usual, engine.reserve(PASSING, 0).size // 8 - 1)
     listed = _listing(engine, layout, room)
-    used = [*engine.pool.behind(), *chain(*(job.buffers for job in jobs))]
 
-    def taken() -> npt.NDArray[np.uint32]:
+    def taken() -> Passing:
         words = listed()
         count = int(words[0])
         check_range(engine, "a number of pairs of", count, 0, layout.scores)
@@ -151,10 +147,8 @@ def _compacting(engine: Lanes, layout: _Layout) -> Callable[[], npt.NDArray[np.u
         if count > usual:
             rest = engine.reserve(PASSING, 0).read(8 * (count - usual), offset=8 * (usual + 1))
             entries = np.append(entries, np.frombuffer(rest, np.uint32))
-        device.check("reading pairs")
-        engine.pool.give(used)
         check_range(engine, "a pair with number", entries[::2], 0, layout.scores - 1)
-        return entries.reshape(-1, 2)
+        return layout.pairs(entries.reshape(-1, 2))
 
     return taken
 

@@ -63,7 +63,7 @@ class Blocked(Tiled, ComputeEngine):
     columns of tiles are stored, as many as the memory allows; the regions between them that the
     path crosses are recomputed, from the last to the first, until the directions of a region fit
     the memory. The regions that the path will enter if it follows the diagonal are computed at
-    once, see band.glsl.
+    once, see band.glsl. Paths of several pairs are traced back one after the other.
 
     Parameters
     ----------

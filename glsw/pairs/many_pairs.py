@@ -151,17 +151,19 @@ def chunks(batch: Batch, count: int = 1) -> Iterator[slice]:
     """
     if not len(batch):
         return
-    m, n = batch.query_lengths, batch.target_lengths
-    if (batch.extent[0] == batch.extent[1]).all():
-        yield from _equal_chunks(len(batch), int(m[0]), int(n[0]), count)
+    longest, most = batch.extent[1].tolist(), min(len(batch), _MAX_PAIRS)
+    few = most * sum(longest) <= _MAX_RESIDUES and most * prod(longest) <= _MAX_CELLS
+    if (few and count == 1) or (batch.extent[0] == batch.extent[1]).all():
+        yield from _equal_chunks(len(batch), *longest, count)
         return
+    m, n = batch.query_lengths, batch.target_lengths
     sizes = np.arange(len(batch) + 1), offsets_of(m + n), offsets_of(m * n)
     for share in pairwise(even(sizes[-1], [1] * count)):
         yield from cut(sizes, (_MAX_PAIRS, _MAX_RESIDUES, _MAX_CELLS), slice(*share))
 
 
 def _equal_chunks(pairs: int, m: int, n: int, count: int) -> Iterator[slice]:
-    """Yield `chunks` of pairs of m and n letters."""
+    """Yield `chunks` of pairs of m and n letters, or of fewer that all fit."""
     within = min(_MAX_RESIDUES // max(1, m + n), _MAX_CELLS // max(1, m * n))
     step = max(1, min(_MAX_PAIRS, within, -(-pairs // count)))
     for start in range(0, pairs, step):

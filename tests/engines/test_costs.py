@@ -104,6 +104,18 @@ def test_lanes_learn_the_rate_of_the_device(device, half, way):
     assert lanes.way(batch) == WHOLE_TABLE
 
 
+@pytest.mark.parametrize(
+    ("pairs", "length", "chosen"),
+    [(1000, 1000, Diagonal), (100, 3000, Diagonal), (1, 30_000, Blocked)],
+)
+def test_pairs_that_would_be_traced_back_one_by_one_are_not_blocked(device, pairs, length, chosen):
+    """On an H100 ``blocked`` aligned 1,000 of about 1,000 in 0.67 s, ``diagonal`` in 0.008 s."""
+    word = np.zeros(length, np.uint8)
+    batch = Batch.pairwise([word] * pairs, [word] * pairs)
+    [(name, _)] = Auto(Scoring.blast(), standing_in(device))._choices(batch, "alignment")
+    assert name == chosen.name
+
+
 def test_an_engine_that_refuses_is_not_chosen(device, monkeypatch):
     monkeypatch.setattr(Diagonal, "largest_buffer", lambda *_, **__: 2**62)
     scoring = Scoring.match_mismatch(2, -3, 7, 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, groupby, product
@@ -336,13 +336,20 @@ class Auto(Engine):
         if _are_similar(batch):
             windows = cutting and self._cuts(batch)
             return [(self._cheapest(batch, task, windows=windows)[1], every)]
-        if not cutting and (name := self._for_all(batch, task)) is not None:
-            return [(name, every)]
+        together, name = np.inf, ""
+        if not cutting:
+            together, name, enough = self._mixed(batch, task)
+            if together <= enough:
+                return [(name, every)]
         chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
+        apart = 0.0
         for pairs in _of_similar_size(batch):
-            some = _some(batch, pairs)
-            _, name = self._cheapest(some, task, windows=cutting and self._cuts(some))
-            chosen.setdefault(name, []).append(pairs)
+            some = batch.select(pairs)
+            cost, best = self._cheapest(some, task, windows=cutting and self._cuts(some))
+            chosen.setdefault(best, []).append(pairs)
+            apart += cost
+            if together <= apart:
+                return [(name, every)]
         return [
             (name, np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
             for name, parts in chosen.items()
@@ -359,51 +366,64 @@ class Auto(Engine):
         within = self.scoring.local or batch.cells <= _LARGEST_TABLE
         return within and engine.traces(batch)
 
-    def _for_all(self, batch: Batch, task: Task) -> str | None:
-        """Return the engine for pairs of any sizes, if their groups would not cost less alone.
+    def _mixed(self, batch: Batch, task: Task) -> tuple[float, str, float]:
+        """Return the seconds and the name of the engine that costs least for pairs of any sizes.
 
-        Small pairs join larger ones in ``lanes``, where they take nearly no time; so that many are
-        not grouped only in order to see this.
+        The third is what groups of pairs by size cost at least, or nearly so: the longest pair, and
+        to begin once more. Small pairs join larger ones in ``lanes``, where they take nearly no
+        time; so that many are not grouped only in order to see this.
         """
-        alike, _ = self._cheapest(batch, task)
-        cost, name = self._cheapest(batch, task, mixed=True)
-        if name == _LANES and cost <= _NEARLY * alike:
-            return name
-        groups = map(batch.select, _of_similar_size(batch))
-        return name if cost <= sum(self._cheapest(each, task)[0] for each in groups) else None
+        keys = self._keys(batch, task)
+        if len(keys) == 1:
+            return 0, next(iter(keys)), 0
+        (m, n), shape = batch.extent[1].tolist(), Shape.of(batch)
+        alike = self._costs(keys, shape)
+        usual, longest, none = (
+            self._costs(keys, Shape(rows, columns, 1, 1, 1))
+            for rows, columns in ((shape.m, shape.n), (m, n), (1, 1))
+        )
+        costs = {name: alike[name] + max(0, longest[name] - usual[name]) for name in keys}
+        name = self._fitting(costs, m, n, task)
+        least = min(longest.values()) + min(none.values())
+        if name == _LANES:
+            least = max(least, _NEARLY * min(alike.values()))
+        return costs[name], name, least
 
-    def _cheapest(
-        self, batch: Batch, task: Task, *, windows: bool = False, mixed: bool = False
-    ) -> tuple[float, str]:
-        """Return the engine that costs least, and its seconds.
-
-        The pairs are of about one size, unless they are mixed.
-        """
-        if self._scanner and self._scans_all and task == "score" and batch.masks is None:
-            return 0, _WINDOWS if windows else self._scanner.name
-        able = self._able(batch, task, windows=windows)
-        names = [name for name in able if name not in self._roster.faulty]
-        if len(names) <= 1:
-            return 0, names[0] if names else self._roster.usable(_DIAGONAL)
-        aligns, shape = task == "alignment", Shape.of(batch)
-        kind: Kind = "software" if self.weak else "hardware"
+    def _cheapest(self, batch: Batch, task: Task, *, windows: bool = False) -> tuple[float, str]:
+        """Return the seconds and the name of the engine that costs least for similar pairs."""
+        keys = self._keys(batch, task, windows=windows)
+        if len(keys) == 1:
+            return 0, next(iter(keys))
+        costs = self._costs(keys, Shape.of(batch))
         m, n = batch.extent[1].tolist()
-        costs = {name: seconds(able[name] + " alignment" * aligns, shape, kind) for name in names}
-        if mixed:
-            for name in names:
-                usual, longest = (
-                    seconds(able[name] + " alignment" * aligns, one, kind)
-                    for one in (Shape(shape.m, shape.n, 1, 1, 1), Shape(m, n, 1, 1, 1))
-                )
-                costs[name] += max(0, longest - usual)
-        names.sort(key=costs.__getitem__)
-        limit = self.device.info.limits["max_storage_block"]
+        name = self._fitting(costs, m, n, task)
+        return costs[name], name
+
+    def _costs(self, keys: Mapping[str, str], shape: Shape) -> dict[str, float]:
+        """Return the seconds of each engine, given its key in the table of costs."""
+        kind: Kind = "software" if self.weak else "hardware"
+        return {name: seconds(key, shape, kind) for name, key in keys.items()}
+
+    def _fitting(self, costs: Mapping[str, float], m: int, n: int, task: Task) -> str:
+        """Return the engine that costs least among those whose buffers fit the device."""
+        names = sorted(costs, key=lambda name: costs[name])
+        limit, aligns = self.device.info.limits["max_storage_block"], task == "alignment"
         for name in names:
             if name == _WINDOWS or (
                 self.engine(self._type(name)).largest_buffer(m, n, alignment=aligns) <= limit
             ):
-                return costs[name], name
-        return costs[names[0]], names[0]  # it says what it lacks
+                return name
+        return names[0]  # it says what it lacks
+
+    def _keys(self, batch: Batch, task: Task, *, windows: bool = False) -> dict[str, str]:
+        """Return the engines to choose from, at least one, each with its key in the table."""
+        if self._scanner and self._scans_all and task == "score" and batch.masks is None:
+            name = _WINDOWS if windows else self._scanner.name
+            return {name: name}
+        able, faulty = self._able(batch, task, windows=windows), self._roster.faulty
+        aligning = " alignment" * (task == "alignment")
+        keys = {name: key + aligning for name, key in able.items() if name not in faulty}
+        return keys or {self._roster.usable(_DIAGONAL): _DIAGONAL}
 
     def _able(self, batch: Batch, task: Task, *, windows: bool) -> dict[str, str]:
         """Return the engines that can do a task, each with its key in the table of costs."""

@@ -151,10 +151,10 @@ def chunks(batch: Batch, count: int = 1) -> Iterator[slice]:
     """
     if not len(batch):
         return
-    longest, most = batch.extent[1].tolist(), min(len(batch), _MAX_PAIRS)
-    few = most * sum(longest) <= _MAX_RESIDUES and most * prod(longest) <= _MAX_CELLS
+    (longest, other), most = batch.extent[1].tolist(), min(len(batch), _MAX_PAIRS)
+    few = most * (longest + other) <= _MAX_RESIDUES and most * longest * other <= _MAX_CELLS
     if (few and count == 1) or (batch.extent[0] == batch.extent[1]).all():
-        yield from _equal_chunks(len(batch), *longest, count)
+        yield from _equal_chunks(len(batch), longest, other, count)
         return
     m, n = batch.query_lengths, batch.target_lengths
     sizes = np.arange(len(batch) + 1), offsets_of(m + n), offsets_of(m * n)

@@ -189,9 +189,7 @@ class Lanes(ComputeEngine):
             self.tracks = 2
             self._defines["FIRST_LETTERS"] = len(scoring.first.matrix)
         self._defines["LETTERS"] = profile_letters(scoring)
-        self.wrong_from = limits.floats
         if ends := scoring.end_gaps:
-            self.wrong_from = TOO_HIGH
             insertion, _ = scoring.largest_costs
             self._uniforms["ends_in_any_row"] = int(ends.right_insertion != insertion)
         asked = rows, chain, workgroup, query_profile, subgroups
@@ -207,6 +205,13 @@ class Lanes(ComputeEngine):
     def on_software(self) -> bool:
         """Whether the renderer runs on the CPU."""
         return self.device.info.software
+
+    @property
+    def wrong_from(self) -> int:
+        """Scores from which those of floats may be wrong."""
+        if self.geometries.number == INT32:
+            return NEVER
+        return self.limits.floats if self.scoring.local else TOO_HIGH
 
     @property
     def hints(self) -> ScanHints:

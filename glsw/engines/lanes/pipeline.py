@@ -14,7 +14,7 @@ import numpy.typing as npt
 from glsw.cores import in_threads
 from glsw.engines.answers import check_found
 from glsw.engines.base import Progress, Proportion
-from glsw.engines.lanes.geometry import BORDER, INT32, profile_letters
+from glsw.engines.lanes.geometry import BORDER, profile_letters
 from glsw.engines.lanes.jobs import Job
 from glsw.engines.lanes.rows import Placed, Rows, bounds_of, only, stacked, stacks, together
 from glsw.engines.lanes.targets import SortedTargets
@@ -254,11 +254,7 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
 
     def keep(self, done: Round[ScanTile, Scores], stored: list[Scores]) -> None:
         """Begin to put the scores in place; of the last queries of a tile end it."""
-        engine, rows, found = self._engine, done.rows, done.found
-        can = np.zeros(len(found), np.bool_)  # whether a query has scores that floats do not hold
-        if engine.geometries.number != INT32:
-            most = rows["length"].astype(np.int64) * engine.scoring.maximum
-            can[rows["query"]] = (most >= engine.wrong_from) if engine.scoring.local else True
+        engine, found = self._engine, done.found
         total = sum(each.nbytes for each in stored)
         block = min(engine.limits.block, max(_LEAST_BLOCK, total // _BLOCKS))
         blocks = [
@@ -266,7 +262,7 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
             for job, scores in zip(done.jobs, stored, strict=True)
             for some in cut([offsets_of(np.full(len(scores), scores[0].nbytes))], [block])
         ]
-        put = partial(_put, found, can, engine.wrong_from)
+        put = partial(_put, found, engine.wrong_from)
         parts: Callable[[], list[_Put]]
         if len(blocks) > len(stored):
             from concurrent.futures import ThreadPoolExecutor
@@ -332,14 +328,13 @@ def mirror(scores: npt.NDArray[np.int32]) -> None:
 
 def _put(
     found: Scores,
-    can: npt.NDArray[np.bool_],
     wrong_from: int,
     block: tuple[npt.NDArray[np.intp] | slice, npt.NDArray[np.int32], Scores],
 ) -> _Put:
     """Put some scores in their place; ``block`` has where they belong in a row, queries, and them.
 
-    Return the least and the highest one, and the queries and targets of those that may be wrong,
-    of the queries that ``can`` have such: these do not count.
+    Return the least and the highest one, and the queries and targets of those that may be wrong:
+    these do not count.
     """
     positions, query, scores = block
     if isinstance(positions, slice):
@@ -349,8 +344,8 @@ def _put(
     else:
         found[query[:, None], positions] = scores
     high, extremes = np.empty((2, 0), np.intp), [scores.min(), scores.max()]
-    if extremes[1] >= wrong_from and can[query].any():
-        wrong = (scores >= wrong_from) & can[query][:, None]
+    if extremes[1] >= wrong_from:
+        wrong = scores >= wrong_from
         high = np.array(np.nonzero(wrong))
         scores = scores[~wrong]
         targets = np.arange(found.shape[1])[positions]

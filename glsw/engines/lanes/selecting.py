@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.engines.answers import check_found, check_range, impossible
-from glsw.engines.lanes.geometry import INT32
 from glsw.engines.lanes.pipeline import Pipeline, Round
 from glsw.engines.lanes.targets import (
     OF_PASSING,
@@ -19,7 +18,7 @@ from glsw.engines.lanes.targets import (
     SCORES,
     TARGET_BOUNDS,
 )
-from glsw.engines.tiles import NEVER, BoundedTile, Passing
+from glsw.engines.tiles import BoundedTile, Passing
 from glsw.sequences.encoded import offsets_of
 
 if TYPE_CHECKING:
@@ -61,9 +60,8 @@ class Selecting(Pipeline[BoundedTile, list[Passing], Passing]):
     def _all(self, done: _Round) -> Passing:
         engine, tile = self._engine, done.tile
         query, target, score = (np.concatenate(each) for each in zip(*done.found, strict=True))
-        if engine.geometries.number != INT32:
-            high = np.flatnonzero(score >= engine.wrong_from)
-            score[high] = engine.exact(tile, query[high], target[high])
+        high = np.flatnonzero(score >= engine.wrong_from)
+        score[high] = engine.exact(tile, query[high], target[high])
         found = zip((query, target, score), self._others(done), strict=True)
         query, target, score = (np.append(*each) for each in found)
         passes = score >= np.minimum(tile.query_bounds[query], tile.target_bounds[target])
@@ -159,7 +157,7 @@ def _listing(engine: Lanes, layout: _Layout, room: int) -> Callable[[], npt.NDAr
     buffer.write(np.array([0, room], np.uint32).tobytes())
     device, limits = engine.device, engine.limits
     program = engine.program("compact.comp", WORKGROUP=limits.passing_lanes)
-    program["limit"] = NEVER if engine.geometries.number == INT32 else engine.wrong_from
+    program["limit"] = engine.wrong_from
     for binding in OF_PASSING:
         engine.reserve(binding, 0)
     for k, job in enumerate(layout.round.jobs):

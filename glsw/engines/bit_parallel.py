@@ -300,10 +300,9 @@ class BitParallel(ComputeEngine):
 
     def _most(self, cut: Strips, longest: int, pairs: int = 1) -> int:
         """Return how many queries, each with so many pairs, are a tile at most."""
-        block = self.device.info.limits["max_storage_block"]
         planes = 4 * cut.strips * cut.words * (self._planes + 1)
-        fitting = self._layout(cut, longest, pairs).fitting(self._memory, block)
-        return max(1, min(fitting, _MAX_PAIRS_PER_TILE // pairs, block // planes))
+        fitting = self._layout(cut, longest, pairs).fitting(self._memory, self._buffer_limit)
+        return max(1, min(fitting, _MAX_PAIRS_PER_TILE // pairs, self._buffer_limit // planes))
 
     def _slots(self, cut: Strips, lengths: _Int64) -> int:
         """Return how many of the targets of these lengths are a tile."""

@@ -202,13 +202,12 @@ class Blocked(Tiled, ComputeEngine):
         """
         self.upload_sequences(batch)
         todo = np.flatnonzero((batch.query_lengths > 0) & (batch.target_lengths > 0))
-        room = min(self._memory, self.device.info.limits["max_storage_block"])
 
         for run in runs(
             batch.lengths[todo],
             lambda _, count, m, n: (
                 (count * m > _ROWS_TOGETHER)
-                | (count * _BORDERS * (m + n) > room)
+                | (count * _BORDERS * (m + n) > self._room)
                 | (1.0 * count * m * n > cells)
             ),
             _MAX_TOGETHER,
@@ -290,12 +289,11 @@ class Blocked(Tiled, ComputeEngine):
         band = Band(kept.region, kept.cell, i, j, self._ahead)
         largest = kept.region._replace(m=min(kept.cell[0], i), n=min(kept.cell[1], j))
         grid = self._grid(largest, kept.grid.level + 1)
-        limit = self.device.info.limits["max_storage_block"]
         borders = 8 * (largest.m + largest.n)
         if grid.empty:
             fitting = self._room_of_directions // (self._direction_bytes(largest) + borders)
         else:
-            share = min(self._spare // _share(grid.level), limit)
+            share = min(self._spare // _share(grid.level), self._buffer_limit)
             fitting = share // (self._word * self._kept(largest, grid).size + borders)
         steps = min(min(fitting, self._ahead) // 3, min(band.last) + 1)
         if steps:
@@ -350,7 +348,7 @@ class Blocked(Tiled, ComputeEngine):
         room, needed = self._room_of_directions, self._direction_bytes(region)
         if (rows == columns == 1 and count == 1) or needed * wanted <= room:
             return Grid()
-        share = min(self._spare // _share(level), self.device.info.limits["max_storage_block"])
+        share = min(self._spare // _share(level), self._buffer_limit)
         side = self._side(region, share // wanted)
         if level and side * side // 2 * wanted > room:
             side = self._side(region, share)
@@ -368,8 +366,7 @@ class Blocked(Tiled, ComputeEngine):
 
     @property
     def _room_of_directions(self) -> int:
-        limit: int = self.device.info.limits["max_storage_block"]
-        return min(self._spare // _DIRECTIONS_SHARE, limit)
+        return min(self._spare // _DIRECTIONS_SHARE, self._buffer_limit)
 
     def _kept(self, region: Region, grid: Grid) -> Kept:
         """Return where the rows and columns are that are kept of a region."""

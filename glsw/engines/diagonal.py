@@ -235,11 +235,6 @@ class Diagonal(ComputeEngine):
         sizes = np.array(_WORKGROUPS)
         return sizes[np.minimum(np.searchsorted(sizes * ROWS, m), len(sizes) - 1)]
 
-    @property
-    def _room(self) -> int:
-        """Bytes that a chunk may keep, all in one buffer if need be."""
-        return min(self._memory, self.device.info.limits["max_storage_block"])
-
     def _affordable(self, chunk: _Chunk) -> int:
         """Return the largest spacing with which a chunk of one pair fits, or the smallest one."""
         low, high = 1, max(1, chunk.strips - 1)

@@ -278,10 +278,21 @@ class Programs(Storage):
     _defines: dict[str, int]
     _uniforms: dict[str, Uniform]
     _substitution: moderngl.Buffer | moderngl.Texture | None
+    _memory: int  # of those that have the option
 
     def __init__(self, device: Device) -> None:
         Storage.__init__(self, device)
         self._programs: dict[tuple[object, ...], moderngl.ComputeShader] = {}
+
+    @property
+    def _buffer_limit(self) -> int:
+        """Bytes that a buffer may have."""
+        return self._device_of_buffers.info.limits["max_storage_block"]
+
+    @property
+    def _room(self) -> int:
+        """Bytes that a chunk may keep, all in one buffer if need be."""
+        return min(self._memory, self._buffer_limit)
 
     def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
         """Return a compiled shader with the scores set that its text declares.

@@ -175,7 +175,7 @@ class ManyGroupsEngine(ComputeEngine):
         for part in np.split(order, np.flatnonzero(np.diff(-np.sort(-bins))) + 1):
             while len(part):
                 each = self.sizes(int(m[part[0]]), int(n[part].max()))
-                fitting = each.layout.fitting(self._memory, info.limits["max_storage_block"])
+                fitting = each.layout.fitting(self._memory, self._buffer_limit)
                 count = max(1, min(fitting, cells // each.cells, MAX_PAIRS_PER_DISPATCH))
                 yield part[:count]
                 part = part[count:]

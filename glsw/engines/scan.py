@@ -216,14 +216,13 @@ class Scan(ManyGroupsEngine):
         shape = shape._replace(row=blocks * self._group * (each + 1))
         if not self._traces:
             return shape
-        room = min(self._memory, self.device.info.limits["max_storage_block"])
         shape = shape._replace(rows=-(-shape.rows // gl.ROWS) * gl.ROWS)
-        if _bytes_of_directions(shape.rows * shape.strips(rows), columns) <= room // 2:
+        if _bytes_of_directions(shape.rows * shape.strips(rows), columns) <= self._room // 2:
             return shape._replace(spacing=shape.strips(rows))
         most = min(rows, MAX_ROUNDS) if self.device.info.software else rows
-        while 8 * shape.row * shape.strips(rows) > room // 4 and 2 * shape.rows < most:
+        while 8 * shape.row * shape.strips(rows) > self._room // 4 and 2 * shape.rows < most:
             shape = shape._replace(rows=2 * shape.rows)
-        spacing = room // 4 // _bytes_of_directions(shape.rows, columns)
+        spacing = self._room // 4 // _bytes_of_directions(shape.rows, columns)
         return shape._replace(spacing=max(1, spacing))
 
     def _rows_in_blocks(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:

@@ -244,8 +244,7 @@ class ScoreMap(Tiled):
     def _bands(self, m: int, n: int, tile: MapTile, cap: int) -> Bands:
         """Return how many rows of tiles keep their borders in a buffer, and at once."""
         size = (4 if self.is_narrow(cap) else 8) * 2 * n
-        buffer = min(self._memory, self.device.info.limits["max_storage_block"])
-        band = max(1, min(m // tile.side, buffer // size - 1))
+        band = max(1, min(m // tile.side, self._room // size - 1))
         return Bands(band, band * max(1, self._memory // (size * (band + 1))))
 
     def _border(self, length: int) -> _Int32:

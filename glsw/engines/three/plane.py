@@ -90,11 +90,6 @@ class Plane(Compute3):
             yield table[(slice(extents.before, None),) * 3] - extents.origin
 
     @property
-    def _room(self) -> int:
-        """Bytes that a chunk may keep, all in one buffer if need be."""
-        return min(self._memory, self.device.info.limits["max_storage_block"])
-
-    @property
     def _cell(self) -> int:
         """Bytes of a cell in a plane."""
         return 4 if self.scoring.linear else 32

@@ -177,7 +177,7 @@ class Subtable(Compute3):
         self._prepare(chunk, residues)
         deep = chunk.form.shape.deep
         row = 4 * deep * table[0].size
-        rows = max(1, min(self._memory - chunk.bytes, self._block) // row) * deep
+        rows = max(1, min(self._memory - chunk.bytes, self._buffer_limit) // row) * deep
         rows = min(rows, chunk.rows)
         self.memory_used = max(self.memory_used, chunk.bytes + rows * row // deep)
         for part in RowRange(0, chunk.rows).parts(rows):
@@ -293,16 +293,6 @@ class Subtable(Compute3):
 
     # what is computed together
 
-    @property
-    def _room(self) -> int:
-        """Bytes that a chunk may keep, all in one buffer if need be."""
-        return min(self._memory, self._block)
-
-    @property
-    def _block(self) -> int:
-        """Bytes that a buffer may have."""
-        return self.device.info.limits["max_storage_block"]
-
     def _planned(self, extents: Extents, *, trace: bool = False) -> Iterable[Chunk]:
         """Return `_chunks`, those of the last few layouts again if they are the same."""
         if len(extents.lengths) > self._limits.planned_triples:
@@ -359,13 +349,13 @@ class Subtable(Compute3):
                 raise DeviceMemoryError(
                     f"sequences of {lengths} letters need {least.bytes} bytes of device memory, "
                     f"{least.largest} of them in one buffer; {self._memory} may be used, and a "
-                    f"buffer may have {self._block}"
+                    f"buffer may have {self._buffer_limit}"
                 )
             chunk = found or chunk
         return chunk
 
     def _fits(self, chunk: Chunk) -> bool:
-        return chunk.bytes <= self._memory and chunk.largest <= self._block
+        return chunk.bytes <= self._memory and chunk.largest <= self._buffer_limit
 
     # filling the tables of a chunk
 

@@ -270,7 +270,7 @@ class Auto(Engine):
         cells = BestCells.zeros(len(batch))
         task: ProofTask = asked.task if batch.masks is None else "masked"
         for name, chosen in self._choices(batch, asked.task, whole=whole):
-            some = replace(asked, batch=_some(batch, chosen))
+            some = asked._replace(batch=_some(batch, chosen))
             if name == _WINDOWS:
                 assert self.long_targets
                 found = self.long_targets.best(some, progress)

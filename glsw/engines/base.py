@@ -97,8 +97,7 @@ class Capabilities:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Pairs:
+class Pairs(NamedTuple):
     """What an engine is asked about pairs.
 
     Parameters

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
@@ -536,7 +536,7 @@ class LongTargets:
         cut = self.cut(asked.batch, progress)
         if not asked.ends:
             return cut.scores
-        return cut.joined(self._best(replace(asked, batch=cut.pairs), ignore))
+        return cut.joined(self._best(asked._replace(batch=cut.pairs), ignore))
 
     def cut(self, batch: Batch, progress: Progress) -> Cut:
         """Return the windows of each pair and their scores, masks considered."""

@@ -10,7 +10,7 @@ from cases import standing_in
 from glsw import Scoring
 from glsw.device.transfer import Fence
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import Geometry, Limits
+from glsw.engines.lanes.geometry import Geometry
 from glsw.engines.lanes.jobs import Queue, Slices, WorkGroups
 from glsw.engines.lanes.pipeline import Pipeline
 from glsw.engines.throttle import Throttle
@@ -86,12 +86,12 @@ def test_work_groups_that_run_at_once_share_no_borders(seed, room):
 
 def test_rows_between_strips_take_what_the_work_is_worth(device):
     engine = Lanes(Scoring.blast(), device)
-    queue, rooms = Queue(engine, 2**40, Limits()), [2**26, 2**27, 2**28, 2**30]
+    queue, rooms = Queue(engine, 2**40), [2**26, 2**27, 2**28, 2**30]
     limit = device.info.limits["max_storage_block"]
     expected = [min(limit, room) for room in rooms]
     assert [queue.border_room(size) for size in (0, 2**29, 2**31, 2**40)] == expected
     assert queue.border_room(2**20, 2**28) == min(limit, 2**29)  # two of the largest work group
-    assert Queue(engine, 2**27, Limits()).border_room(2**40) == 2**26
+    assert Queue(engine, 2**27).border_room(2**40) == 2**26
     queue._border_bytes = 2**31  # of work before
     assert queue.border_room(0) == min(limit, 2**28)
 

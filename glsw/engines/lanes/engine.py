@@ -54,8 +54,8 @@ from glsw.engines.lanes.rows import (
     Rows,
     group_of,
     only,
-    profile_buffer,
     profile_macros,
+    query_profiles,
     stacks,
     together,
 )
@@ -65,7 +65,6 @@ from glsw.engines.lanes.targets import (
     BORDERS,
     COLUMNS,
     GROUPS,
-    QUERY_PROFILE,
     SCORES,
     SLOTS,
     Buffers,
@@ -196,7 +195,7 @@ class Lanes(ComputeEngine):
         self.geometries = Geometries(scoring, self.device.info, number, *asked, limits=limits)
         can = not self.on_software and self.geometries.own_queries and not scoring.wide_queries
         self._own_queries = own_queries if can else False
-        self.pool, self.queue = Buffers(self.device), Queue(self, memory, limits)
+        self.pool, self.queue = Buffers(self.device), Queue(self, memory)
         self.targets = TargetStore(self)
         self.prepared: WeakKeyDictionary[Batch, list[Share]] = WeakKeyDictionary()
         self._proved: set[Geometry] = set()
@@ -432,7 +431,7 @@ class Lanes(ComputeEngine):
         packed = self.targets.pack(share, geometry)
         border_columns = packed.border_columns(geometry)
         first = first // geometry.group
-        profile, strips, profiles = profile_buffer(self, queries, rows, geometry, first)
+        strips, profiles = query_profiles(self, queries, rows, geometry, first)
         letters = np.bincount(rows["group"], rows["length"]).astype(np.int64)
         columns = np.diff(border_columns)
         met = np.cumsum(np.bincount(first, letters, len(columns)).astype(np.int64))
@@ -443,7 +442,6 @@ class Lanes(ComputeEngine):
             (COLUMNS, packed.words),
             (GROUPS, borders),
             (SCORES, scores),
-            (QUERY_PROFILE, profile),
         ]
         return Job(
             rows=rows,
@@ -454,11 +452,11 @@ class Lanes(ComputeEngine):
             border_columns=border_columns,
             cells=offsets_of(columns * geometry.targets * met),
             useful=int(letters @ share.residues_from[first * geometry.group]),
-            bound=bound[:-1] if profiles else bound,
-            strip_profiles=profiles,
+            bound=bound,
+            profiles=profiles,
             row_size=packed.row_size,
             scores=scores,
-            buffers=(profile, borders, scores),
+            buffers=(profiles[0].buffer, borders, scores),
         )
 
     def _family(self, geometry: Geometry) -> str:

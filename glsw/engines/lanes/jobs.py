@@ -28,7 +28,7 @@ from glsw.sequences.encoded import offsets_of
 
 if TYPE_CHECKING:
     from glsw.engines.base import Progress
-    from glsw.engines.gl import ComputeEngine
+    from glsw.engines.lanes.engine import Lanes
 
 _SOFTWARE_CELLS = 2**26  # of the first slice of time
 _SHORT_CELLS = 2**36  # of the shortest targets, which show how many a slice of time takes
@@ -53,9 +53,9 @@ class WorkGroups:
     useful : int
         Cells without padding.
     bound : list of (Binding, Buffer or Section)
-        What it needs on the device.
-    strip_profiles : list of Section
-        The profile of each strip, if each has a dispatch of its own.
+        What it needs on the device, besides the next.
+    profiles : list of Section
+        The query profile of all strips, or of each, which then has a dispatch of its own.
     row_size : int
         Scores of a query, unless each target has its own.
     """
@@ -67,7 +67,7 @@ class WorkGroups:
     cells: npt.NDArray[np.int64]
     useful: int
     bound: Sequence[tuple[Binding, Bindable]] = ()
-    strip_profiles: Sequence[Section] = ()
+    profiles: Sequence[Section] = ()
     row_size: int = 0
 
     @property
@@ -183,18 +183,16 @@ class Queue:
 
     Parameters
     ----------
-    engine : ComputeEngine
+    engine : Lanes
         Has the programs, and the buffer of borders.
     memory : int
         Bytes of device memory that the engine may use.
-    limits : Limits
     """
 
-    def __init__(self, engine: ComputeEngine, memory: int, limits: Limits) -> None:
+    def __init__(self, engine: Lanes, memory: int) -> None:
         self._engine, self._memory, self._device = engine, memory, engine.device
-        self._limits = limits
         software = engine.device.info.software
-        first = _SOFTWARE_CELLS if software else limits.first_slice
+        first = _SOFTWARE_CELLS if software else engine.limits.first_slice
         self._short = 0 if software else _SHORT_CELLS
         self._throttle = Throttle(engine.device, first)
         self._running: Slices | None = None  # what may be on the device
@@ -220,11 +218,11 @@ class Queue:
         bound = self._device.info.limits["max_storage_block"]
         enough = math.isqrt(_BORDER_BYTES_OF_A_SLICE * (self._border_bytes + size))
         enough = max(_LEAST_BORDER_BYTES, 1 << enough.bit_length(), SLICES_AT_ONCE * largest)
-        return min(self._memory // 2, self._limits.borders, bound, enough)
+        return min(self._memory // 2, self._engine.limits.borders, bound, enough)
 
     def slices_of(self, jobs: Sequence[WorkGroups], progress: Progress) -> Iterator[None]:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
-        return self._run(Slices(jobs, self._limits.groups), progress)
+        return self._run(Slices(jobs, self._engine.limits.groups), progress)
 
     def ahead(self, slices: Iterator[None]) -> None:
         """Queue the first slices of work whose turn is next, so that the device has work."""
@@ -254,7 +252,7 @@ class Queue:
         self._running = None
 
     def _dispatch(self, some: Dispatch) -> None:
-        """Queue a dispatch, or one for each strip."""
+        """Queue a dispatch of all strips, or one for each."""
         job, groups, first = some.job, some.groups, some.groups.start
         at_once, border = job.geometry.at_once, some.start // BORDER
         program = self._engine.program("lanes.comp", **job.geometry.defines)
@@ -267,11 +265,10 @@ class Queue:
         program["border_stride"] = int(job.border_columns[groups.stop] - job.border_columns[first])
         program["first_group"] = first
         program["first_border"] = (int(job.border_columns[first]) - border) % 2**32
-        for strip in range(1 if at_once else job.strips):
+        in_block = job.geometry.profile_memory in (COMPARE, BLOCK)
+        for strip, profile in enumerate(job.profiles):
             program["first_strip"] = strip
-            if job.strip_profiles:
-                in_block = job.geometry.profile_memory in (COMPARE, BLOCK)
-                job.strip_profiles[strip].bind(QUERY_PROFILE.number, in_block=in_block)
+            profile.bind(QUERY_PROFILE.number, in_block=in_block)
             program.run(len(groups), job.groups)
             if not at_once:
                 self._device.ctx.memory_barrier()

@@ -134,7 +134,6 @@ def _jobs_of(
     for part, border, first in zip(share.parts, borders, slots.tolist(), strict=False):
         places = _SLOT_BYTES * first, _SLOT_BYTES * part.slots
         bound: list[tuple[Binding, Bindable]] = [
-            (QUERY_PROFILE, table),
             (OWN_QUERIES, query_slots.part(*places)),
             (QUERY_WORDS, words[0]),
             (SLOTS, target_slots.part(*places)),
@@ -142,7 +141,7 @@ def _jobs_of(
             (GROUPS, border),
             (SCORES, Section(scores, size * first, size * part.slots)),
         ]
-        yield replace(part, bound=bound)
+        yield replace(part, bound=bound, profiles=[table])
 
 
 _SLOTS = 64  # their number is a multiple of this

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-import moderngl
 import numpy as np
 import numpy.typing as npt
 
@@ -366,13 +365,13 @@ ALIGNMENT = 64
 _WORKGROUP = 64
 
 
-def profile_buffer(
+def query_profiles(
     engine: Lanes,
     queries: Sequences,
     rows: Rows,
     geometry: Geometry,
     first: npt.NDArray[np.intp],
-) -> tuple[moderngl.Buffer, int, list[Section]]:
+) -> tuple[int, list[Section]]:
     """Have the device make the profiles that query_profile.glsl reads: of strips, group by group.
 
     Parameters
@@ -387,11 +386,10 @@ def profile_buffer(
 
     Returns
     -------
-    buffer : moderngl.Buffer
     strips : int
         Of each group at most.
-    sections : list of Section
-        The profile of each strip, if these are not read together.
+    profiles : list of Section
+        Of all strips, or of each one where these are not read together.
     """
     placed, scoring = Placed(rows, geometry), engine.scoring
     codes, heads = _codes(queries, placed), profile_heads(placed, first)
@@ -420,8 +418,8 @@ def profile_buffer(
     engine.pool.give_when_read(inputs)
     strips = int(placed.strips.max())
     if geometry.at_once:
-        return made, strips, []
-    return made, strips, [Section(made, step * strip, size) for strip in range(strips)]
+        return strips, [Section(made, 0, len(heads) * step)]
+    return strips, [Section(made, step * strip, size) for strip in range(strips)]
 
 
 def _scores_of_rows(

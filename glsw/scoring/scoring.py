@@ -518,5 +518,5 @@ def mode_among(modes: Mapping[str, tuple[Any, ...]], scoring: Scoring) -> str:
     ``modes`` has the mode of each name, and whose ends are free, as `Scoring.in_mode` takes them.
     """
     costs = scoring.insertion, scoring.deletion
-    found = {name: EndGaps.for_mode(mode, *costs, *free) for name, (mode, *free) in modes.items()}
-    return next((name for name, ends in found.items() if ends == scoring.end_gaps), "")
+    found = ((name, EndGaps.for_mode(mode, *costs, *free)) for name, (mode, *free) in modes.items())
+    return next((name for name, ends in found if ends == scoring.end_gaps), "")

@@ -486,10 +486,10 @@ def may_cut(batch: Batch) -> bool:
 
 def cuts(engine: Engine, batch: Batch) -> bool:
     """Tell whether the targets are so long beside the queries that windows can replace them."""
-    if not engine.hints.targets_at_once or not engine.scoring.local or not len(batch):
-        return False
     m, n = int(batch.extent[1, 0]), int(batch.extent[0, 1])
-    if n < shortest_cut(np.array([m]))[0]:  # no span is below m
+    if n <= _MIN_TARGET_WINDOWS * _SHORTEST_WINDOW or not engine.scoring.local:
+        return False
+    if n < shortest_cut(np.array([m]))[0] or not engine.hints.targets_at_once:  # no span is below m
         return False
     used = batch.queries.select(np.unique(batch.query_index))  # a part of a batch has all of them
     spans = longest_spans(engine.scoring, used)

@@ -120,6 +120,8 @@ def test_sizes_of_many_pairs_are_those_of_their_lengths(order, monkeypatch):
     assert extent.tolist() == [lengths.min(axis=0).tolist(), lengths.max(axis=0).tolist()]
     assert cells == int(lengths.prod(axis=1).sum())
     assert distinct == tuple(len(set(column)) for column in index.T.tolist())
+    few = batch.select([3, 1, 3])
+    assert few.distinct == tuple(len({*index[[3, 1], c].tolist()}) for c in (0, 1))
     assert usual[0] * usual[1] == pytest.approx(cells / len(batch), rel=0.5)
 
 

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from glsw.alignment.paths import Runs
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.encoded import Sequences, _check_array, offsets_of, run_or_all
+from glsw.sequences.encoded import Sequences, _check_array, distinct, offsets_of, run_or_all
 from glsw.sequences.tiles import even
 
 _MANY = 2**13  # pairs or triples whose lengths just fit a cache
+_FEW = 64  # sequences for each pair, of which it takes longer to mark those that are used
 _GOLDEN = (5**0.5 - 1) / 2  # of which multiples are spread evenly, in no period
 
 
@@ -287,10 +288,15 @@ class Batch:
     @cached_property
     def distinct(self) -> tuple[int, ...]:
         """Number of different sequences in each column of the index."""
-        return tuple(
-            run.stop - run.start if isinstance(run, slice) else int(np.count_nonzero(self.used[c]))
-            for c, run in enumerate(self.table or self.runs)
-        )
+        found = []
+        for c, run in enumerate(self.table or self.runs):
+            if isinstance(run, slice):
+                found.append(run.stop - run.start)
+            elif len(run) * _FEW < len(self.sequences[c]):
+                found.append(len(distinct(run)))
+            else:
+                found.append(int(np.count_nonzero(self.used[c])))
+        return tuple(found)
 
     @cached_property
     def extent(self) -> npt.NDArray[np.int64]:

@@ -181,7 +181,7 @@ class Database:
 
         def read(file: DatabaseFile) -> None:
             with suppress(OSError, DatabaseError, MemoryError):
-                for name in "offsets", "order", "residues", "rank":
+                for name in "lengths", "order", "residues", "rank":
                     if name != "residues":
                         getattr(self, name)
                     elif self.reads_residues:
@@ -240,7 +240,7 @@ class Database:
         offsets = self._numbers("offsets")
         lengths = np.diff(offsets)
         fits = offsets[0] == 0 and offsets[-1] == self.residues and (lengths >= 0).all()
-        if not fits or (np.diff(lengths) > 0).any():
+        if not fits or (lengths[1:] > lengths[:-1]).any():
             raise self._corrupt("offsets")
         return offsets
 
@@ -253,7 +253,9 @@ class Database:
     def sequences(self) -> Sequences:
         """All sequences, sorted by descending length; residues of a file are read, and kept."""
         assert self._file
-        return Sequences(self._file.all_codes(), self.offsets)
+        found = Sequences(self._file.all_codes(), self.offsets)
+        object.__setattr__(found, "lengths", self.lengths)
+        return found
 
     def __len__(self) -> int:
         return self._count

@@ -58,7 +58,7 @@ class Sequences:
         bounds = self.offsets
         if not len(bounds) or bounds[0] != 0 or bounds[-1] != len(self.residues):
             raise ValueError(f"offsets must go from 0 to the {len(self.residues)} residues")
-        if (np.diff(bounds) < 0).any():
+        if (bounds[1:] < bounds[:-1]).any():
             raise ValueError("offsets must not decrease")
 
     @staticmethod

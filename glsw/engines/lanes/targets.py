@@ -220,9 +220,12 @@ class SortedTargets:
         most residues that lanes take at all, and without setting them apart.
         """
         lengths, first = sequences.lengths, sequences.offsets[:-1]
-        order = np.argsort(-lengths, kind="stable")  # in no time as a database has them
-        order = order[slice(*np.searchsorted(-lengths[order], (-longest[0], 0)).tolist())]
-        targets = Targets(order, first[order], lengths[order])
+        targets = Targets(np.arange(len(lengths)), first, lengths)
+        if (lengths[1:] > lengths[:-1]).any():  # not as a database has them
+            targets = targets.only(np.argsort(-lengths, kind="stable"))
+        ascending = -targets.lengths
+        fitting = slice(*np.searchsorted(ascending, (-longest[0], 0)).tolist())
+        targets, ascending = targets.only(fitting), ascending[fitting]
         long = 0
         if long_apart:
             residues, (most, of_mean) = int(targets.lengths.sum()), _MOST_USUAL
@@ -230,7 +233,7 @@ class SortedTargets:
             most = max(most, of_mean * residues // max(1, len(targets.lengths)))
             usual = min(total // limits.in_flight, max(least, total // more), most, longest[1])
             usual = max(limits.long_target, usual)
-            long = int(np.searchsorted(-targets.lengths, -usual))
+            long = int(np.searchsorted(ascending, -usual))
         parts = (targets.only(slice(long)), True), (targets.only(slice(long, None)), False)
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
         return cls(sequences, shares, np.flatnonzero(lengths > longest[0]))

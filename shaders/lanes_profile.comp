@@ -15,24 +15,26 @@ uniform uint codes, letters;  // columns and rows of the table: letters of queri
 uniform uint words;           // of a letter in the profile
 uniform uint head, given;     // words of a strip before its scores, and all that are given
 
-uint score(uint strip, uint row, uint letter) {
-    return row < rows ? table[letter * codes + row_codes[strip * rows + row]] : 0u;
-}
-
-uint word(uint strip, uint at) {
-    uint letter = at / words, k = at % words;
-#if BITS == 16
-    return score(strip, 2u * k, letter) | score(strip, 2u * k + 1u, letter) << 16;
-#else
-    return score(strip, k, letter);
-#endif
-}
+uint code(uint strip, uint row) { return row < rows ? row_codes[strip * rows + row] : 0u; }
 
 void main() {
-    uint strip = first_strip + gl_WorkGroupID.x, scores = letters * words, size = given + scores;
-    for (uint at = gl_LocalInvocationIndex; at < size; at += uint(WORKGROUP)) {
-        bool scored = at >= head && at < head + scores;
-        uint other = strip * given + (at < head ? at : at - scores);
-        profile[strip * size + at] = scored ? word(strip, at - head) : around[other];
+    uint strip = first_strip + gl_WorkGroupID.x, scores = letters * words;
+    uint begin = strip * (given + scores);
+    for (uint at = gl_LocalInvocationIndex; at < given; at += uint(WORKGROUP))
+        profile[begin + (at < head ? at : at + scores)] = around[strip * given + at];
+    for (uint k = gl_LocalInvocationIndex; k < words; k += uint(WORKGROUP)) {
+#if BITS == 16
+        uint even = code(strip, 2u * k), odd = code(strip, 2u * k + 1u);
+#else
+        uint only = code(strip, k);
+#endif
+        for (uint letter = 0u; letter < letters; ++letter) {
+            uint at = begin + head + letter * words + k, row = letter * codes;
+#if BITS == 16
+            profile[at] = table[row + even] | table[row + odd] << 16;
+#else
+            profile[at] = table[row + only];
+#endif
+        }
     }
 }

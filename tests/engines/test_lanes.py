@@ -317,9 +317,7 @@ def profiles_by_definition(queries, placed, scoring, first):
     words[:, : layout.head] = heads
     kind = np.int32 if layout.number == INT32 else np.float16
     numbers = words[:, layout.head :].reshape(len(heads), letters + 1, -1).view(kind)
-    numbers[..., : layout.parts * layout.part_rows * layout.chain * layout.queries] = (
-        PADDING if layout.number == INT32 else -1
-    )
+    numbers[:] = PADDING if layout.number == INT32 else -1
     for row, lane in zip(placed.rows, placed.first, strict=True):
         for i, code in enumerate(queries[row["query"]], lane * layout.rows):
             lane_of_all, r = divmod(i, layout.rows)

@@ -207,9 +207,9 @@ class Lanes(ComputeEngine):
 
     @property
     def wrong_from(self) -> int:
-        """Scores from which those of floats may be wrong."""
+        """Scores from which those of floats may be wrong; of integers more than 32 bits hold."""
         if self.geometries.number == INT32:
-            return NEVER
+            return 2**32
         return self.limits.floats if self.scoring.local else TOO_HIGH
 
     @property

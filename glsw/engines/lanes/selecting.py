@@ -18,7 +18,7 @@ from glsw.engines.lanes.targets import (
     SCORES,
     TARGET_BOUNDS,
 )
-from glsw.engines.tiles import BoundedTile, Passing
+from glsw.engines.tiles import NEVER, BoundedTile, Passing
 from glsw.sequences.encoded import offsets_of
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _listing(engine: Lanes, layout: _Layout, room: int) -> Callable[[], npt.NDAr
     buffer.write(np.array([0, room], np.uint32).tobytes())
     device, limits = engine.device, engine.limits
     program = engine.program("compact.comp", WORKGROUP=limits.passing_lanes)
-    program["limit"] = engine.wrong_from
+    program["limit"] = min(engine.wrong_from, NEVER)
     for binding in OF_PASSING:
         engine.reserve(binding, 0)
     for k, job in enumerate(layout.round.jobs):

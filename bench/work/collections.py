@@ -30,7 +30,7 @@ from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.items import code_alphabet
 
 CDR3 = Scoring.named("BLOSUM62", 11, 11).in_mode("global")  # of scirpy
-SAMPLE = 3e7  # cells that are judged
+SAMPLE, PAIRS = 3e7, 50_000  # cells that are judged, in so many pairs at most
 Shape: TypeAlias = tuple[int, int, int]  # how many sequences, the smallest and the largest length
 
 
@@ -68,8 +68,11 @@ class Sides:
         return {"scoring": scoring, "sizes": sizes, "count": count, "options": options}
 
     def sample(self, cells: float) -> npt.NDArray[np.int32]:
-        """Return random pairs of about this number of cells: indices of both sides, (2, K)."""
-        most = max(1, int(cells * self.pairs / self.cells))
+        """Return random pairs of about this number of cells: indices of both sides, (2, K).
+
+        They are `PAIRS` at most: other programs take microseconds for each, however short.
+        """
+        most = max(1, min(PAIRS, int(cells * self.pairs / self.cells)))
         index = np.random.default_rng(7).integers(0, self.pairs, min(self.pairs, most), np.int32)
         return np.array(divmod(index, self.targets[0]) if self.each else (index, index))
 

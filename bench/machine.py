@@ -27,6 +27,7 @@ from glsw.device.egl import egl_devices
 ROOT = Path(__file__).parents[1]
 _PACKAGES = ("moderngl", "numpy", "biopython", "parasail", "pyopal", "edlib", "stringzilla")
 INTERVAL, PATIENCE = 0.05, 10.0  # seconds between two samples; in which a tool has to begin
+REST = 1.0  # seconds without work before the watts of an idle card are read, and for these
 SYS = Path("/sys")
 Sample: TypeAlias = tuple[float, float]  # seconds and watts
 QUIET: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -220,9 +221,15 @@ def chosen(cards: Sequence[Card], renderer: str, drm: str) -> Card | None:
     return found[0] if len(found) == 1 else None
 
 
+def idle_watts(meter: Sampler) -> float | None:
+    """Return the watts of a card that does nothing, after `REST`; None if they are not told."""
+    time.sleep(REST)
+    idle = meter.used(lambda: time.sleep(REST))
+    return idle and idle.joules / idle.seconds
+
+
 def energy(meter: Sampler, run: Callable[[], object], seconds: float) -> dict[str, Any] | None:
-    """Rest, then run for about that long; return fields of a row, None if no energy was told."""
-    idle = meter.used(lambda: time.sleep(seconds / 2))
+    """Run for about that long; return fields of a row, None if no energy was told."""
     runs = 0
 
     def work() -> None:
@@ -235,5 +242,5 @@ def energy(meter: Sampler, run: Callable[[], object], seconds: float) -> dict[st
     busy = meter.used(work)
     if busy is None:
         return None
-    found = {"joules": busy.joules / runs, "watts": busy.joules / busy.seconds, "meter": meter.tool}
-    return found | {"idle_watts": idle and idle.joules / idle.seconds}
+    joules, watts = busy.joules / runs, busy.joules / busy.seconds
+    return {"joules": joules, "watts": watts, "meter": meter.tool}

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from glsw.device.device import Device
 
 WARM_UP = 1.0  # seconds of work before hardware is timed: an idle card clocks low at first
-COOLS = 0.5  # seconds without work after which it does
+COOLS = 1.0  # seconds without work after which it does: an H100 needs 2 to be half as fast
 ENOUGH, LEAST = 0.02, 0.3  # repeats end when the spread is this small, after these seconds
 FEWEST, MOST = 3, 200  # repeats, unless the budget ends them earlier
 SHORT = 0.25  # seconds of a run up to which the budget ends no repeats before the fewest

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -104,7 +105,7 @@ class Runner:
         """Divide the seconds among the cases; measure the energy of the fastest."""
         metered = self.meter if number == 1 and any(case.metered for case, _ in cases) else None
         seconds = min(ENERGY, (end - time.perf_counter()) / 8)
-        end -= 1.5 * seconds if metered else 0
+        end -= seconds if metered else 0
         least = LEAST * max(0.0, end - time.perf_counter()) / len(cases)
         count = max(case.count or 0 for case, _ in cases)
         self._width = table.width_of(row for _, row in cases)
@@ -167,6 +168,10 @@ class Runner:
         finally:
             work.close()
 
+    @cached_property
+    def _idle(self) -> float | None:
+        return machine.idle_watts(self.meter) if self.meter else None
+
     def _energy(self, case: Case, row: dict[str, Any], seconds: float, meter: Sampler) -> None:
         try:
             work = case.start(seconds)
@@ -177,6 +182,7 @@ class Runner:
         except CANNOT:
             return
         if found:
+            found |= {"idle_watts": self._idle}
             self.file.keep(row | found)
             text = f"{found['watts']:.0f} W, {table.energy(row | found)}"
             print(f"  {case.program}: {text}", flush=True)

@@ -48,10 +48,11 @@ def test_energy_of_runs(monkeypatch):
         runs.append(wait(0.125))
 
     found = machine.energy(Steady(), work, 1.0)
-    assert (found["watts"], found["idle_watts"]) == (pytest.approx(100), pytest.approx(100))
+    assert found["watts"] == machine.idle_watts(Steady()) == pytest.approx(100)
     assert len(runs) == 8
     assert found["joules"] == pytest.approx(100 / 8)
     assert machine.energy(Steady(told=False), work, 0) is None
+    assert machine.idle_watts(Steady(told=False)) is None
 
 
 def test_energy_of_the_fastest(bench, monkeypatch, capsys):
@@ -61,7 +62,7 @@ def test_energy_of_the_fastest(bench, monkeypatch, capsys):
     timed = [row for row in file.rows.values() if row["ours"]]
     fastest = max(timed, key=lambda row: row["rate"])
     assert [row for row in timed if "joules" in row] == [fastest]
-    assert fastest["meter"] == "steady"
+    assert (fastest["meter"], fastest["idle_watts"]) == ("steady", pytest.approx(100))
     assert "pJ per cell" in capsys.readouterr().out
 
 
@@ -111,8 +112,7 @@ def measured(meter, seconds):
         def work(runs=runs):
             runs.append(time.sleep(0.05))
 
-        found = machine.energy(meter, work, seconds)
-        if found and found["idle_watts"]:
+        if found := machine.energy(meter, work, seconds):
             return found, len(runs)
     raise AssertionError("no samples")
 
@@ -121,7 +121,7 @@ def test_nvidia_smi(card):
     meter = machine.meter_for(card())
     assert meter.tool == "nvidia-smi"
     found, runs = measured(meter, 0.4)
-    assert found["watts"] == found["idle_watts"] == pytest.approx(250)
+    assert found["watts"] == machine.idle_watts(meter) == pytest.approx(250)
     assert found["joules"] > 250 * 0.05 * 0.9
     assert runs
     assert found["meter"] == "nvidia-smi"

@@ -1,5 +1,6 @@
 """The benchmarks' command line: `USAGE` says what there is."""
 
+import gc
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -34,6 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         module = import_module(f"bench.{words[0].replace('show', 'table')}")
+        if argv is None:
+            gc.freeze()  # what is imported stays: collecting after each row need not look at it
         return int(module.main(words[1:]))
     except INPUT as error:
         print(f"bench {words[0]}: {' '.join(str(error).split())}", file=sys.stderr)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
+from itertools import pairwise
 from multiprocessing import get_all_start_methods, get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from Bio.Align import PairwiseAligner
 from Bio.Align.substitution_matrices import Array
 
-from glsw import Batch, Scoring
+from glsw import Alphabet, Batch, Scoring, Sequences
 from glsw.engines import Reference
 from glsw.scoring.gaps import MODES
 
@@ -88,10 +89,16 @@ def _table(scoring: Scoring) -> tuple[str, npt.NDArray[Any]]:
     return letters, scoring.matrix[: len(letters), : len(letters)]
 
 
+def texts(alphabet: Alphabet, sequences: Sequences) -> list[str]:
+    """Return the letters of sequences."""
+    letters = alphabet.decode(sequences.residues)
+    return [letters[start:end] for start, end in pairwise(sequences.offsets.tolist())]
+
+
 def _letters(scoring: Scoring, batch: Batch) -> tuple[str, list[str]]:
     """Return the query and the targets of a batch as texts."""
-    decode = scoring.alphabet.decode
-    return decode(batch.queries[0]), [decode(batch.targets[int(k)]) for k in batch.target_index]
+    alphabet, targets = scoring.alphabet, batch.targets.select(batch.target_index)
+    return alphabet.decode(batch.queries[0]), texts(alphabet, targets)
 
 
 class Pyopal(Competitor):
@@ -119,10 +126,10 @@ class Pyopal(Competitor):
 
 def _texts(scoring: Scoring, batch: Batch) -> list[tuple[str, str]]:
     """Return the query and the target of each pair."""
-    decode = scoring.alphabet.decode
-    queries = {q: decode(batch.queries[q]) for q in set(batch.query_index.tolist())}
-    index = zip(batch.query_index.tolist(), batch.target_index.tolist(), strict=True)
-    return [(queries[q], decode(batch.targets[t])) for q, t in index]
+    found, which = np.unique(batch.query_index, return_inverse=True)
+    queries = texts(scoring.alphabet, batch.queries.select(found))
+    targets = texts(scoring.alphabet, batch.targets.select(batch.target_index))
+    return list(zip(map(queries.__getitem__, which.tolist()), targets, strict=True))
 
 
 Method: TypeAlias = Literal["plain", "simd", "trace"]

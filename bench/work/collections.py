@@ -164,14 +164,14 @@ class AllPairs(Workload, called="all-pairs"):
         return Part(batch, Auto(scoring, self.device).scores(batch), "auto", kind.cells)
 
     def _stringzilla(self, scoring: Scoring, kind: Sides, seconds: float) -> Run:
-        program, decode = programs.StringZilla(scoring), scoring.alphabet.decode
+        program, texts = programs.StringZilla(scoring), partial(programs.texts, scoring.alphabet)
         whole, on_gpu = kind.queries[0], programs.stringzilla_scope()[1]
         full = on_gpu and self.setup.size == "full"
         count = whole if full else max(2, whole // (2 if on_gpu else 4))
         queries, targets = (side.part(slice(count)) for side in kind.sides)
         shape = count, *kind.queries[1:]
         some = replace(kind, queries=shape, targets=shape, made=lambda: (queries, targets))
-        sides = [programs.strings([decode(each) for each in side]) for side in some.sides]
+        sides = [programs.strings(texts(side)) for side in some.sides]
         check, run = some.judged(scoring), partial(program.matrix, *sides)
         return Run(run, check, some.cells, whole=kind.cells)
 
@@ -205,7 +205,7 @@ class ManyPairs(Workload, called="many-pairs"):
         aligner, judged = Aligner(scoring, device=self.device.info.index), kind.judged(scoring)
         sides: Sequence[Any] = kind.sides
         if texts:
-            sides = [[BLOSUM.alphabet.decode(each) for each in side] for side in sides]
+            sides = [programs.texts(BLOSUM.alphabet, side) for side in kind.sides]
         few = kind.sample(SAMPLE)[0][:100].tolist()
 
         def check(found: Any) -> Check:

@@ -19,7 +19,7 @@ import glsw
 from bench import data, generated
 from bench.machine import environment
 from bench.measure import Check, Measurement, Spread, commands
-from bench.programs import Parasail, judge
+from bench.programs import Parasail, judge, texts
 from bench.rivals import Hit, hits, version_of, write_records
 from bench.row import digest, impersonal
 from bench.work.base import Case, Workload, spread
@@ -243,8 +243,8 @@ def _frames(letters: str) -> list[str]:
 
 
 def _named(name: str, sequences: Sequences, scoring: Scoring | None = None) -> list[Record]:
-    decode = (scoring or Scoring.nucleotide()).alphabet.decode
-    return [Record(f"{name}{k}", "", decode(each)) for k, each in enumerate(sequences)]
+    letters = texts((scoring or Scoring.nucleotide()).alphabet, sequences)
+    return [Record(f"{name}{k}", "", each) for k, each in enumerate(letters)]
 
 
 def _pieces(whole: Record, count: int, length: int, seed: int, name: str) -> list[Record]:

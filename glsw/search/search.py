@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
@@ -58,15 +58,25 @@ class PreparedSearch:
 
     def results(self, scans: Iterator[ScanResult]) -> Iterator[list[SearchResult]]:
         """Yield the results of queries, those together that are, given the scans of contexts."""
-        database, limits, ties = self.database, self.limits, self.ties
-        stage = limits.stage
-        first, last = stage.first(limits), stage.last(limits)
         for some, ready in _scanned(self.queries, scans):
-            engine = self.pool.engine  # of the pool, whose processes the scans need
-            hits = select_hits(some, ready, database, first, engine.scoring)
-            hits = stage.rescored(engine, hits, database, limits, ties)
-            for part in parts_to_align(hits, last):
-                yield _results(engine, part, database, last, ties)
+            yield from self.aligned(self._selected(some, ready))
+
+    def hits(self, run: Runner) -> Selection:
+        """Return the hits of all queries, not aligned yet; errors as of `search_database`."""
+        groups = _scanned(self.queries, _scans(self, run))
+        return self._selected(self.queries, [each for _, ready in groups for each in ready])
+
+    def aligned(self, hits: Selection) -> Iterator[list[SearchResult]]:
+        """Yield the results of queries, those together that are, given the hits to align."""
+        last = self.limits.stage.last(self.limits)
+        for part in parts_to_align(hits, last):
+            yield _results(self.pool.engine, part, self.database, last, self.ties)
+
+    def _selected(self, queries: QuerySet, scans: Sequence[list[ScanResult]]) -> Selection:
+        database, limits, stage = self.database, self.limits, self.limits.stage
+        engine = self.pool.engine  # of the pool, whose processes the scans need
+        hits = select_hits(queries, scans, database, stage.first(limits), engine.scoring)
+        return stage.rescored(engine, hits, database, limits, self.ties)
 
 
 def search_database(search: PreparedSearch, run: Runner) -> Iterator[list[SearchResult]]:
@@ -78,9 +88,13 @@ def search_database(search: PreparedSearch, run: Runner) -> Iterator[list[Search
         At once if a query and a target are too long together; later if E-values are required and
         there are no statistics.
     """
+    return search.results(_scans(search, run))
+
+
+def _scans(search: PreparedSearch, run: Runner) -> Iterator[ScanResult]:
     codes, database = search.queries.sequences, search.database
     check_longest(run.engine, codes, database)
-    return search.results(scan_database(run, codes, database, search.ranking))
+    return scan_database(run, codes, database, search.ranking)
 
 
 def _scanned(

@@ -90,6 +90,11 @@ class Selection:
             self.scores.part(hits),
         )
 
+    def select(self, hits: _Int64) -> Selection:
+        """Return some of the hits, in their order, of the same queries."""
+        known = self.queries, self.scans, self.statistics, self.more
+        return Selection.of(*known, self.table.select(hits), self.scores.select(hits))
+
 
 def select_hits(
     queries: QuerySet,

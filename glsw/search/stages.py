@@ -53,6 +53,10 @@ class PairScores:
         """Return those of a slice of the hits, of step 1."""
         return self
 
+    def select(self, hits: npt.NDArray[np.int64]) -> PairScores:
+        """Return those of some hits, in this order."""
+        return self
+
     def concatenated(self, parts: Sequence[PairScores]) -> PairScores:
         """Return those of the hits of all parts, of which this is one and which are of its kind."""
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +16,11 @@ from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Engine
 from glsw.engines.forward import log_sums
+from glsw.search.select import Selection
 from glsw.sequences.database import Database
-from glsw.sequences.encoded import Sequences, distinct, offsets_of
+from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.tiles import cut
-from glsw.statistics.base import Floats, Statistics, Unavailable, in_bits
+from glsw.statistics.base import Floats, Statistics, in_bits
 from glsw.wings.profiles.background import Background
 from glsw.wings.profiles.profile import Profile
 
@@ -166,13 +168,8 @@ class ForwardStatistics(Statistics):
         return found
 
 
-def with_forward_scores(
-    results: Sequence[SearchResult],
-    profiles: Sequence[Profile],
-    database: Database,
-    engine: Engine,
-) -> list[SearchResult]:
-    """Return results with bit scores and E-values of Forward scores.
+class HitSums:
+    """Bits and E-values of the hits of a search with profiles by their Forward scores.
 
     A distant relative often has many alignments that are nearly as good as the best one, an
     unrelated sequence has few: see `ForwardScores`. If the best alignment has 200
@@ -185,13 +182,10 @@ def with_forward_scores(
     of its residues. ln(255/256 + r / 256), if positive, is subtracted from the score (Eddy 2011,
     PLoS Comput. Biol. 7:e1002195, and HMMER's guide).
 
-    Alignments, their scores and the order of hits stay the same. So do bits and E-values of further
-    alignments of a target.
-
     Parameters
     ----------
-    results : sequence of SearchResult
-        Of a search with each of ``profiles``, with E-values.
+    hits : Selection
+        Of a search with each of ``profiles``, with E-values; not aligned.
     profiles : sequence of Profile
         Of amino acids.
     database : Database
@@ -199,47 +193,80 @@ def with_forward_scores(
     engine : Engine
         If it is on a device with compute shaders, that computes the sums.
 
+    Attributes
+    ----------
+    evalues : ndarray of float64, shape (hits,)
+        Before anything is subtracted from the scores: they do not exceed those of `results`.
+
     Raises
     ------
     ValueError
         If the letters are no amino acids.
     """
-    some = [k for k, each in enumerate(results) if not isinstance(each.statistics, Unavailable)]
-    changed = list(results)
-    if not some:
+
+    def __init__(
+        self, hits: Selection, profiles: Sequence[Profile], database: Database, engine: Engine
+    ) -> None:
+        self._offsets, self._sizes = hits.offsets, [len(each) for each in profiles]
+        known = np.array([each.available for each in hits.statistics], bool)
+        some, self._statistics = np.flatnonzero(known), list(hits.statistics)
+        self.evalues = np.empty(0)
+        if not len(some):
+            return
+        self._made = made = ForwardScores([profiles[k] for k in some.tolist()], _device_of(engine))
+        for k, of_sums in zip(some.tolist(), made.k.tolist(), strict=True):
+            self._statistics[k] = ForwardStatistics(of_sums, len(database))
+        used, which = np.unique(hits.table.target, return_inverse=True)
+        self._targets = targets = database.select(database.rank[used].tolist())
+        number = np.cumsum(known) - 1
+        profile = number[hits.queries.owner[hits.table.query]]
+        self._pairs = pairs = np.stack([profile, which], axis=1)
+        self._nats = nats = made.background.lambda_ * hits.table.units.astype(np.float64)
+        few = np.flatnonzero(nats < _MAX_NATS_TO_SUM)
+        nats[few] = made.scores(targets, pairs[few])
+        _, self.evalues = self._significance(nats, np.arange(len(nats)))
+
+    def results(self, found: Sequence[SearchResult], rows: _Int64) -> list[SearchResult]:
+        """Return results with bit scores and E-values of Forward scores.
+
+        Alignments, their scores and the order of hits stay the same. So do bits and E-values of
+        further alignments of a target.
+
+        Parameters
+        ----------
+        found : sequence of SearchResult
+            Of all queries, with the alignments of some hits.
+        rows : ndarray of int64
+            Which hits.
+        """
+        changed = [
+            replace(each, statistics=statistics)
+            for each, statistics in zip(found, self._statistics, strict=True)
+        ]
+        start = 0
+        for table, group in by_table(found):
+            first = np.concatenate([np.array(found[k].listed.bounds[:-1]) for k in group])
+            some = rows[start : start + len(first)]
+            start += len(first)
+            losses = self._made.losses(table.runs[first], self._targets, self._pairs[some])
+            bits, evalues = table.bits.copy(), table.evalues.copy()
+            bits[first], evalues[first] = self._significance(self._nats[some] - losses, some)
+            with_sums = replace(table, bits=bits, evalues=evalues)
+            for k in group:
+                changed[k] = replace(changed[k], hits=Hits(found[k].listed.bounds, with_sums))
         return changed
-    made = ForwardScores([profiles[k] for k in some], _device_of(engine))
-    first = [np.array(results[k].listed.bounds[:-1], np.int64) for k in some]  # row of each hit
-    tables = by_table([results[k] for k in some])
-    order = [n for _, group in tables for n in group]
-    rows = [np.concatenate([first[n] for n in group]) for _, group in tables]
-    parts = [table.select(chosen) for (table, _), chosen in zip(tables, rows, strict=True)]
-    profile = np.repeat(order, [len(first[n]) for n in order])
-    every = np.concatenate([np.empty(0, np.int64), *(part.target for part in parts)])
-    used = distinct(every)
-    targets = database.select(database.rank[used].tolist())
-    pairs = np.stack([profile, np.searchsorted(used, every)], axis=1)
-    units = np.concatenate([np.empty(0), *(part.units for part in parts)])
-    nats = made.background.lambda_ * units
-    few = np.flatnonzero(nats < _MAX_NATS_TO_SUM)
-    nats[few] = made.scores(targets, pairs[few])
-    nats -= made.losses(Runs.concatenated([part.runs for part in parts]), targets, pairs)
-    lengths = targets.lengths[pairs[:, 1]]
-    known = [ForwardStatistics(k, len(database)) for k in made.k.tolist()]
-    for k, statistics in zip(some, known, strict=True):
-        changed[k] = replace(results[k], statistics=statistics)
-    start = 0
-    for table, group in tables:
-        bits, evalues = table.bits.copy(), table.evalues.copy()
-        for n in group:
-            part = slice(start, start := start + len(first[n]))
-            bits[first[n]] = known[n].bits(nats[part], lengths[part])
-            size = len(profiles[some[n]])
-            evalues[first[n]] = known[n].evalue(nats[part], size, lengths[part])
-        with_sums = replace(table, bits=bits, evalues=evalues)
-        for k in (some[n] for n in group):
-            changed[k] = replace(changed[k], hits=Hits(results[k].listed.bounds, with_sums))
-    return changed
+
+    def _significance(self, nats: _Float, rows: _Int64) -> tuple[_Float, _Float]:
+        """Return the bits and E-values of scores of some hits, whose numbers ascend."""
+        bits, evalues = np.empty((2, len(nats)))
+        lengths = self._targets.lengths[self._pairs[rows, 1]]
+        bounds = pairwise(np.searchsorted(rows, self._offsets).tolist())
+        for (start, stop), size, known in zip(bounds, self._sizes, self._statistics, strict=True):
+            if start < stop:
+                part = nats[start:stop], lengths[start:stop]
+                bits[start:stop] = known.bits(*part)
+                evalues[start:stop] = known.evalue(part[0], size, part[1])
+        return bits, evalues
 
 
 def _device_of(engine: Engine) -> Device | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +19,8 @@ from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import MAX_POSITIONS, PositionalQuery, PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import DEFAULT_TOP, evalue_of
+from glsw.search.search import PreparedSearch, search_database
+from glsw.search.select import Selection
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.lines import located
@@ -34,7 +36,7 @@ from glsw.wings.profiles.alignment import (
     position_scores,
 )
 from glsw.wings.profiles.background import Background, Gaps, check_gaps
-from glsw.wings.profiles.forward import MAX_CANDIDATE_EVALUE, with_forward_scores
+from glsw.wings.profiles.forward import MAX_CANDIDATE_EVALUE, HitSums
 from glsw.wings.profiles.profile import Profile
 
 if TYPE_CHECKING:
@@ -148,6 +150,11 @@ class Found(NamedTuple):
     runs: Runs
     codes: list[npt.NDArray[np.uint8]]
 
+    def names_but(self, seen: Container[int]) -> tuple[str, ...]:
+        """Return the names of those whose numbers are not among these."""
+        named = zip(self.numbers, self.names, strict=True)
+        return tuple(name for number, name in named if number not in seen)
+
 
 @dataclass(frozen=True, eq=False)
 class Round:
@@ -216,7 +223,7 @@ def iterate(
         `Profile.from_alignment`. E-values are computed with the aligner's gap costs.
     sums : bool
         Whether bit scores and E-values are based on the sum over all alignments of a hit (Forward
-        score), corrected for biased composition, see `with_forward_scores`. Hits are sorted by
+        score), corrected for biased composition, see `HitSums`. Hits are sorted by
         E-value. Only targets whose best alignment has an E-value of at most 100 are considered. For
         proteins; not with ``composition``.
     **options
@@ -264,6 +271,8 @@ def rounds(
     *,
     gaps: Gaps = "fixed",
     sums: bool = False,
+    every_hit: bool = True,
+    every_profile: bool = True,
     **options: Any,
 ) -> Iterator[dict[int, Round]]:
     """Yield the rounds of `iterate`, each when it is computed, by the numbers of their queries.
@@ -271,6 +280,9 @@ def rounds(
     One search has all queries for which something was new in the round before, or as many of them
     as have `MAX_POSITIONS` positions. Where the profile that was built is the one that has just
     searched, the next round is not computed: it has the same hits, no cells and no time.
+
+    Without ``every_hit`` results before the last one of a query may lack hits that are no members.
+    Without ``every_profile`` its last round builds none, but has the one that searched.
     """
     scoring = aligner.scoring
     _check(iterations, inclusion, scoring.local, options)
@@ -288,10 +300,13 @@ def rounds(
     members = Members(profiles, gaps)
     seen: list[set[int]] = [set() for _ in queries]
     going, made = list(range(len(queries))), dict[int, Round]()
+    composed = bool(options.get("composition"))
     # A stage of compositions takes a query otherwise than the profile with the same scores.
-    first_to_compare = 3 if options.get("composition") else 2
+    first_to_compare = 3 if composed else 2
+    running = options.pop("progress", None), options.pop("executor", None), aligner.ties
+    options.pop("skip", None)
     for number in range(1, iterations + 1):
-        before, made = made, {}
+        before, made, last = made, {}, number == iterations
         parts = [going]
         if number > 1:
             same = [k for k in going if number >= first_to_compare and _alike(before[k])]
@@ -305,25 +320,37 @@ def rounds(
         for part in parts:
             searching = [profiles[k] for k in part]
             searched = searching if number > 1 else queries
-            results = list(aligner.search(searched, database, top=None, evalue=widest, **options))
-            if sums:
-                results = with_forward_scores(results, searching, database, aligner.engine)
+            search = aligner.prepare(searched, database, top=None, evalue=widest, **options)
+            with search.pool.running(*running) as run:
+                if composed:  # all at once their matrices would need much memory
+                    results = list(chain.from_iterable(search_database(search, run)))
+                else:
+                    found_hits = search.hits(run)
+                    by = HitSums(found_hits, searching, database, aligner.engine) if sums else None
+                    hits = _Hits(search, found_hits, by)
+                    results = hits.aligned((hits.evalues <= inclusion) | every_hit | last)
             found = {
                 k: _members(result, inclusion, database)
                 for k, result in zip(part, results, strict=True)
             }
-            built = members.profiles(found)
+            new = {k: each.names_but(seen[k]) for k, each in found.items()}
+            built = members.profiles(
+                {k: each for k, each in found.items() if every_profile or (new[k] and not last)}
+            )
+            for k, profile, result in zip(part, searching, results, strict=True):
+                seen[k].update(found[k].numbers)
+                names, following = found[k].names, built.get(k, profile)
+                made[k] = Round(number, profile, result, names, new[k], following)
+            if not (every_hit or composed or last):
+                ends = [made[k].converged or _alike(made[k]) for k in part]
+                whole = hits.aligned(np.array(ends)[hits.owner])
+                results = [
+                    one if end else other
+                    for end, one, other in zip(ends, whole, results, strict=True)
+                ]
             shown = _shown(results, [queries[k] for k in part], evalue, top, sums)
-            for k, profile, result in zip(part, searching, shown, strict=True):
-                each = found[k]
-                new = tuple(
-                    name
-                    for target, name in zip(each.numbers, each.names, strict=True)
-                    if target not in seen[k]
-                )
-                seen[k].update(each.numbers)
-                following = built.get(k, profile)
-                made[k] = Round(number, profile, result, each.names, new, following)
+            for k, result in zip(part, shown, strict=True):
+                made[k] = replace(made[k], result=result)
         yield made
         going = [k for k in going if made[k].new]
         if not going:
@@ -347,6 +374,30 @@ def _positions(aligner: Aligner, query: Record) -> int:
     """Return the positions of the profile of a query: of DNA it has those of both strands."""
     alphabet = aligner.scoring.alphabet
     return (2 if alphabet.nucleotides else 1) * (len(query.letters) // alphabet.width)
+
+
+class _Hits(NamedTuple):
+    """The hits of all queries of a search, not aligned yet, and their sums if they are needed."""
+
+    search: PreparedSearch
+    found: Selection
+    sums: HitSums | None
+
+    @property
+    def owner(self) -> _Int64:
+        """The query of each hit."""
+        return self.found.queries.owner[self.found.table.query]
+
+    @property
+    def evalues(self) -> npt.NDArray[np.float64]:
+        """The E-value of each hit; with sums, one that is not more."""
+        return self.sums.evalues if self.sums else self.found.table.evalues
+
+    def aligned(self, chosen: npt.NDArray[np.bool_]) -> list[SearchResult]:
+        """Return the results of all queries, with the hits that are chosen."""
+        rows = np.flatnonzero(chosen)
+        results = list(chain.from_iterable(self.search.aligned(self.found.select(rows))))
+        return self.sums.results(results, rows) if self.sums else results
 
 
 def _alike(made: Round) -> bool:

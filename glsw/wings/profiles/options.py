@@ -125,6 +125,8 @@ def iterated(
             *(aligner, queries[some], database, arguments.iterations, inclusion),
             gaps=_gaps(arguments),
             sums=arguments.sums,
+            every_hit=False,
+            every_profile=bool(folder),
             **options,
         )
         try:

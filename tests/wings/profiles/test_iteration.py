@@ -6,6 +6,7 @@ import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -258,6 +259,37 @@ def test_queries_of_one_search_have_the_rounds_that_they_have_alone(sums: bool) 
             assert (one.members, one.new) == (other.members, other.new)
             assert list(one.result.rows()) == list(other.result.rows())
             assert one.built.to_text() == other.built.to_text()
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"max_hsps": 3}, {"evalue": 1e-9, "top": 2}, {"sums": True}, {"composition": 2}]
+)
+def test_last_rounds_are_the_same_if_others_align_their_members_alone(
+    options: dict[str, Any],
+) -> None:
+    """One query ends in the first round, one has its own profile again, others go on."""
+    alone = Record("alone", "", some(7000, 80))
+    queries = [QUERY, Record("none", "", some(5000, 40)), alone, family()[-1]]
+    aligner = glsw.Aligner(engine="cpu")
+    database = aligner.database([alone, *family()])
+    limits: Any = queries, database, 4, 1e-3
+    options = {"evalue": 1e3, "top": None, **options}
+    every = list(rounds(aligner, *limits, **options))
+    few = list(rounds(aligner, *limits, every_hit=False, every_profile=False, **options))
+    assert [made.keys() for made in few] == [made.keys() for made in every]
+    assert {len([made for made in every if k in made]) for k in range(4)} >= {1, 2, 4}
+    spared = 0
+    for k in range(4):
+        of_all, of_few = ([made[k] for made in found if k in made] for found in (every, few))
+        for one, other in itertools.zip_longest(of_all[:-1], of_few[:-1]):
+            assert (one.members, one.new) == (other.members, other.new)
+            assert one.built.to_text() == other.built.to_text()
+            spared += len(one.result) - len(other.result)
+        assert of_few[-1].members == of_all[-1].members
+        assert of_few[-1].built is of_few[-1].profile
+        assert list(of_few[-1].result.rows()) == list(of_all[-1].result.rows())
+        assert of_few[-1].result.more == of_all[-1].result.more
+    assert (spared > 100) == ("composition" not in options and options["top"] is None)
 
 
 def test_parts_of_the_queries_give_the_same_output(

@@ -189,18 +189,19 @@ class Auto(Engine):
         if not self._compute:
             self.engine(ENGINES[self._roster.usable(_FRAGMENT)]).check(batch)
 
-    def takes_masks(self, batch: Batch) -> bool:
-        """Tell whether the device computes such pairs with masks."""
-        longest = int(batch.target_lengths.max(initial=0))
-        if self._keeps_tables(batch) or self._cuts(batch):
-            return True
+    def fits(self, asked: Pairs) -> bool:
+        """Tell whether one of the engines can compute such pairs."""
+        batch = asked.batch
+        if not self._compute:
+            return super().fits(asked)
         names = {_DIAGONAL, _BLOCKED} - self._roster.faulty or {self._roster.usable(_DIAGONAL)}
-        engines = [self.engine(ENGINES[name]) for name in names]
-        return self._compute and any(
-            each.takes_masks(batch) and each.largest_buffer(1, longest) < 2**62 for each in engines
+        return (
+            self._keeps_tables(batch)
+            or self._cuts(batch)
+            or any(self.engine(ENGINES[name]).fits(asked) for name in names)
         )
 
-    def engine(self, kind: type[Engine]) -> Engine:
+    def engine(self, kind: type[EngineT]) -> EngineT:
         """Return the one instance of an engine, made when it is first needed."""
         return self._roster.engine(kind)
 
@@ -361,10 +362,8 @@ class Auto(Engine):
             return False
         if task == "score":
             return computes_single(self.scoring, 1, 1)
-        engine = self.engine(Cpu)
-        assert isinstance(engine, Cpu)
         within = self.scoring.local or batch.cells <= _LARGEST_TABLE
-        return within and engine.traces(batch)
+        return within and self.engine(Cpu).traces(batch)
 
     def _mixed(self, batch: Batch, task: Task) -> tuple[float, str, float]:
         """Return the seconds and the name of the engine that costs least for pairs of any sizes.
@@ -383,7 +382,7 @@ class Auto(Engine):
             for rows, columns in ((shape.m, shape.n), (m, n), (1, 1))
         )
         costs = {name: alike[name] + max(0, longest[name] - usual[name]) for name in keys}
-        name = self._fitting(costs, m, n, task)
+        name = self._fitting(costs, Pairs(batch, task))
         least = min(longest.values()) + min(none.values())
         if name == _LANES:
             least = max(least, _NEARLY * min(alike.values()))
@@ -395,8 +394,7 @@ class Auto(Engine):
         if len(keys) == 1:
             return 0, next(iter(keys))
         costs = self._costs(keys, Shape.of(batch))
-        m, n = batch.extent[1].tolist()
-        name = self._fitting(costs, m, n, task)
+        name = self._fitting(costs, Pairs(batch, task))
         return costs[name], name
 
     def _costs(self, keys: Mapping[str, str], shape: Shape) -> dict[str, float]:
@@ -404,16 +402,11 @@ class Auto(Engine):
         kind: Kind = "software" if self.weak else "hardware"
         return {name: seconds(key, shape, kind) for name, key in keys.items()}
 
-    def _fitting(self, costs: Mapping[str, float], m: int, n: int, task: Task) -> str:
-        """Return the engine that costs least among those whose buffers fit the device."""
+    def _fitting(self, costs: Mapping[str, float], asked: Pairs) -> str:
+        """Return the engine that costs least among those that the pairs fit."""
         names = sorted(costs, key=lambda name: costs[name])
-        limit, aligns = self.device.info.limits["max_storage_block"], task == "alignment"
-        for name in names:
-            if name == _WINDOWS or (
-                self.engine(self._type(name)).largest_buffer(m, n, alignment=aligns) <= limit
-            ):
-                return name
-        return names[0]  # it says what it lacks
+        fit = (n for n in names if n == _WINDOWS or self.engine(self._type(n)).fits(asked))
+        return next(fit, names[0])  # it says what it lacks
 
     def _keys(self, batch: Batch, task: Task, *, windows: bool = False) -> dict[str, str]:
         """Return the engines to choose from, at least one, each with its key in the table."""
@@ -428,9 +421,7 @@ class Auto(Engine):
     def _able(self, batch: Batch, task: Task, *, windows: bool) -> dict[str, str]:
         """Return the engines that can do a task, each with its key in the table of costs."""
         able = {_WINDOWS: _WINDOWS} if windows else {}
-        if batch.masks is None or self.engine(ENGINES[_DIAGONAL]).takes_masks(batch):
-            able[_DIAGONAL] = _DIAGONAL
-        able[_BLOCKED] = _BLOCKED
+        able |= {_DIAGONAL: _DIAGONAL, _BLOCKED: _BLOCKED}
         if batch.masks is None:
             if task != "alignment" and ENGINES[_SCAN].capabilities.takes(self.scoring):
                 able[_SCAN] = _SCAN
@@ -440,7 +431,9 @@ class Auto(Engine):
         if task != "score" or batch.masks is not None:
             if self._keeps_tables(batch):
                 able[Cpu.name] = TABLES
-        elif self._scanner and self._takes_length(int(batch.extent[1, 1])):
+        elif self._scanner and (
+            self._scanner.name != _LANES or batch.extent[1, 1] <= self._limits.longest
+        ):
             able[self._scanner.name] = self._scanner.name
             if self._scanner is Cpu and computes_single(
                 self.scoring, len(batch), batch.distinct[0]
@@ -449,11 +442,6 @@ class Auto(Engine):
             if self._scanner.name == _LANES:
                 able[_LANES] = cast("Lanes", self.scanner).way(batch)
         return able
-
-    def _takes_length(self, n: int) -> bool:
-        """Tell whether the scanner takes targets of this length."""
-        lanes = self._scanner is not None and self._scanner.name == _LANES
-        return not lanes or n <= self._limits.longest
 
     @cached_property
     def _limits(self) -> Limits:
@@ -465,11 +453,8 @@ class Auto(Engine):
 
     def _keeps_tables(self, batch: Batch) -> bool:
         """Tell whether the processor aligns such pairs by tables."""
-        if self._scanner is not Cpu or self._scans_all:
-            return False
-        engine = self.engine(Cpu)
-        assert isinstance(engine, Cpu)
-        return engine.traces(batch)
+        keeps = self._scanner is Cpu and not self._scans_all
+        return keeps and self.engine(Cpu).traces(batch)
 
     def _cuts(self, batch: Batch) -> bool:
         """Tell whether the targets are so long beside the queries that windows can replace them."""

@@ -34,7 +34,6 @@ ProgramOf = tuple[str, dict[str, int | None]]
 """The file of a program, and its macros."""
 Mode = Literal["local", "global", "semiglobal"]
 Workload = Literal["pairs", "long pairs", "search"]
-NumberType = Literal["int32", "f16", "f32"]
 ALL_MODES: tuple[Mode, ...] = ("local", "global", "semiglobal")
 
 
@@ -63,8 +62,6 @@ class Capabilities:
         Whether the engine computes edit distances only, see `glsw.scoring.unit_costs`.
     memory : bool
         Whether the engine accepts ``memory``, a limit in bytes.
-    number_types : tuple of str
-        Choices of ``number``, the type of scores during the computation.
     workloads : tuple of str
         Its work in the benchmark ``engines``: ``"pairs"``, ``"long pairs"`` (one pair fills a
         device), ``"search"`` (one query and many targets).
@@ -79,22 +76,30 @@ class Capabilities:
     positional_gaps: bool = False
     unit_costs: bool = False
     memory: bool = False
-    number_types: tuple[NumberType, ...] = ("int32",)
     workloads: tuple[Workload, ...] = ("pairs",)
 
     def takes(self, scoring: Scoring) -> bool:
         """Tell whether the engine takes such a scoring."""
-        if self.unit_costs:
-            return has_unit_costs(scoring)
+        return not self.lacking(scoring)
+
+    def lacking(self, scoring: Scoring) -> str:
+        """Return what the engine does not do of a scoring, as the rest of a sentence, or ""."""
+        if not scoring.local and len(self.modes) == 1:
+            return "supports local alignment only"
+        if self.unit_costs and not has_unit_costs(scoring):
+            return (
+                "computes edit distances only: match 0, mismatch -1, gaps at a cost of 1, global "
+                "or semi-global with free ends of the target"
+            )
         if scoring.gaps and not self.positional_gaps:
-            return False
+            return "does not support gap costs by position"
+        if scoring.separate and not self.separate_gaps:
+            return "does not support different gap costs in queries and targets"
         if scoring.end_gaps and self.simple_ends:
             simple = scoring.end_gaps.at_most(*scoring.largest_costs)
             if not simple or isinstance(scoring, TwoTrackScoring):
-                return False
-        return (scoring.local or len(self.modes) > 1) and (
-            self.separate_gaps or not scoring.separate
-        )
+                return "does not support these end gap costs"
+        return ""
 
 
 class Pairs(NamedTuple):
@@ -299,21 +304,8 @@ class Engine(AnyEngine):
     def __init__(self, scoring: Scoring, device: Device | None = None) -> None:
         super().__init__(device)
         self.scoring = scoring
-        if not scoring.local and len(self.capabilities.modes) == 1:
-            raise ValueError(f"engine {self.name!r} supports local alignment only")
-        if self.capabilities.unit_costs and not has_unit_costs(scoring):
-            raise ValueError(
-                f"engine {self.name!r} computes edit distances only: match 0, mismatch -1, gaps at "
-                "a cost of 1, global or semi-global with free ends of the target"
-            )
-        if scoring.gaps and not self.capabilities.positional_gaps:
-            raise ValueError(f"engine {self.name!r} does not support gap costs by position")
-        if scoring.separate and not self.capabilities.separate_gaps:
-            raise ValueError(
-                f"engine {self.name!r} does not support different gap costs in queries and targets"
-            )
-        if not self.capabilities.takes(scoring):
-            raise ValueError(f"engine {self.name!r} does not support these end gap costs")
+        if lacking := self.capabilities.lacking(scoring):
+            raise ValueError(f"engine {self.name!r} {lacking}")
 
     def scores(self, batch: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
         """Return the best score of each pair, in the mode of the scoring.
@@ -409,10 +401,6 @@ class Engine(AnyEngine):
                 found[q] = self.scores(batch, progress=progress)
         return found
 
-    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
-        """Return the bytes of the largest buffer that one pair of m and n letters needs."""
-        return 0
-
     def ends(
         self, batch: Batch, *, ties: Ties = "conventional", progress: Progress | None = None
     ) -> Ends:
@@ -447,9 +435,12 @@ class Engine(AnyEngine):
         """What cuts the targets of short queries and keeps scores of windows, if anything does."""
         return None
 
-    def takes_masks(self, batch: Batch) -> bool:
-        """Tell whether the engine computes such pairs with masks."""
-        return self.capabilities.masks
+    def fits(self, asked: Pairs) -> bool:
+        """Tell whether the device can compute pairs that are so long, with such masks.
+
+        ``"alignment"`` is asked only of engines that trace back.
+        """
+        return self.capabilities.masks or asked.batch.masks is None
 
     @abstractmethod
     def best(self, asked: Pairs, progress: Progress) -> Best:

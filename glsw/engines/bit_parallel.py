@@ -345,7 +345,7 @@ class BitParallel(ComputeEngine):
             INFIX=1 if self._infix else None,
         )
         given = {"slot_count": len(columns), "pair_count": pairs, "strips": cut.strips}
-        self.set(program, {key: given[key] for key in given if key in program})
+        self.set(program, given)
         program["columns"] = self._columns
         parts = -(-longest // self._columns)
         at_once = int(np.minimum(columns, self._columns).sum()) * BITS * cut.words

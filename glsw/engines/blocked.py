@@ -189,9 +189,10 @@ class Blocked(Tiled, ComputeEngine):
             yield "blocked.comp", {**own, "COLUMNS": self._columns, "ENDS": 1, **options}
             yield "blocked_trace.comp", own | {"TRACERS": _TRACERS}
 
-    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
-        """Return the bytes of the borders of a table; kept rows and columns may be fewer."""
-        return max(8 * n, 2 * 8 * m)
+    def fits(self, asked: Pairs) -> bool:
+        """Tell whether the borders of a table fit a buffer; kept rows and columns may be fewer."""
+        m, n = asked.batch.extent[1].tolist()
+        return bool(max(8 * n, 2 * 8 * m) <= self._buffer_limit)
 
     def _tables(
         self, batch: Batch, cells: float = math.inf
@@ -416,7 +417,7 @@ class Blocked(Tiled, ComputeEngine):
             "region_size": band.cell,
             "region_count": band.size,
         }
-        self.set(program, {name: uniforms[name] for name in uniforms if name in program})
+        self.set(program, uniforms)
 
 
 def _share(level: int) -> int:

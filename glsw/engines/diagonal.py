@@ -128,9 +128,12 @@ class Diagonal(ComputeEngine):
             what = f"engine 'diagonal' takes at most {most} on {self.device.info.name}"
             raise ValueError(f"target of {longest} residues: {what}")
 
-    def takes_masks(self, batch: Batch) -> bool:
-        """Tell whether such pairs with masks are not too long for the device."""
-        return int(batch.target_lengths.max(initial=0)) <= self._longest_of(batch)
+    def fits(self, asked: Pairs) -> bool:
+        """Tell whether targets, and the row between strips or directions of one, fit the device."""
+        m, n = asked.batch.extent[1].tolist()
+        group = int(self._workgroups(np.array([m]))[0])
+        size = 4 * group * (n + group - 1) if asked.task == "alignment" else 8 * n
+        return bool(size <= self._buffer_limit and n <= self._longest_of(asked.batch))
 
     def _longest_of(self, batch: Batch) -> int:
         """Return `longest` for pairs: their masks take a round a step, and one a forbidden pair."""
@@ -198,13 +201,6 @@ class Diagonal(ComputeEngine):
                 yield "diagonal_leaning.comp", own | {"ENDS": None, "LINEAR": None}
             yield "diagonal.comp", own | {"ENDS": 1, "DIRECTIONS": 1, "MASKED": None, "AGAIN": 0}
             yield from (("traceback.comp", {"ENDS": 1, "TURN": turn, **own}) for turn in (0, 1))
-
-    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
-        """Return the bytes of the row between strips, or of the directions of one strip."""
-        if n > self.longest:
-            return 2**62
-        group = int(self._workgroups(np.array([m]))[0])
-        return 4 * group * (n + group - 1) if alignment else 8 * n
 
     def _chunks(self, batch: Batch, *, trace: bool) -> Iterator[_Chunk]:
         """Cut the pairs into chunks that fit the memory, the largest pairs of a kind first."""

@@ -209,7 +209,7 @@ class ForwardSums(Programs):
         super().__init__(device)
         self._limits = limits
         self._defines, self._uniforms, self._substitution = {"STEP": _STEP}, {}, None
-        self._device, self._throttle = device, Throttle(device, first=64)
+        self._throttle = Throttle(device, first=64)
         self.chain = chain or (1 if device.info.software else 16)
         self.rows = rows or (8 if device.info.registers < _FEW_REGISTERS else 16)
         self._workgroup = max(self.chain, workgroup or (8 if device.info.software else 32))
@@ -302,12 +302,12 @@ class ForwardSums(Programs):
         for start in range(part.start, part.stop, self._limits.groups):
             program["first_group"] = start
             program.run(min(self._limits.groups, part.stop - start))
-        self._device.ctx.memory_barrier()
+        self.device.ctx.memory_barrier()
 
     def prove(self, letters: int) -> None:
         """Have the device prove the program, see `glsw.engines.proof`; UnprovedError if wrong."""
         family = f"{self.chain} x {self.rows} positions, {letters} letters"
-        proofs_of(self._device).require(self.name, family, partial(self.holds, letters))
+        proofs_of(self.device).require(self.name, family, partial(self.holds, letters))
 
     def holds(self, letters: int) -> bool:
         """Compute awkward pairs, twice, and compare with the host."""
@@ -320,9 +320,7 @@ class ForwardSums(Programs):
         some = [work.same[:_PROVED], work.long[:_PROVED], work.same[:0], *work.targets]
         targets = Sequences.of([each % known for each in some])
         pairs = np.indices((len(odds), len(targets))).reshape(2, -1).T.astype(np.int64)
-        fresh = type(self)(
-            self._device, chain=self.chain, rows=self.rows, workgroup=self._workgroup
-        )
+        fresh = type(self)(self.device, chain=self.chain, rows=self.rows, workgroup=self._workgroup)
         expected = log_sums(odds, targets, pairs)
         fresh.log_sums(odds[::-1], targets, pairs)
         found = fresh.log_sums(odds, targets, pairs)

@@ -170,10 +170,11 @@ class Fragment(Engine):
         """Residues of the longest sequence that fits the textures of the device."""
         return self.device.info.limits["max_texture_size"] * self.tile.words
 
-    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
-        """Return 0, or more than any device has if a sequence exceeds the textures."""
+    def fits(self, asked: Pairs) -> bool:
+        """Tell whether no sequence exceeds the textures, nor the positions of profiles."""
         rows = len(self.scoring.matrix) <= self.device.info.limits["max_texture_size"]
-        return 0 if max(m, n) <= self.longest and rows else 2**62
+        longest = int(asked.batch.extent[1].max())
+        return super().fits(asked) and rows and longest <= self.longest
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError if a score could leave int32, or a sequence the textures."""

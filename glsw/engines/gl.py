@@ -146,14 +146,6 @@ def upload_positions(device: Device, scoring: Scoring, padding: int) -> moderngl
     return device.ctx.texture(lines.shape[::-1], 1, lines, dtype="i4")
 
 
-def bind_scores(substitution: moderngl.Buffer | moderngl.Texture | None) -> None:
-    """Bind what `upload_scores` has made."""
-    if isinstance(substitution, moderngl.Buffer):
-        substitution.bind_to_uniform_block(SUBSTITUTION.number)
-    elif substitution is not None:
-        substitution.use(SUBSTITUTION.number)
-
-
 def pair_records(batch: Batch) -> npt.NDArray[np.void]:
     """Return the pairs as pair.glsl has them, shape (N,), with lengths and first residues."""
     records = np.zeros(len(batch), PAIR)
@@ -202,68 +194,8 @@ def new_buffer(device: Device, size: int) -> moderngl.Buffer:
         return device.ctx.buffer(reserve=max(16, -(-size // 4) * 4))
 
 
-class Storage:
-    """The storage buffers of an engine, by binding."""
-
-    def __init__(self, device: Device) -> None:
-        self._device_of_buffers = device
-        self._buffers: dict[Binding, moderngl.Buffer] = {}
-
-    def reserve(self, binding: Binding, size: int = 0) -> moderngl.Buffer:
-        """Return the buffer of a binding, bound, with room for ``size`` bytes."""
-        buffer = self._buffers.get(binding)
-        if buffer is None or buffer.size < size:
-            if buffer is not None:
-                del self._buffers[binding]
-                buffer.release()
-            self._buffers[binding] = buffer = new_buffer(self._device_of_buffers, size)
-        buffer.bind_to_storage_buffer(binding.number)
-        return buffer
-
-    def room(self, binding: Binding) -> int:
-        """Return the bytes of the buffer of a binding, 0 if there is none yet."""
-        buffer = self._buffers.get(binding)
-        return buffer.size if buffer else 0
-
-    def upload(self, binding: Binding, data: npt.NDArray[Any]) -> None:
-        """Write an array to the start of a buffer, and zeros up to a whole word.
-
-        The device is waited for: NVIDIA's driver may write while a queued shader reads the buffer.
-        """
-        self._device_of_buffers.finish()
-        content = np.ascontiguousarray(data)
-        rest = bytes(-content.nbytes % 4)
-        buffer = self.reserve(binding, content.nbytes + len(rest))
-        if content.nbytes:
-            buffer.write(content)
-        if rest:
-            buffer.write(rest, offset=content.nbytes)
-
-    def zero(self, binding: Binding, size: int) -> None:
-        """Reserve a buffer and set its first bytes to 0."""
-        self._device_of_buffers.finish()
-        buffer = self.reserve(binding, size)
-        if size:
-            buffer.clear(size=size)
-
-    def download(self, binding: Binding, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
-        """Read the first values of a buffer."""
-        kind = np.dtype(dtype)
-        self._device_of_buffers.wait()
-        data = self._buffers[binding].read(count * kind.itemsize) if count else b""
-        self._device_of_buffers.check("reading results")
-        return np.frombuffer(data, kind)
-
-    def download_into(self, binding: Binding, array: npt.NDArray[Any]) -> None:
-        """Fill a contiguous array from the start of a buffer."""
-        self._device_of_buffers.wait()
-        if array.size:
-            self._buffers[binding].read_into(array, array.nbytes)
-        self._device_of_buffers.check("reading results")
-
-
-class Programs(Storage):
-    """Buffers, and compiled compute shaders with the scoring of an engine.
+class Programs:
+    """Storage buffers, by binding, and compiled compute shaders with the scoring of an engine.
 
     Attributes
     ----------
@@ -281,13 +213,71 @@ class Programs(Storage):
     _memory: int  # of those that have the option
 
     def __init__(self, device: Device) -> None:
-        Storage.__init__(self, device)
+        self._device_of_buffers = device
+        self._buffers: dict[Binding, moderngl.Buffer] = {}
         self._programs: dict[tuple[object, ...], moderngl.ComputeShader] = {}
+
+    @property
+    def device(self) -> Device:
+        """The device."""
+        return self._device_of_buffers
+
+    def reserve(self, binding: Binding, size: int = 0) -> moderngl.Buffer:
+        """Return the buffer of a binding, bound, with room for ``size`` bytes."""
+        buffer = self._buffers.get(binding)
+        if buffer is None or buffer.size < size:
+            if buffer is not None:
+                del self._buffers[binding]
+                buffer.release()
+            self._buffers[binding] = buffer = new_buffer(self.device, size)
+        buffer.bind_to_storage_buffer(binding.number)
+        return buffer
+
+    def room(self, binding: Binding) -> int:
+        """Return the bytes of the buffer of a binding, 0 if there is none yet."""
+        buffer = self._buffers.get(binding)
+        return buffer.size if buffer else 0
+
+    def upload(self, binding: Binding, data: npt.NDArray[Any]) -> None:
+        """Write an array to the start of a buffer, and zeros up to a whole word.
+
+        The device is waited for: NVIDIA's driver may write while a queued shader reads the buffer.
+        """
+        self.device.finish()
+        content = np.ascontiguousarray(data)
+        rest = bytes(-content.nbytes % 4)
+        buffer = self.reserve(binding, content.nbytes + len(rest))
+        if content.nbytes:
+            buffer.write(content)
+        if rest:
+            buffer.write(rest, offset=content.nbytes)
+
+    def zero(self, binding: Binding, size: int) -> None:
+        """Reserve a buffer and set its first bytes to 0."""
+        self.device.finish()
+        buffer = self.reserve(binding, size)
+        if size:
+            buffer.clear(size=size)
+
+    def download(self, binding: Binding, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
+        """Read the first values of a buffer."""
+        kind = np.dtype(dtype)
+        self.device.wait()
+        data = self._buffers[binding].read(count * kind.itemsize) if count else b""
+        self.device.check("reading results")
+        return np.frombuffer(data, kind)
+
+    def download_into(self, binding: Binding, array: npt.NDArray[Any]) -> None:
+        """Fill a contiguous array from the start of a buffer."""
+        self.device.wait()
+        if array.size:
+            self._buffers[binding].read_into(array, array.nbytes)
+        self.device.check("reading results")
 
     @property
     def _buffer_limit(self) -> int:
         """Bytes that a buffer may have."""
-        return self._device_of_buffers.info.limits["max_storage_block"]
+        return self.device.info.limits["max_storage_block"]
 
     @property
     def _room(self) -> int:
@@ -302,55 +292,52 @@ class Programs(Storage):
         asked = name, *defines.items()
         if asked not in self._programs:
             macros = self._macros(defines)
-            made = shader.compute(self._device_of_buffers, name, **macros)
+            made = shader.compute(self.device, name, **macros)
             workgroup = macros.get("WORKGROUP")
             if workgroup and "proving" in made and not self._in_order(made, workgroup):
                 made = self.program(name, **defines | {"SUBGROUPS": None})
             self._programs[asked] = made
         program = self._programs[asked]
-        self.set_scores(program)
+        self.set(program, self._uniforms)  # engines share programs
+        if isinstance(self._substitution, moderngl.Buffer):
+            self._substitution.bind_to_uniform_block(SUBSTITUTION.number)
+        elif self._substitution is not None:
+            self._substitution.use(SUBSTITUTION.number)
         return program
 
     def begin(self, name: str, **defines: int | None) -> None:
         """Have the driver begin to compile a program that will be asked for, if it can."""
-        shader.begin(self._device_of_buffers, name, **self._macros(defines))
+        shader.begin(self.device, name, **self._macros(defines))
 
     def _macros(self, defines: Mapping[str, int | None]) -> dict[str, int | None]:
         return {**self._defines, **binding_macros(self.bindings), **defines}
 
     def _in_order(self, program: moderngl.ComputeShader, workgroup: int) -> bool:
         """Have a program prove once that its invocations are in order, see neighbours.glsl."""
+        device, binding = self.device, self.order_binding
         if _ORDER not in program.extra:
-            program.extra[_ORDER] = self._proves_order(program, workgroup)
+            assert binding is not None
+            stored = device.ctx.buffer(bytes(16 * workgroup))
+            stored.bind_to_storage_buffer(binding.number)
+            program["proving"] = 1
+            program.run(1)
+            program["proving"] = 0
+            device.ctx.memory_barrier()
+            device.finish()
+            proved = np.frombuffer(stored.read(), np.int32)
+            stored.release()
+            device.check("proving the order of invocations")
+            if own := self._buffers.get(binding):
+                own.bind_to_storage_buffer(binding.number)
+            program.extra[_ORDER] = np.count_nonzero(proved) == workgroup == proved.sum()
         return bool(program.extra[_ORDER])
-
-    def _proves_order(self, program: moderngl.ComputeShader, workgroup: int) -> bool:
-        device, binding = self._device_of_buffers, self.order_binding
-        assert binding is not None
-        stored = device.ctx.buffer(bytes(16 * workgroup))
-        stored.bind_to_storage_buffer(binding.number)
-        program["proving"] = 1
-        program.run(1)
-        program["proving"] = 0
-        device.ctx.memory_barrier()
-        device.finish()
-        proved = np.frombuffer(stored.read(), np.int32)
-        stored.release()
-        device.check("proving the order of invocations")
-        if own := self._buffers.get(binding):
-            own.bind_to_storage_buffer(binding.number)
-        return bool(np.count_nonzero(proved) == workgroup == proved.sum())
-
-    def set_scores(self, program: moderngl.ComputeShader) -> None:
-        """Set the scores that a program declares: engines share programs."""
-        self.set(program, {key: self._uniforms[key] for key in self._uniforms if key in program})
-        bind_scores(self._substitution)
 
     @staticmethod
     def set(program: moderngl.ComputeShader, uniforms: Mapping[str, Uniform]) -> None:
-        """Set uniforms by name."""
+        """Set those of the uniforms that a program declares."""
         for name, value in uniforms.items():
-            program[name] = value
+            if name in program:
+                program[name] = value
 
 
 class Kernels(Programs):
@@ -388,11 +375,6 @@ class Kernels(Programs):
             self._uniforms["match"], self._uniforms["mismatch"] = scoring.match_and_mismatch[:2]
         else:
             self._defines["SCORES"] = self._upload_scores()
-
-    @property
-    def device(self) -> Device:
-        """The device."""
-        return self._device_of_buffers
 
     def columns_at_once(self, *, directions: bool = False) -> int:
         """Return the columns that an invocation computes between two barriers.

@@ -131,17 +131,23 @@ class ManyGroupsEngine(ComputeEngine):
     def sizes(self, rows: int, columns: int) -> Sizes:
         """Return what each pair takes in a chunk of so many rows and columns at most."""
 
-    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
-        """Return the bytes of the rows or candidates of one pair."""
-        sizes = self.sizes(m, n)
-        most = _COLLECTORS * MAX_ROUNDS if self.device.info.software else sizes.candidates
-        return max(sizes.bytes, 16 * sizes.candidates) if sizes.candidates <= most else 2**62
+    def fits(self, asked: Pairs) -> bool:
+        """Tell whether the rows and candidates of each pair fit a buffer."""
+        sizes = self.sizes(*asked.batch.extent[1].tolist())
+        most = self._buffer_limit
+        fits = sizes.bytes <= most and 16 * sizes.candidates <= most and self._collects(sizes)
+        return super().fits(asked) and fits
+
+    def _collects(self, sizes: Sizes) -> bool:
+        """Tell whether the loop over candidates ends before the device ends it."""
+        software = self.device.info.software
+        return not software or sizes.candidates <= _COLLECTORS * MAX_ROUNDS
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError as `Engine.check`, and for pairs that are too long for the device."""
         super().check(batch)
         m, n = batch.lengths.max(axis=0, initial=0).tolist()
-        if self.largest_buffer(m, n) == 2**62:
+        if not self._collects(self.sizes(m, n)):
             raise ValueError(
                 f"{m} and {n} residues: too many for engine {self.name!r} on "
                 f"{self.device.info.name}"

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
 _SHARING = {"diagonal", "blocked"}  # their buffers
+EngineT = TypeVar("EngineT", bound=Engine)
 TaskT = TypeVar("TaskT")
 FoundT = TypeVar("FoundT")
 
@@ -70,7 +71,7 @@ class Roster:
         self._turns: dict[type[Engine], int] = {}  # which variant of each
         self._proved: set[tuple[type[Engine], ProofTask, Size]] = set()
 
-    def engine(self, kind: type[Engine]) -> Engine:
+    def engine(self, kind: type[EngineT]) -> EngineT:
         """Return the one instance of an engine."""
         if kind not in self.made:
             made = self.another(kind)
@@ -78,7 +79,7 @@ class Roster:
                 if {kind.name, other.name} == _SHARING:
                     made.share_buffers(other)  # type: ignore[attr-defined]
             self.made[kind] = made
-        return self.made[kind]
+        return cast("EngineT", self.made[kind])
 
     def another(self, kind: type[Engine]) -> Engine:
         """Return another instance of an engine."""

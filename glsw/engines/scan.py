@@ -138,16 +138,6 @@ class Scan(ManyGroupsEngine):
         cells = min(rows, shape.rows) * columns
         return Sizes(8 * (kept + rows), shape.blocks, cells, directions)
 
-    def largest_buffer(self, m: int, n: int, *, alignment: bool = False) -> int:
-        """Return the bytes of the largest buffer of one pair."""
-        most = super().largest_buffer(m, n)
-        if not alignment:
-            return most
-        self._traces = True
-        sizes = self.sizes(m, n)
-        self._traces = False
-        return max(most, sizes.bytes, sizes.directions)
-
     def schedule(self, chunk: Chunk) -> tuple[int, Callable[[int], None]]:
         """Return the number of steps, and what dispatches one; see the forms."""
         if self._traces:
@@ -237,8 +227,7 @@ class Scan(ManyGroupsEngine):
         def step(row: int) -> None:
             pairs = _longer(chunk, row)
             sweep["row"] = row
-            if "row" in carry:
-                carry["row"] = row
+            self.set(carry, {"row": row})
             self.dispatch(sweep, blocks, pairs)
             self.dispatch(carry, 1, pairs)
 
@@ -259,8 +248,7 @@ class Scan(ManyGroupsEngine):
             pairs = _longer(chunk, row)
             turn = row * (len(reaches) + 1)
             begin["row"], begin["turn"] = row, turn
-            if "row" in double:
-                double["row"] = row
+            self.set(double, {"row": row})
             self.dispatch(begin, groups, pairs)
             for reach in reaches:
                 turn += 1

@@ -321,7 +321,7 @@ class ScoreMap(Tiled):
             "tile_height": self._map_tile.side,
             "tile_width": self._map_tile.side,
         }
-        self.set(program, {name: uniforms[name] for name in uniforms if name in program})
+        self.set(program, uniforms)
         self._describe([part._replace(i=0, j=0, query=part.query + (0 if join else part.i))])
         if above is not None:
             self.upload(gl.ROW_ABOVE, above)

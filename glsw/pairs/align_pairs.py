@@ -16,7 +16,7 @@ from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
 from glsw.engines import Engine
 from glsw.engines.answers import check_masks, check_runs, check_traced
-from glsw.engines.base import Progress, Ties
+from glsw.engines.base import Pairs, Progress, Ties
 from glsw.engines.reference import Reference
 from glsw.run.pool import Runner
 from glsw.scoring.gaps import EndGaps, GapCost
@@ -46,7 +46,7 @@ def _aligned(
 ) -> tuple[npt.NDArray[np.int32], Runs]:
     scoring = engine.scoring
     paths = None
-    if batch.masks is not None and not engine.takes_masks(batch):
+    if batch.masks is not None and not engine.fits(Pairs(batch)):
         ends = _ends_on_host(batch, scoring, progress)
     elif paths := engine.paths(batch, progress=progress):
         ends = paths.ends

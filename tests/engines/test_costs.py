@@ -117,7 +117,7 @@ def test_pairs_that_would_be_traced_back_one_by_one_are_not_blocked(device, pair
 
 
 def test_an_engine_that_refuses_is_not_chosen(device, monkeypatch):
-    monkeypatch.setattr(Diagonal, "largest_buffer", lambda *_, **__: 2**62)
+    monkeypatch.setattr(Diagonal, "fits", lambda *_: False)
     scoring = Scoring.match_mismatch(2, -3, 7, 2)
     random = np.random.default_rng(1)
     codes = [random.integers(0, 4, n).astype(np.uint8) for n in (50, 60, 70)]

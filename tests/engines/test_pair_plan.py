@@ -171,9 +171,7 @@ def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
     def engine(kind):
         hints = ScanHints(targets_at_once=2**16)
         way = kind(BLOSUM62, standing_in(device)).way if kind is Lanes else None
-        return SimpleNamespace(
-            name=kind.name, hints=hints, largest_buffer=lambda *_, **__: 0, way=way
-        )
+        return SimpleNamespace(name=kind.name, hints=hints, fits=lambda asked: True, way=way)
 
     monkeypatch.setattr(router, "engine", engine)
 

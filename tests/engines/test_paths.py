@@ -27,7 +27,7 @@ from glsw.alignment.paths import DIAGONAL, LEFT, UP
 from glsw.alignment.rows import best_end
 from glsw.device.info import DeviceInfo
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
-from glsw.engines.base import ComingScan
+from glsw.engines.base import ComingScan, Pairs
 from glsw.engines.reference import rows
 from glsw.engines.scan import Scan
 from glsw.pairs.align_pairs import aligned
@@ -437,7 +437,7 @@ def test_targets_of_many_columns(device):
             Diagonal(scoring, device).scores(batch)
         mask = Mask.nothing(20).with_runs(paths.forwards())
         masked = batch.masked([mask])
-        assert auto.takes_masks(masked)
+        assert auto.fits(Pairs(masked))
         scores, _ = aligned(auto, masked, "conventional")
         assert scores.tolist() == [best_end(query, target, scoring, mask)[0]]
 
@@ -459,8 +459,8 @@ def test_masks_of_many_columns(device):
         assert found == [128, 128]
     diagonal, many = Diagonal(scoring, device), Mask.of(*np.indices((64, 40)).reshape(2, -1), 64)
     short = Batch.one_to_many(query, [target[:59_000]])
-    assert diagonal.takes_masks(short.masked([Mask.nothing(64)]))
-    assert diagonal.takes_masks(short.masked([many])) == (not device.info.software)
+    assert diagonal.fits(Pairs(short.masked([Mask.nothing(64)])))
+    assert diagonal.fits(Pairs(short.masked([many]))) == (not device.info.software)
     if device.info.software:
         with pytest.raises(ValueError, match="engine 'diagonal' takes at most 59872 on"):
             diagonal.scores(masked)

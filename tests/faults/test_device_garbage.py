@@ -216,7 +216,7 @@ def judge_engine(engine: Engine, device: Device) -> None:
     judge(lambda: check_scan(engine), device)
     if engine.scoring.local:
         judge(lambda: check_passing(engine), device)
-        if engine.takes_masks(MASKED):
+        if engine.fits(Pairs(MASKED)):
             judge(lambda: check_aligned(engine, MASKED), device)
     if isinstance(engine, BitParallel):
         judge(lambda: check_distances(engine), device)

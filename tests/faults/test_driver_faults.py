@@ -41,7 +41,7 @@ from glsw.device.transfer import Fence
 from glsw.device.verdicts import Verdicts, _machine
 from glsw.engines import ENGINES, device_check, proof, spec
 from glsw.engines.cpu import Cpu
-from glsw.engines.gl import Storage
+from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Limits
 from glsw.engines.proof import Proofs
@@ -86,7 +86,7 @@ def once(owner: type, name: str) -> Callable[[], list[Any]]:
 
         def method(self: Any, what: Any, *arguments: Any) -> Any:
             if any(each is self and what == other for each, other in seen):
-                return self.reserve(what) if owner is Storage else None
+                return self.reserve(what) if owner is Programs else None
             seen.append((self, what))
             return real(self, what, *arguments)
 
@@ -287,7 +287,7 @@ FAULTS = {
     ),
     **{
         f"buffers {what}: {engine}": Fault(
-            *("score twice", None, engine, f"{engine} {engine}"), patches=once(Storage, method)
+            *("score twice", None, engine, f"{engine} {engine}"), patches=once(Programs, method)
         )
         for what, method in [("keep what they had", "upload"), ("are cleared only once", "zero")]
         for engine in ("diagonal", "blocked", "scan")

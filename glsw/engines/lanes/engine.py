@@ -152,7 +152,6 @@ class Lanes(ComputeEngine):
         simple_ends=True,
         positional_gaps=True,
         memory=True,
-        number_types=("int32", "f16", "f32"),
         workloads=("search",),
     )
     order_binding = SCORES

@@ -111,11 +111,6 @@ class Compute3(Programs, Engine3):
         origin = self.scoring.score_offset(data.extents.lengths.max(axis=0))
         return data._replace(extents=replace(data.extents, origin=origin))
 
-    def set_origin(self, program: moderngl.ComputeShader, extents: Extents) -> None:
-        """Set by how much H is higher, where it is."""
-        if not self.scoring.local:
-            self.set(program, {"origin": extents.origin})
-
     def upload_residues(self, residues: npt.NDArray[np.uint8]) -> None:
         """Put the residues into their buffer, once."""
         if self._uploaded is residues:

@@ -125,7 +125,7 @@ class Plane(Compute3):
         self.reserve(gl.SIDES, layout.size("i_sides"))
         self.reserve(gl.BEST, layout.size("best"))
         program = self.program("plane.comp", **defines)
-        self.set_origin(program, extents)
+        self.set(program, {"origin": extents.origin})
         l, m, n = lengths.max(axis=0).tolist()  # noqa: E741
         planes = l + m + n - 2
         cells = int((lengths - extents.before).prod(axis=1).sum())

@@ -387,8 +387,6 @@ class Subtable(Compute3):
             name, **{"AGAIN": AGAIN} | _NOTHING_KEPT | chunk.form.defines | defines
         )
         emptying = self.program("empty_sides.comp", **chunk.form.defines) if polling else None
-        self.set_scores(program)
-        self.set_origin(program, chunk.extents)
         for binding, size in chunk.sizes.items():
             self.reserve(binding, size)
         patches = tuple(np.minimum(chunk.patches.max(axis=0), part.patches).tolist())
@@ -396,10 +394,11 @@ class Subtable(Compute3):
             again = part.first // chunk.spacing - 1 if AGAIN else -1
             keeps = not AGAIN and rows.stop % chunk.spacing == 0
             known: dict[str, Uniform] = {
+                "origin": chunk.extents.origin,
                 "first_kept": part.first,
                 "kept_number": (again, rows.stop // chunk.spacing - 1 if keeps else -1),
             }
-            self.set(program, {name: known[name] for name in known if name in program})
+            self.set(program, known)
             cells = chunk.cells_before(rows.stop) - chunk.cells_before(rows.first)
             compute = partial(self._poll, emptying) if emptying else self._wave
             compute(program, chunk, rows, patches, cells=cells, progress=progress)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,8 +23,9 @@ from glsw.engines.base import Engine, Variant
 from glsw.engines.forward import ForwardSums
 from glsw.engines.lanes.engine import Lanes, trial_of
 from glsw.engines.lanes.geometry import Geometry
-from glsw.engines.proof import FAULTS, SIZES, Proofs, ProofTask, awkward, tasks_of
+from glsw.engines.proof import FAULTS, SIZES, Proofs, ProofTask, Tested, awkward, tasks_of
 from glsw.engines.reference import Reference
+from glsw.engines.score_map import NARROW, VALUES, ScoreMap
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
@@ -33,30 +35,11 @@ from glsw.sequences.encoded import Sequences
 _SECONDS = 0.3  # of a measurement, at least
 _QUERY, _TARGETS, _TARGET = 400, 2000, 300  # letters, sequences, letters: doubled until it takes so
 _MOST_TARGETS = 2**17
-
-
-class Tested(NamedTuple):
-    """A test of a device.
-
-    Parameters
-    ----------
-    engine, variant, work : str
-    verdict : str
-        ``"right"``, or what is wrong.
-    seconds : float
-        With the compilation of programs that are used for the first time.
-    """
-
-    engine: str
-    variant: str
-    work: str
-    verdict: str
-    seconds: float
+_SIDES = 8, 64  # of tiles of score maps
 
 
 def tested(device: Device) -> Iterator[Tested]:
     """Yield the tests of all engines of two and of three sequences that a device can run."""
-    from glsw.engines.score_map_proof import tested_maps
     from glsw.engines.three.proof import tested_of_three
 
     device.verdicts.clear()
@@ -70,7 +53,8 @@ def tested(device: Device) -> Iterator[Tested]:
                 continue
             for variant in kind.variants_on(device.info):
                 for task in tasks_of(kind, scoring):
-                    yield _timed(proofs, kind, variant, scoring, task, f"{work}: {task}")
+                    trial = partial(_holds, proofs, kind, variant, scoring, task)
+                    yield proofs.tested(name, variant.name, f"{work}: {task}", trial)
     if device.info.compute:
         yield from tested_maps(device)
         yield from tested_sums(device)
@@ -79,11 +63,23 @@ def tested(device: Device) -> Iterator[Tested]:
 
 def tested_sums(device: Device) -> Iterator[Tested]:
     """Yield the test of forward sums, see `glsw.engines.forward`."""
-    letters = len(PROTEIN)
-    start = time.perf_counter()
     with device:
-        verdict = Proofs(device).tried(lambda: ForwardSums(device).holds(letters))
-    yield Tested(ForwardSums.name, "usual", "protein: sums", verdict, time.perf_counter() - start)
+        trial = partial(ForwardSums(device).holds, len(PROTEIN))
+        found = Proofs(device).tested(ForwardSums.name, "usual", "protein: sums", trial)
+    yield found
+
+
+def tested_maps(device: Device) -> Iterator[Tested]:
+    """Yield the tests of score maps, see `glsw.engines.score_map`."""
+    for value, side in product(VALUES, _SIDES):
+        with device:
+            engine = ScoreMap(Scoring.nucleotide(), device)
+            trial, work = (
+                partial(engine.holds, engine.tile(side), value, NARROW),
+                f"tiles of {side}",
+            )
+            found = Proofs(device).tested(engine.name, "usual", f"DNA, {work}: {value}", trial)
+        yield found
 
 
 def measured(device: Device) -> dict[str, float]:
@@ -112,19 +108,6 @@ def _scorings() -> dict[str, Scoring]:
         "protein, global": protein.in_mode("global"),
         "edit distance": unit_costs(DNA),
     }
-
-
-def _timed(
-    proofs: Proofs,
-    kind: type[Engine],
-    variant: Variant,
-    scoring: Scoring,
-    task: ProofTask,
-    work: str,
-) -> Tested:
-    start = time.perf_counter()
-    verdict = proofs.tried(lambda: _holds(proofs, kind, variant, scoring, task))
-    return Tested(kind.name, variant.name, work, verdict, time.perf_counter() - start)
 
 
 def _holds(

@@ -212,7 +212,8 @@ class Programs:
     _substitution: moderngl.Buffer | moderngl.Texture | None
     _memory: int  # of those that have the option
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device | None) -> None:
+        assert device is not None
         self._device_of_buffers = device
         self._buffers: dict[Binding, moderngl.Buffer] = {}
         self._programs: dict[tuple[object, ...], moderngl.ComputeShader] = {}
@@ -357,7 +358,6 @@ class Kernels(Programs):
     def __init__(
         self, scoring: Scoring, device: Device | None, *, workgroup: int | None = None
     ) -> None:
-        assert device is not None
         Programs.__init__(self, device)
         self.scoring = scoring
         self._workgroup = workgroup

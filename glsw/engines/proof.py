@@ -10,6 +10,7 @@ wrong, fails or does not end raises `UnprovedError`: the router goes on with its
 
 from __future__ import annotations
 
+import time
 import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -95,6 +96,25 @@ class UnprovedError(Exception):
 
 class DeviceFaultWarning(RuntimeWarning):
     """A device computes wrong numbers or fails, and something else is used instead."""
+
+
+class Tested(NamedTuple):
+    """A test of a device, see `glsw.engines.device_check`.
+
+    Parameters
+    ----------
+    engine, variant, work : str
+    verdict : str
+        ``"right"``, or what is wrong.
+    seconds : float
+        With the compilation of programs that are used for the first time.
+    """
+
+    engine: str
+    variant: str
+    work: str
+    verdict: str
+    seconds: float
 
 
 class Size(NamedTuple):
@@ -408,6 +428,11 @@ class Proofs:
             if self.device.closed:  # it has lost its context, perhaps by the work of others
                 raise
             return f"fails: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+
+    def tested(self, engine: str, variant: str, work: str, trial: Callable[[], bool]) -> Tested:
+        """Return the verdict of a trial of an engine, and how long it takes."""
+        start = time.perf_counter()
+        return Tested(engine, variant, work, self.tried(trial), time.perf_counter() - start)
 
     def require_task(
         self,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.device.device import Device
+from glsw.device.device import Device, DeviceError
 from glsw.engines import gl
 from glsw.engines.answers import check_highest, highest
 from glsw.engines.base import Progress
 from glsw.engines.gl import Binding
+from glsw.engines.proof import UnprovedError, family_of, proofs_of, work_for
+from glsw.engines.reference import fill
 from glsw.engines.regions import Grid, Region
 from glsw.engines.tiled import COLUMN_LEFT, KEPT, Tiled
 from glsw.scoring.scoring import Scoring
@@ -20,12 +23,15 @@ Value = Literal["through", "end"]
 VALUES: tuple[Value, ...] = ("through", "end")
 UNCAPPED = 2**30
 """More than any score: a cap that does nothing."""
+NARROW = 2**15 - 1
+"""The highest cap with which borders have 16 bits."""
 
 _Int32 = npt.NDArray[np.int32]
 _Codes = npt.NDArray[np.uint8]
 _ON_GPU, _ON_CPU = (32, 128, 2048), (8, 8, 1024)
 """Invocations that a device computes at once, the most of a tile of a pass, and its columns."""
 _MOST_ROWS = 16  # of an invocation
+_PROVED = 200  # residues of the work of a proof
 _MANY_STRIPS_SIDE = 4096  # from which on a map of some hundred tiles has strips for a large device
 
 
@@ -239,7 +245,7 @@ class ScoreMap(Tiled):
 
     def is_narrow(self, cap: int) -> bool:
         """Tell whether H, E and F fit 16 bits, in which they are kept then."""
-        return max(cap, self.scoring.deletion.open, self.scoring.insertion.open) < 2**15
+        return max(cap, self.scoring.deletion.open, self.scoring.insertion.open) <= NARROW
 
     def _bands(self, m: int, n: int, tile: MapTile, cap: int) -> Bands:
         """Return how many rows of tiles keep their borders in a buffer, and at once."""
@@ -343,6 +349,50 @@ class ScoreMap(Tiled):
 
         self._run(part.m * part.n, rows + columns - 1, dispatch, progress)
 
+    def prove(self, tile: MapTile, value: Value, cap: int) -> None:
+        """Have the programs for a tile proved, see `glsw.engines.proof`.
+
+        Raises
+        ------
+        DeviceError
+            If they are wrong.
+        """
+        bits = 16 if self.is_narrow(cap) else 32
+        form = f"{tile.side} of {tile.lanes} x {tile.rows} x {tile.columns}"
+        family = f"{value}, tiles {form}, {bits} bits, {family_of(self.scoring)}"
+        fresh = ScoreMap(self.scoring, self.device)
+        trial = partial(fresh.holds, tile, value, NARROW if bits == 16 else UNCAPPED)
+        try:
+            proofs_of(self.device).require(self.name, family, trial)
+        except UnprovedError as fault:
+            raise DeviceError(
+                f"{self.where}: {fault}; nothing else computes score maps (please report what "
+                "`glsw devices --test` prints)"
+            ) from None
+
+    def holds(self, tile: MapTile, value: Value, cap: int) -> bool:
+        """Compute a map of related residues around the corner of four tiles, twice."""
+        scoring, side = self.scoring, tile.side
+        length = min(_PROVED, cap // max(1, scoring.maximum) - 1)  # no score reaches the cap
+        some = [query[:length].astype(np.uint8) for query in work_for(scoring).queries]
+        before = -(length // 2) % side  # less than a tile
+        places = (before + np.arange(-1, length)) // side  # of what is behind each residue
+        behind = (int(places[-1]) + 1) * side - before - length
+        first = int(before == 0)
+        for query, target in (some[::-1], some):  # others first: a device may go on with those
+            rows, columns = (
+                np.pad(codes, (before, behind), constant_values=self.padding)
+                for codes in (query, target)
+            )
+            found = self.tiles(rows, columns, tile, value=value, cap=cap)
+            expected = np.zeros_like(found)
+            cells = _of_cells(query, target, scoring, value)[first:, first:]
+            tiles = tuple(np.ix_(places[first:], places[first:]))
+            np.maximum.at(expected, tiles, cells.astype(np.int32))
+            if not np.array_equal(found, expected):
+                return False
+        return True
+
 
 def _kept_of(band: int) -> Binding:
     """Return the buffer of the borders of a band."""
@@ -359,3 +409,21 @@ def _gap_along(h: _Int32, gap_open: int, gap_extend: int) -> npt.NDArray[np.int6
     before = np.concatenate(([0], h[:-1].astype(np.int64)))
     gaps: npt.NDArray[np.int64] = np.maximum.accumulate(before + costs) - costs - gap_open
     return gaps
+
+
+def _of_cells(
+    query: _Codes, target: _Codes, scoring: Scoring, value: Value
+) -> npt.NDArray[np.int64]:
+    """Return what the best alignment scores that ends in each cell, or goes through it.
+
+    Shape (m + 1, n + 1): cell (i, j) is behind i residues of the query and j of the target.
+    """
+    h, e, f = fill(query, target, scoring)
+    if value == "through":
+        behind = fill(query[::-1], target[::-1], scoring)
+        h_behind, e_behind, f_behind = (each[::-1, ::-1] for each in behind)
+        deletion, insertion = scoring.deletion, scoring.insertion
+        in_deletion = e + e_behind + deletion.open - deletion.extend
+        in_insertion = f + f_behind + insertion.open - insertion.extend
+        h = np.maximum(h + h_behind, np.maximum(in_deletion, in_insertion))
+    return h

@@ -205,24 +205,30 @@ class WindowScores(NamedTuple):
     stop: npt.NDArray[np.int64]
     span: int
 
+    def columns(self, m: int) -> tuple[int, int]:
+        """Return the columns that have the best alignment, of a query of m letters.
+
+        See the top of this module; none if no window scores.
+        """
+        last = len(self.score) - 1 - int(self.score[::-1].argmax())
+        if self.score[last] <= 0:
+            return 0, 0
+        return max(0, int(self.start[last]) + 1 - m - self.span), int(self.stop[last])
+
 
 class Places(NamedTuple):
-    """Where in long targets the best alignments with the conventional end are.
+    """Where in long targets the best alignments are.
 
     Parameters
     ----------
     targets : ndarray of int64, shape (C,)
         The targets that were cut.
-    start, stop : ndarray of int64, shape (queries, C)
-        Their columns, from 0 and half-open; anything where the score is 0.
-    windows : callable, optional
+    windows : callable
         Returns the scores of the windows of a target, given the numbers of a query and of a target.
     """
 
     targets: _Int64
-    start: _Int64
-    stop: _Int64
-    windows: Callable[[int, int], WindowScores] | None = None
+    windows: Callable[[int, int], WindowScores]
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,24 +301,6 @@ class Windows:
         own = slice(int(self.first[target]), int(self.first[target + 1]))
         start = self.start[own]
         return WindowScores(scores[own].copy(), start, start + self.sequences.lengths[own], span)
-
-    def places(self, scores: npt.NDArray[np.int32], m: _Int64, spans: _Int64) -> Places:
-        """Return where the best alignments are, see the top of this module.
-
-        Parameters
-        ----------
-        scores : ndarray of int32, shape (queries, windows)
-        m, spans : ndarray of int64, shape (queries,)
-            Lengths of the queries, and their longest spans.
-        """
-        cut = np.flatnonzero(np.diff(self.first) > 1)
-        last = np.zeros((len(scores), len(cut)), np.int64)
-        for c, target in enumerate(cut.tolist()):
-            own = slice(self.first[target], self.first[target + 1])
-            last[:, c] = own.stop - 1 - scores[:, own][:, ::-1].argmax(axis=1)
-        begin = self.start[last]
-        start = np.maximum(0, begin + 1 - (m + spans)[:, None])
-        return Places(cut, start, begin + self.sequences.lengths[last])
 
 
 def long_enough(part: Sequences, length: int) -> bool:
@@ -452,28 +440,18 @@ class _Plan(NamedTuple):
     def result(self, scores: list[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], Places]:
         """Return the best scores, and where, given the scores of the windows of each group."""
         found = np.zeros((len(self.queries), len(self.part)), np.int32)
-        start = np.zeros(found.shape, np.int64)
-        stop = np.broadcast_to(self.part.lengths, found.shape).copy()
         cut = np.zeros(len(self.part), bool)
+        row_of: dict[int, tuple[Windows, npt.NDArray[np.int32]]] = {}
         for (group, windows), each in zip(self.groups, scores, strict=True):
             found[group] = windows.best(each)
-            places = windows.places(each, self.queries.lengths[group], self.spans[group])
-            cut[places.targets] = True
-            at = np.ix_(group, places.targets)
-            start[at], stop[at] = places.start, places.stop
-        every = np.flatnonzero(cut)
-
-        row_of = {
-            query: (windows, row)
-            for (group, windows), each in zip(self.groups, scores, strict=True)
-            for query, row in zip(group.tolist(), each, strict=True)
-        }
+            cut |= np.diff(windows.first) > 1
+            row_of |= {query: (windows, each[k]) for k, query in enumerate(group.tolist())}
 
         def of_windows(query: int, target: int) -> WindowScores:
             windows, row = row_of[query]
             return windows.scores(row, target, int(self.spans[query]))
 
-        return found, Places(every, start[:, every], stop[:, every], of_windows)
+        return found, Places(np.flatnonzero(cut), of_windows)
 
 
 def may_cut(batch: Batch) -> bool:
@@ -573,7 +551,6 @@ class LongTargets:
             part = batch.targets.select(targets)
             some = batch.queries.select(queries)
             ((_, places),) = _scan_cut(self._scanner, [ScanTile(some, part)], progress)
-            assert places.windows
             for c, t in enumerate(targets):
                 for row, q in enumerate(queries):
                     known[q, t] = each = places.windows(row, c)
@@ -647,13 +624,9 @@ class Cut:
     @cached_property
     def _columns(self) -> npt.NDArray[np.int64]:
         """The columns of each pair that have the best alignment, see the top of this module."""
-        bounds = np.zeros((len(self.batch), 2), np.int64)
-        for p, each in enumerate(self.windows):
-            if each.score.max(initial=0) > 0:
-                last = len(each.score) - 1 - int(each.score[::-1].argmax())
-                left = int(each.start[last]) + 1 - int(self.batch.query_lengths[p]) - each.span
-                bounds[p] = max(0, left), each.stop[last]
-        return bounds
+        m = self.batch.query_lengths.tolist()
+        bounds = [each.columns(own) for each, own in zip(self.windows, m, strict=True)]
+        return np.array(bounds, np.int64).reshape(-1, 2)
 
     @property
     def pairs(self) -> Batch:

@@ -15,7 +15,7 @@ from glsw.alignment.batch import Batch
 from glsw.engines import Engine
 from glsw.engines.base import Progress
 from glsw.engines.tiles import ScanTile
-from glsw.engines.windows import Places, WindowScores, scan_windows
+from glsw.engines.windows import WindowScores, scan_windows
 from glsw.search.ranking import RankedHits, Ranking, target_numbers
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
@@ -166,10 +166,9 @@ def scan(
                     histogram.add(row, part.lengths)
                 if places is not None and cut and len(best):
                     among = _cut_among(cut, best)
-                    known[q] |= {t: _place(places, q, c) for c, t in among}
-                    if ranking.keeps_windows and places.windows:
-                        target = places.targets.tolist()
-                        windows[q] |= {t: places.windows(q, target[c]) for c, t in among}
+                    own = {t: places.windows(q, int(places.targets[c])) for c, t in among}
+                    known[q] |= {t: each.columns(int(some.lengths[q])) for t, each in own.items()}
+                    windows[q] |= own if ranking.keeps_windows else {}
         seconds = shares(time.perf_counter() - start, some)
         following = range(len(some) - 1, -1, -1)
         of_each = zip(hits, seconds, histograms, known, windows, following, strict=True)
@@ -214,10 +213,6 @@ def _cut_among(cut: list[int], hits: RankedHits) -> list[tuple[int, int]]:
     """Return which of the targets that were cut are hits: their places in the list, and they."""
     among = {*target_numbers(hits).tolist()}
     return [(c, target) for c, target in enumerate(cut) if target in among]
-
-
-def _place(places: Places, query: int, c: int) -> tuple[int, int]:
-    return int(places.start[query, c]), int(places.stop[query, c])
 
 
 def max_pending(ranking: Ranking, queries: int) -> int:

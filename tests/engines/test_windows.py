@@ -61,10 +61,10 @@ def test_the_best_alignment_is_that_of_the_whole_target(seed, which, m, masked):
     found = np.array([scores], np.int32)
     score, i, j = best_end(query, target, scoring, mask)
     assert windows.best(found).tolist() == [[score]]
-    places = windows.places(found, queries.lengths, np.array([span]))
-    if not score or not len(places.targets):
+    start, stop = windows.scores(found[0], 0, span).columns(m)
+    if not score:
+        assert (start, stop) == (0, 0)
         return
-    start, stop = int(places.start[0, 0]), int(places.stop[0, 0])
     part = mask.part(slice(0, m), slice(start, stop))
     crop = target[start:stop]
     cropped = best_end(query, crop, scoring, part)
@@ -225,9 +225,9 @@ def test_scans_of_long_targets(lengths, monkeypatch):
     assert places is not None
     assert 0 in places.targets or 1 in places.targets
     for q, query in enumerate(queries):
-        for c, t in enumerate(places.targets):
+        for t in places.targets:
             score, i, j = best_end(query, parts[0][t], scoring)
-            start, stop = places.start[q, c], places.stop[q, c]
+            start, stop = places.windows(q, int(t)).columns(len(query))
             if score:
                 crop = best_end(query, parts[0][t][start:stop], scoring)
                 assert (score, i, j) == (crop[0], crop[1], crop[2] + start)

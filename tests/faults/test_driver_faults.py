@@ -558,7 +558,7 @@ def quick_test(monkeypatch):
         without.append(patch.object(device_check, "ENGINES", {"scan": Scan}))
         for tests in (
             "three.proof.tested_of_three",
-            "score_map_proof.tested_maps",
+            "device_check.tested_maps",
             "device_check.tested_sums",
         ):
             without.append(patch(f"glsw.engines.{tests}", return_value=()))

@@ -70,7 +70,7 @@ class Compute3(Programs, Engine3):
 
     def __init__(self, scoring: Scoring3, device: Device | None = None) -> None:
         Engine3.__init__(self, scoring, device)
-        Programs.__init__(self, self.device)
+        Programs.__init__(self, device)
         self._throttle = Throttle(self.device)
         self._uploaded: npt.NDArray[np.uint8] | None = None
         self._last: tuple[Batch, DeviceTriples] | None = None

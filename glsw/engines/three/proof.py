@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from glsw.alignment.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import Variant
-from glsw.engines.proof import Proofs, ProofTask, UnprovedError, proofs_of, warn_of
+from glsw.engines.proof import Proofs, ProofTask, Tested, UnprovedError, proofs_of, warn_of
 from glsw.engines.three.base import Engine3
 from glsw.engines.three.reference import Reference3
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
-
-if TYPE_CHECKING:
-    from glsw.engines.device_check import Tested
 
 Engine3T = TypeVar("Engine3T", bound=Engine3)
 _LENGTHS = (1, 1, 1), (0, 3, 4), (5, 9, 2), (9, 6, 12), (21, 9, 17), (9, 37, 35), (10, 34, 70)
@@ -127,7 +123,6 @@ def proved3(
 
 def tested_of_three(device: Device) -> Iterator[Tested]:
     """Yield the tests of all engines of three sequences, see `glsw.engines.device_check`."""
-    from glsw.engines.device_check import Tested
     from glsw.engines.three import ENGINES3
 
     proofs = Proofs(device)
@@ -143,12 +138,8 @@ def tested_of_three(device: Device) -> Iterator[Tested]:
         for work, scoring in scorings.items():
             for variant in kind.variants_on(device.info):
                 for task in _tasks(kind, scoring.local):
-                    start = time.perf_counter()
-                    verdict = proofs.tried(
-                        partial(_made_holds, proofs, kind, variant, scoring, task)
-                    )
-                    seconds = time.perf_counter() - start
-                    yield Tested(kind.name, variant.name, f"{work}: {task}", verdict, seconds)
+                    trial = partial(_made_holds, proofs, kind, variant, scoring, task)
+                    yield proofs.tested(kind.name, variant.name, f"{work}: {task}", trial)
 
 
 def _made_holds(

@@ -13,7 +13,6 @@ from glsw.device.device import Device, open_device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Progress
 from glsw.engines.score_map import UNCAPPED, VALUES, MapTile, ScoreMap, Value
-from glsw.engines.score_map_proof import prove_map
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.sequences.alphabet import Alphabet
@@ -148,7 +147,7 @@ class Mapper:
                     partial(sign, finish(self.engine.current(), sign))
 
             with self.device:
-                prove_map(self.engine, tile, self.settings.value, cap)
+                self.engine.prove(tile, self.settings.value, cap)
                 tiles = self.engine.tiles(
                     query, codes, tile, value=self.settings.value, cap=cap, progress=report
                 )

@@ -29,13 +29,7 @@ from glsw.engines.base import (
     ScanHints,
     Task,
 )
-from glsw.engines.costs import (
-    SINGLE_PAIRS,
-    TABLES,
-    Kind,
-    Shape,
-    seconds,
-)
+from glsw.engines.costs import SINGLE_PAIRS, TABLES, Kind, Shape, seconds
 from glsw.engines.cpu import Cpu, computes_single, is_small
 from glsw.engines.proof import (
     SIZES,

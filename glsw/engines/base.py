@@ -151,9 +151,8 @@ class ScanHints:
     targets_at_once : int or None
         Targets of all queries that keep it busy; None if it cuts no long ones.
     targets_together : int
-        Targets of one query that take as long as one of them.
-    mixes_queries : bool
-        Whether few targets keep it busy if many queries are compared with them.
+        Targets of one query that take as long as one of them. If 1, few targets keep it busy if
+        many queries are compared with them.
     cells_of_pair : int
         That a window of a long target and a query may have at most.
     """
@@ -165,7 +164,6 @@ class ScanHints:
     halves: bool = False
     targets_at_once: int | None = None
     targets_together: int = 1
-    mixes_queries: bool = True
     cells_of_pair: int = 2**62
 
 

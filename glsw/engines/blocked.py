@@ -15,12 +15,7 @@ from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import gl
-from glsw.engines.answers import (
-    check_cells,
-    check_range,
-    check_scores,
-    impossible,
-)
+from glsw.engines.answers import check_cells, check_range, check_scores, impossible
 from glsw.engines.base import (
     ALL_MODES,
     USUAL,
@@ -82,11 +77,6 @@ class Blocked(Tiled, ComputeEngine):
     ahead : int, optional
         Maximum number of regions computed at once during the traceback. By default as many as the
         memory allows; 1 on software renderers, which have no idle cores for them.
-
-    Attributes
-    ----------
-    memory_used : int
-        Bytes used by the largest pair so far, without the sequences.
     """
 
     name = "blocked"

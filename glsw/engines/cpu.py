@@ -130,7 +130,6 @@ class Cpu(Engine):
             keeps_targets=True,
             targets_at_once=self._limits.lanes * self.threads,
             targets_together=self._limits.lanes,  # of 8 bits
-            mixes_queries=False,
         )
 
     def answers(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -27,13 +27,7 @@ from glsw.engines.base import (
     Variant,
 )
 from glsw.engines.chunks import Layout
-from glsw.engines.gl import (
-    MAX_ROUNDS,
-    ROWS,
-    STEP,
-    Binding,
-    ComputeEngine,
-)
+from glsw.engines.gl import MAX_ROUNDS, ROWS, STEP, Binding, ComputeEngine
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import distinct, ranges
 
@@ -59,16 +53,9 @@ class Diagonal(ComputeEngine):
         need, up to 64, or 8 on a software renderer.
     memory : int
         Bytes of device memory for a chunk of pairs: border rows, directions and paths.
-    traceback : {"directions", "checkpoints"}, optional
-        Store the directions of all cells, or rows of the table; by default directions if they fit
-        the memory.
     spacing : int, optional
-        Strips between two stored rows; by default as many as the memory allows.
-
-    Attributes
-    ----------
-    memory_used : int
-        Bytes used by the largest chunk so far.
+        Strips between two stored rows; by default all directions are stored if they fit the memory,
+        or else as few rows as it allows.
     """
 
     name = "diagonal"
@@ -102,17 +89,13 @@ class Diagonal(ComputeEngine):
         *,
         workgroup: int | None = None,
         memory: int = 2**30,
-        traceback: Literal["directions", "checkpoints"] | None = None,
         spacing: int | None = None,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         self._memory = memory
-        if traceback not in (None, "directions", "checkpoints"):
-            raise ValueError(f"traceback {traceback!r}: 'directions' or 'checkpoints' expected")
         if spacing is not None and spacing < 1:
             raise ValueError(f"spacing {spacing}: at least 1 strip expected")
-        self._spacing = _NO_CHECKPOINTS if traceback == "directions" else spacing
-        self._checkpoints = traceback == "checkpoints"
+        self._spacing = spacing
         self._masks: moderngl.Buffer | None = None
 
     @property
@@ -213,7 +196,7 @@ class Diagonal(ComputeEngine):
             every = _Chunk(batch, todo[workgroup == size], size, usual, trace)
             spacing = np.full(len(every.chosen), usual)
             if trace and not self._spacing:
-                for k in np.flatnonzero((every.layout.each > self._room) | self._checkpoints):
+                for k in np.flatnonzero(every.layout.each > self._room):
                     spacing[k] = self._affordable(every.part([k]))
             for own in distinct(spacing).tolist():
                 alike = every.part(spacing == own, own)

@@ -103,11 +103,6 @@ class ManyGroupsEngine(ComputeEngine):
     memory : int
         Bytes of device memory for a chunk of pairs, sequences not counted; a single pair takes
         what it needs.
-
-    Attributes
-    ----------
-    memory_used : int
-        Bytes that the largest chunk took so far.
     """
 
     capabilities = Capabilities(requires=COMPUTE, memory=True)

@@ -67,11 +67,6 @@ class Scan(ManyGroupsEngine):
     memory : int
         Bytes of device memory for a chunk of pairs, sequences not counted; a single pair takes
         what it needs.
-
-    Attributes
-    ----------
-    memory_used : int
-        Bytes used by the largest chunk so far.
     """
 
     name = "scan"

@@ -18,8 +18,8 @@ class Wavefront(ManyGroupsEngine):
     """Compute one anti-diagonal per dispatch and one cell per invocation.
 
     The baseline of the papers on row scans ("Optimizing Parallel Scan Smith Waterman Algorithm On
-    GPU", 2014, section III): nothing is kept in registers or shared memory. Parameters and
-    attributes as in `ManyGroupsEngine`.
+    GPU", 2014, section III): nothing is kept in registers or shared memory. Parameters
+    as in `ManyGroupsEngine`.
     """
 
     name = "wavefront"

@@ -337,7 +337,7 @@ def window_groups(
         alike = int(np.searchsorted(spans[order], spans[order[0]] * _SPANS_ALIKE, "right"))
         group, span = order[:alike], _rounded(int(spans[order[alike - 1]]))
         residues, targets, together = len(part.residues), fill, engine.hints.targets_together
-        if engine.hints.mixes_queries:
+        if together == 1:
             residues *= len(group)
         else:  # several queries keep it busy if they fill the lanes
             targets = max(fill // len(group), together)

@@ -54,7 +54,7 @@ CONFIGURATIONS = [
 PATHS = [each for each in cases.path_configurations(1) if each[0] in ABLE]
 # With little memory rows (and columns) are kept for a second pass.
 KEPT = [
-    ("diagonal", {"workgroup": 2, "traceback": "checkpoints", "spacing": 1}),
+    ("diagonal", {"workgroup": 2, "spacing": 1}),
     ("diagonal", {"workgroup": 2, "memory": 2000}),
     ("blocked", {"workgroup": 2, "columns": 16, "memory": 1000}),
 ]

@@ -43,11 +43,7 @@ from glsw.engines.lanes.geometry import (
     profile_letters,
 )
 from glsw.engines.lanes.jobs import Job, Queue
-from glsw.engines.lanes.own_queries import (
-    Share,
-    scores_of_each,
-    shares_of,
-)
+from glsw.engines.lanes.own_queries import Share, scores_of_each, shares_of
 from glsw.engines.lanes.pipeline import Matrices, Scores
 from glsw.engines.lanes.rows import (
     Placed,

@@ -11,13 +11,7 @@ import numpy.typing as npt
 
 from glsw.engines.answers import check_found, check_range, impossible
 from glsw.engines.lanes.pipeline import Pipeline, Round
-from glsw.engines.lanes.targets import (
-    OF_PASSING,
-    PASSING,
-    QUERY_BOUNDS,
-    SCORES,
-    TARGET_BOUNDS,
-)
+from glsw.engines.lanes.targets import OF_PASSING, PASSING, QUERY_BOUNDS, SCORES, TARGET_BOUNDS
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
 from glsw.sequences.encoded import offsets_of
 

@@ -92,22 +92,17 @@ class Auto3(Engine3):
         """Return the best cell of each triple, see `Engine3.best`."""
         return self.engine_for("ends").best(triples, progress)
 
-    def tables(
-        self, triples: Batch, *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
+    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the table of each triple, see `Engine3.tables`."""
-        return self.engine_for("table").tables(triples, progress=progress)
+        return self.engine_for("table").tables_of(triples, progress)
 
-    def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
+    def paths_of(self, triples: Batch, progress: Progress) -> Paths:
         """Return the best alignment of each triple, see `Engine3.paths`."""
-        return self.engine_for("alignment").paths(triples, progress=progress)
+        return self.engine_for("alignment").paths_of(triples, progress)
 
-    def disjoint(
-        self, triples: Batch, *, progress: Progress | None = None
-    ) -> Iterator[tuple[int, Paths]]:
+    def disjoint_of(self, triples: Batch, progress: Progress) -> Iterator[tuple[int, Paths]]:
         """Yield the alignments of each triple that share no cell, see `Engine3.disjoint`."""
-        self.check_disjoint(triples)
-        return self.engine_for("masked").disjoint(triples, progress=progress)
+        return self.engine_for("masked").disjoint_of(triples, progress)
 
 
 ENGINES3: dict[str, type[Engine3]] = {

@@ -81,7 +81,6 @@ class Engine3(AnyEngine):
     def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, in the memory of a chunk of them."""
 
-    @abstractmethod
     def tables(
         self, triples: Batch, *, progress: Progress | None = None
     ) -> Iterator[npt.NDArray[np.int32]]:
@@ -89,10 +88,13 @@ class Engine3(AnyEngine):
 
         Parameters and errors as in `scores`.
         """
+        self.check(triples)
+        return self.tables_of(triples, progress or ignore)
 
     def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
         """Return the best alignment of each triple; parameters and errors as in `scores`."""
-        raise self._aligns_not()
+        self.check(triples)
+        return self.paths_of(triples, progress or ignore)
 
     def disjoint(
         self, triples: Batch, *, progress: Progress | None = None
@@ -103,6 +105,21 @@ class Engine3(AnyEngine):
         three letters may end in a cell where one of an earlier alignment of the triple did; the
         next one is the best under that condition (after Waterman and Eggert 1987).
         """
+        self.check(triples)
+        if not self.scoring.local:
+            raise ValueError(f"mode {self.scoring.mode!r}: disjoint alignments are local")
+        return self.disjoint_of(triples, progress or ignore)
+
+    @abstractmethod
+    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+        """Yield what `tables` does."""
+
+    def paths_of(self, triples: Batch, progress: Progress) -> Paths:
+        """Return what `paths` does."""
+        raise self._aligns_not()
+
+    def disjoint_of(self, triples: Batch, progress: Progress) -> Iterator[tuple[int, Paths]]:
+        """Yield what `disjoint` does."""
         raise self._aligns_not()
 
     def _aligns_not(self) -> Exception:
@@ -112,12 +129,6 @@ class Engine3(AnyEngine):
         """Raise ValueError if the score of a triple could be 2^23 or more."""
         super().check(batch)
         self.scoring.check(batch.lengths)
-
-    def check_disjoint(self, batch: Batch) -> None:
-        """Raise ValueError as `check`, and if alignments are not local."""
-        self.check(batch)
-        if not self.scoring.local:
-            raise ValueError(f"mode {self.scoring.mode!r}: disjoint alignments are local")
 
     def ends_of(self, best: BestCells) -> Ends:
         """Return the ends of the alignments that end in the best cells."""

@@ -16,14 +16,7 @@ from glsw.device.device import Device, DeviceError
 from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, check_starts, highest, impossible
 from glsw.engines.base import Capabilities
-from glsw.engines.gl import (
-    SUBSTITUTION,
-    Binding,
-    Programs,
-    Uniform,
-    numbered,
-    upload_scores,
-)
+from glsw.engines.gl import SUBSTITUTION, Binding, Programs, Uniform, numbered, upload_scores
 from glsw.engines.three.base import Engine3
 from glsw.engines.throttle import Throttle
 from glsw.scoring.three import Scoring3

@@ -11,7 +11,7 @@ from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import COMPUTE
-from glsw.engines.base import Capabilities, Progress, ignore
+from glsw.engines.base import Capabilities, Progress
 from glsw.engines.chunks import Layout
 from glsw.engines.three import gl
 from glsw.engines.three.gl import Compute3, DeviceTriples, Extents
@@ -70,14 +70,9 @@ class Plane(Compute3):
         candidates = np.stack([score, i + j + k, i, j], axis=1)
         return extents.best(candidates, np.array([len(at)]))
 
-    def tables(
-        self, triples: Batch, *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
+    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the table of each triple, see `Engine3.tables`."""
-        self.check(triples)
-        return self._tables(self.device_triples(triples), progress or ignore)
-
-    def _tables(self, data: DeviceTriples, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+        data = self.device_triples(triples)
         extents = data.extents
         for t, (l, m, n) in enumerate(extents.lengths.tolist()):  # noqa: E741
             table = np.empty((l, m, n), np.int32)

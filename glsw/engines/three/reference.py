@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Ends, Paths
-from glsw.engines.base import Capabilities, Progress, ignore
+from glsw.engines.base import Capabilities, Progress
 from glsw.engines.three.base import Engine3
 from glsw.scoring.three import Scoring3
 
@@ -72,38 +72,33 @@ class Reference3(Engine3):
             progress(_cells(triples, t))
         return BestCells(found[:, 0], found[:, 1:])
 
-    def tables(self, triples: Batch, *, progress: Progress | None = None) -> Iterator[_Int32]:
+    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[_Int32]:
         """Yield H of each triple, see `Engine3.tables`."""
-        self.check(triples)
         for t in range(len(triples)):
             h = fill(*_words(triples, t), self.scoring).h
-            (progress or ignore)(_cells(triples, t))
+            progress(_cells(triples, t))
             yield h[1:, 1:, 1:] - self.scoring.score_offset(triples.lengths[t])
 
-    def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
+    def paths_of(self, triples: Batch, progress: Progress) -> Paths:
         """Return the best alignment of each triple, see `Engine3.paths`."""
-        self.check(triples)
         found = []
         for t in range(len(triples)):
             words = _words(triples, t)
             found.append(trace(*words, self.scoring, fill(*words, self.scoring)))
-            (progress or ignore)(_cells(triples, t))
+            progress(_cells(triples, t))
         return _paths(found)
 
-    def disjoint(
-        self, triples: Batch, *, progress: Progress | None = None
-    ) -> Iterator[tuple[int, Paths]]:
+    def disjoint_of(self, triples: Batch, progress: Progress) -> Iterator[tuple[int, Paths]]:
         """Yield local alignments of each triple, one triple after the other.
 
         See `Engine3.disjoint`. The whole table is filled anew for each.
         """
-        self.check_disjoint(triples)
         for t in range(len(triples)):
             words = _words(triples, t)
             forbidden = np.zeros([len(word) + 1 for word in words], np.bool_)
             while True:
                 tables = fill(*words, self.scoring, forbidden)
-                (progress or ignore)(_cells(triples, t))
+                progress(_cells(triples, t))
                 score, end, moves = trace(*words, self.scoring, tables, forbidden)
                 if score == 0:
                     break

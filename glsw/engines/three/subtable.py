@@ -20,15 +20,7 @@ from glsw.engines.base import USUAL, Progress, Variant, ignore
 from glsw.engines.gl import Uniform
 from glsw.engines.three import gl
 from glsw.engines.three.gl import Compute3, Extents, WaitedInVainError
-from glsw.engines.three.tiles import (
-    NEVER,
-    Chunk,
-    Limits,
-    RowRange,
-    TileForm,
-    TileForms,
-    TileShape,
-)
+from glsw.engines.three.tiles import NEVER, Chunk, Limits, RowRange, TileForm, TileForms, TileShape
 from glsw.scoring.three import Scoring3
 
 _EMPTYING_GROUPS = 1024
@@ -148,14 +140,8 @@ class Subtable(Compute3):
 
         return self._surely(computed, progress)
 
-    def tables(
-        self, triples: Batch, *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
+    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the table of each triple, see `Engine3.tables`; slab by slab if it is large."""
-        self.check(triples)
-        return self._tables(triples, progress or ignore)
-
-    def _tables(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
         residues, extents = self.device_triples(triples)
         for t in range(len(triples)):
             table = np.empty(extents.lengths[t], np.int32)
@@ -190,9 +176,8 @@ class Subtable(Compute3):
 
     # alignments
 
-    def paths(self, triples: Batch, *, progress: Progress | None = None) -> Paths:
+    def paths_of(self, triples: Batch, progress: Progress) -> Paths:
         """Return the best alignment of each triple, traced back on the device."""
-        self.check(triples)
         residues, extents = self.device_triples(triples)
 
         def computed(progress: Progress) -> Paths:
@@ -206,21 +191,15 @@ class Subtable(Compute3):
                     runs[t] = path
             return self.checked(Paths.of(self.ends_of(found), runs))
 
-        return self._surely(computed, progress or ignore)
+        return self._surely(computed, progress)
 
-    def disjoint(
-        self, triples: Batch, *, progress: Progress | None = None
-    ) -> Iterator[tuple[int, Paths]]:
+    def disjoint_of(self, triples: Batch, progress: Progress) -> Iterator[tuple[int, Paths]]:
         """Yield the alignments of each triple that share no cell, see `Engine3.disjoint`."""
-        self.check_disjoint(triples)
-        return self._disjoint(triples, progress or ignore)
-
-    def _disjoint(self, triples: Batch, progress: Progress) -> Iterator[tuple[int, Paths]]:
         residues, extents = self.device_triples(triples)
         for t in np.sort(extents.ordered()).tolist():
             found, over = 0, False
             while not over:
-                again = self._disjoint_of(extents, np.array([t]), residues, progress)
+                again = self._disjoint_of_one(extents, np.array([t]), residues, progress)
                 try:
                     for paths in islice(again, found, None):
                         found += 1
@@ -229,7 +208,7 @@ class Subtable(Compute3):
                 except WaitedInVainError as error:  # some cells may be forbidden already
                     self._wait_no_more(error)
 
-    def _disjoint_of(
+    def _disjoint_of_one(
         self,
         extents: Extents,
         chosen: npt.NDArray[np.intp],

@@ -89,14 +89,6 @@ def check_found(
         check_highest(engine, highest(scores), m, n)
 
 
-def check_scores(engine: Engine, batch: Batch, scores: npt.NDArray[np.int32]) -> None:
-    """Raise `DeviceError` if no pair can have one of these scores, which are as in `Engine.best`.
-
-    The longest sequences count, so that this takes no time.
-    """
-    check_highest(engine, highest(scores), *batch.extent[1].tolist())
-
-
 def check_cells(engine: Engine, lengths: npt.NDArray[np.int64], cells: BestCells) -> BestCells:
     """Return best cells; raise `DeviceError` if they are outside of tables of these lengths.
 

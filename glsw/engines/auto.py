@@ -28,6 +28,7 @@ from glsw.engines.base import (
     Question,
     ScanHints,
     Task,
+    Variant,
 )
 from glsw.engines.costs import SINGLE_PAIRS, TABLES, Kind, Shape, seconds
 from glsw.engines.cpu import Cpu, computes_single, is_small
@@ -36,11 +37,11 @@ from glsw.engines.proof import (
     ProofTask,
     Size,
     UnprovedError,
+    first_right,
     proofs_of,
     scoring_of_trials,
     sides_of,
     tasks_of,
-    warn_of,
 )
 from glsw.engines.roster import Roster, repeated
 from glsw.engines.tiles import ScanTile
@@ -605,19 +606,15 @@ def engine_of(
 
 def proved(kind: type[EngineT], scoring: Scoring, device: Device, **options: Any) -> EngineT | None:
     """Return an engine in the first variant that does all tasks right on a device, if one does."""
-    variants, trials = kind.variants_on(device.info), scoring_of_trials(scoring)
-    for number, variant in enumerate(variants):
+    trials = scoring_of_trials(scoring)
+
+    def prove(variant: Variant) -> EngineT:
         every = options | variant.options
         made = kind(scoring, device, **every)
-        try:
-            for task in tasks_of(kind, scoring):
-                for size in SIZES:
-                    proofs_of(device).require_task(
-                        made, task, size, variant, partial(kind, trials, device, **every)
-                    )
-            return made
-        except UnprovedError as fault:
-            rest = variants[number + 1 :]
-            instead = f"the variant with {rest[0].name}" if rest else "another engine"
-            warn_of(device, fault, instead)
-    return None
+        for task in tasks_of(kind, scoring):
+            for size in SIZES:
+                fresh = partial(kind, trials, device, **every)
+                proofs_of(device).require_task(made, task, size, variant, fresh)
+        return made
+
+    return first_right(device, kind.variants_on(device.info), prove, "another engine")

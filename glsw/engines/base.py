@@ -16,7 +16,7 @@ from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
-from glsw.engines.answers import check_cells, check_scores
+from glsw.engines.answers import check_cells, check_highest, highest
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -454,7 +454,7 @@ class Engine(AnyEngine):
 
         Without ``cells`` only the scores count.
         """
-        check_scores(self, batch, best.score)
+        check_highest(self, highest(best.score), *batch.extent[1].tolist())
         if self.scoring.local or not len(batch):
             return best
         m, n = batch.query_lengths, batch.target_lengths

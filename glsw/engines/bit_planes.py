@@ -79,15 +79,15 @@ def first_words(targets: Sequences) -> npt.NDArray[np.int64]:
     return first
 
 
-def in_whole_words(targets: Sequences) -> npt.NDArray[np.uint8]:
-    """Return the letters of targets, each of which begins a word of four letters.
+def in_whole_words(targets: Sequences, padding: int = 0) -> npt.NDArray[np.uint8]:
+    """Return the letters of targets, each of which begins a word of four; ``padding`` fills it up.
 
     >>> in_whole_words(Sequences.of([np.array([7], np.uint8), np.array([8, 9], np.uint8)])).tolist()
     [7, 0, 0, 0, 8, 9, 0, 0]
     """
     if not (targets.lengths % 4).any():
         return targets.residues
-    letters = np.zeros(4 * int((-(-targets.lengths // 4)).sum()), np.uint8)
+    letters = np.full(4 * int((-(-targets.lengths // 4)).sum()), padding, np.uint8)
     lengths, at = targets.lengths, 4 * first_words(targets)
     _copy(targets.residues, targets.offsets[:-1], lengths, letters, at)
     return letters

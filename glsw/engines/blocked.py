@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import moderngl
@@ -13,19 +14,9 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device
-from glsw.device.info import COMPUTE
 from glsw.engines import gl
-from glsw.engines.answers import check_cells, check_range, check_scores, impossible
-from glsw.engines.base import (
-    ALL_MODES,
-    USUAL,
-    Capabilities,
-    ComingScan,
-    Pairs,
-    ProgramOf,
-    Progress,
-    Variant,
-)
+from glsw.engines.answers import check_cells, check_highest, check_range, highest, impossible
+from glsw.engines.base import USUAL, ComingScan, Pairs, ProgramOf, Progress, Variant
 from glsw.engines.chunks import runs
 from glsw.engines.gl import ROWS, Binding, ComputeEngine, Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
@@ -81,16 +72,7 @@ class Blocked(Tiled, ComputeEngine):
 
     name = "blocked"
     variants = (USUAL, Variant("small tiles", {"workgroup": 1, "columns": 8}))
-    capabilities = Capabilities(
-        requires=COMPUTE,
-        tasks=("score", "ends", "alignment"),
-        modes=ALL_MODES,
-        masks=True,
-        separate_gaps=True,
-        positional_gaps=True,
-        memory=True,
-        workloads=("pairs", "long pairs"),
-    )
+    capabilities = replace(ComputeEngine.capabilities, workloads=("pairs", "long pairs"))
 
     def __init__(
         self,
@@ -151,7 +133,7 @@ class Blocked(Tiled, ComputeEngine):
                 progress=progress,
             )
             best = self._best_cells(self._tiles(whole)[0], count)
-            check_scores(self, batch.select(pairs), best.score)
+            check_highest(self, highest(best.score), whole.m, whole.n)
             check_cells(self, batch.lengths[pairs], best)
             cells.put(pairs, best)
             for k in np.flatnonzero(best.score).tolist():

@@ -14,18 +14,9 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device
-from glsw.device.info import COMPUTE, DeviceInfo
+from glsw.device.info import DeviceInfo
 from glsw.engines import gl
-from glsw.engines.base import (
-    ALL_MODES,
-    USUAL,
-    Capabilities,
-    ComingScan,
-    Pairs,
-    ProgramOf,
-    Progress,
-    Variant,
-)
+from glsw.engines.base import USUAL, ComingScan, Pairs, ProgramOf, Progress, Variant
 from glsw.engines.chunks import Layout
 from glsw.engines.gl import MAX_ROUNDS, ROWS, STEP, Binding, ComputeEngine
 from glsw.scoring.scoring import Scoring
@@ -64,16 +55,7 @@ class Diagonal(ComputeEngine):
         Variant("small work groups", {"workgroup": 8}),
         Variant("single invocations", {"workgroup": 1}),
     )
-    capabilities = Capabilities(
-        requires=COMPUTE,
-        tasks=("score", "ends", "alignment"),
-        modes=ALL_MODES,
-        masks=True,
-        separate_gaps=True,
-        positional_gaps=True,
-        memory=True,
-        workloads=("search", "pairs", "long pairs"),
-    )
+    capabilities = replace(ComputeEngine.capabilities, workloads=("search", "pairs", "long pairs"))
     bindings = (*ComputeEngine.bindings, _MASKS)
 
     @classmethod

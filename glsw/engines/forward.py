@@ -15,6 +15,7 @@ import numpy.typing as npt
 from glsw.cores import cores
 from glsw.device.device import Device
 from glsw.engines import gl
+from glsw.engines.bit_planes import in_whole_words
 from glsw.engines.gl import Binding, Programs
 from glsw.engines.proof import UnprovedError, proofs_of, warn_of, work_for
 from glsw.engines.throttle import Throttle
@@ -236,7 +237,7 @@ class ForwardSums(Programs):
             return found
         profile, target = profile[some], target[some]
         self.upload(gl.QUERIES, self._blocks(odds, blocks))
-        self.upload(gl.TARGETS, _words(targets, words, odds[0].shape[1]))
+        self.upload(gl.TARGETS, in_whole_words(targets, odds[0].shape[1]))
         strips = -(-blocks[profile] // self.chain)
         records = np.zeros((len(some), 5), np.uint32)
         records[:, 0] = 1 + offsets_of(blocks)[profile]
@@ -325,10 +326,3 @@ class ForwardSums(Programs):
         fresh.log_sums(odds[::-1], targets, pairs)
         found = fresh.log_sums(odds, targets, pairs)
         return bool(np.allclose(found, expected, rtol=0, atol=_TOLERANCE))
-
-
-def _words(targets: Sequences, words: _Int64, padding: int) -> npt.NDArray[np.uint32]:
-    """Return targets that each begin with a word of letters, the lowest byte first."""
-    letters = np.full(_STEP * int(words.sum()), padding, np.uint8)
-    letters[ranges(_STEP * offsets_of(words)[:-1], targets.lengths)] = targets.residues
-    return letters.view("<u4").astype(np.uint32)

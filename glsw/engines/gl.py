@@ -13,8 +13,9 @@ from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells
 from glsw.device import shader
 from glsw.device.device import Device, DeviceMemoryError
+from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range
-from glsw.engines.base import Engine
+from glsw.engines.base import ALL_MODES, Capabilities, Engine
 from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -385,19 +386,11 @@ class Kernels(Programs):
         few = self.device.info.registers < (_MANY_REGISTERS if many else _SOME_REGISTERS)
         return 1 if few else STEP
 
-    def program(self, name: str, **defines: int | None) -> moderngl.ComputeShader:
-        """Return a compiled shader, see `Programs.program`."""
-        return super().program(name, **self._with_step(defines))
-
-    def begin(self, name: str, **defines: int | None) -> None:
-        """Begin to compile a shader, see `Programs.begin`."""
-        super().begin(name, **self._with_step(defines))
-
-    def _with_step(self, defines: dict[str, int | None]) -> dict[str, int | None]:
-        if "STEP" in self._defines:
-            step = self.columns_at_once(directions=bool(defines.get("DIRECTIONS")))
-            defines.setdefault("STEP", step)
-        return defines
+    def _macros(self, defines: Mapping[str, int | None]) -> dict[str, int | None]:
+        macros = super()._macros(defines)
+        if "STEP" in self._defines and "STEP" not in defines:
+            macros["STEP"] = self.columns_at_once(directions=bool(defines.get("DIRECTIONS")))
+        return macros
 
     def _upload_scores(self) -> int:
         """Put the matrix where scoring.glsl finds it; return which place that is."""
@@ -419,6 +412,16 @@ class Kernels(Programs):
 
 class ComputeEngine(Kernels, Engine):
     """Base of the engines that need OpenGL 4.3; parameters as of `Kernels`."""
+
+    capabilities = Capabilities(
+        requires=COMPUTE,
+        tasks=("score", "ends", "alignment"),
+        modes=ALL_MODES,
+        masks=True,
+        separate_gaps=True,
+        positional_gaps=True,
+        memory=True,
+    )
 
     def __init__(
         self, scoring: Scoring, device: Device | None = None, *, workgroup: int | None = None

@@ -13,12 +13,12 @@ from __future__ import annotations
 import time
 import warnings
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 import moderngl
 import numpy as np
@@ -33,15 +33,16 @@ from glsw.device.device import Device, EndlessError
 from glsw.device.shader import ShaderError
 from glsw.device.verdicts import ENDLESS, RIGHT
 from glsw.engines import proof_expected
-from glsw.engines.reference import Reference, best_cells, rows
+from glsw.engines.reference import Reference, best_cells, both_padded, rows
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.sequences.encoded import Sequences, distinct
+from glsw.sequences.encoded import Sequences, distinct, padded
 
 if TYPE_CHECKING:
     from glsw.engines.base import Engine, Variant
     from glsw.engines.bit_parallel import BitParallel
 
+FoundT = TypeVar("FoundT")
 ProofTask = Literal["score", "ends", "alignment", "masked", "table"]
 """What an engine proves: its tasks, alignments with masks, and tables of three sequences."""
 PATIENCE = 10.0
@@ -249,8 +250,8 @@ def best_of_prefixes(scoring: Scoring, work: Work, longest_query: int) -> npt.ND
 
     By the definition, see `glsw.engines.reference.rows`.
     """
-    targets, count = _padded(work.targets), len(work.targets)
-    lengths = np.array([len(target) for target in work.targets])
+    lengths, count = np.array([len(target) for target in work.targets]), len(work.targets)
+    targets = padded(Sequences.of(work.targets), range(count), int(lengths.max()), 0)
     inside = np.arange(targets.shape[1] + 1) <= lengths[:, None]
     queries = np.repeat(np.stack(work.queries)[:, None, :longest_query], count, axis=1)
     both = np.broadcast_to(targets, (2, *targets.shape))
@@ -338,20 +339,9 @@ def _repeated(work: Work, m: int, n: int) -> Iterator[tuple[npt.NDArray[Any], np
 def ends_by_reference(scoring: Scoring, batch: Batch) -> Ends:
     """Return the ends of pairs by the reference, computed in the same rows of tables."""
     m, n = batch.query_lengths, batch.target_lengths
-    queries, targets = (
-        _padded([batch.pair(p)[side] for p in range(len(batch))]) for side in (0, 1)
-    )
-    score, i, j = best_cells(queries, targets, m, n, scoring)
+    score, i, j = best_cells(*both_padded(batch), m, n, scoring)
     best = BestCells.of(*(np.asarray(x, np.int32) for x in (score + _offset(scoring, m, n), i, j)))
     return Reference(scoring).ends_of(batch, best)
-
-
-def _padded(sequences: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Return sequences as rows, zeros behind them."""
-    rows = np.zeros((len(sequences), max(map(len, sequences))), sequences[0].dtype)
-    for row, letters in zip(rows, sequences, strict=True):
-        row[: len(letters)] = letters
-    return rows
 
 
 def _offset(scoring: Scoring, m: npt.NDArray[Any], n: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
@@ -566,6 +556,23 @@ def family_of_task(scoring: Scoring, task: ProofTask, size: Size, variant: Varia
     """Return what distinguishes the programs of a task."""
     m, n = size.lengths
     return f"{task}, {family_of(scoring)}, about {m} x {n}, {variant.name}"
+
+
+def first_right(
+    device: Device, variants: Sequence[Variant], prove: Callable[[Variant], FoundT], other: str
+) -> FoundT | None:
+    """Return what ``prove`` returns of the first variant that is right, if one is.
+
+    It raises `UnprovedError` for those that are not; ``other`` is what is used if none is.
+    """
+    for number, variant in enumerate(variants):
+        try:
+            return prove(variant)
+        except UnprovedError as fault:
+            rest = variants[number + 1 :]
+            if not variant.optional:
+                warn_of(device, fault, f"the variant with {rest[0].name}" if rest else other)
+    return None
 
 
 def proofs_of(device: Device) -> Proofs:

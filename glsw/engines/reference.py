@@ -13,6 +13,7 @@ from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Pairs, Progress, ScanHints
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import padded
 
 MINUS_INFINITY = -(2**62)
 """Below every value of a table, and far enough from the end of int64 to subtract costs from it."""
@@ -89,14 +90,16 @@ def alike(batch: Batch) -> Iterator[tuple[npt.NDArray[np.int64], _Codes, _Codes]
         most = 1 if batch.masks is not None else max(1, _MAX_CELLS_PER_ROW // longest)
         for start in range(0, len(chosen), most):
             part = chosen[start : start + most]
-            pairs = [batch.pair(p) for p in part.tolist()]
-            queries, targets = (
-                np.zeros((len(part), lengths[part, k].max()), pairs[0][k].dtype) for k in (0, 1)
-            )
-            for row, (query, target) in enumerate(pairs):
-                queries[row, : len(query)] = query
-                targets[row, : len(target)] = target
-            yield part, queries, targets
+            yield part, *both_padded(batch.select(part))
+
+
+def both_padded(batch: Batch) -> tuple[_Codes, _Codes]:
+    """Return the queries of pairs, and their targets, as rows with zeros behind them."""
+    m, n = batch.lengths.max(axis=0, initial=0).tolist()
+    return (
+        padded(batch.queries, batch.query_index, m, 0),
+        padded(batch.targets, batch.target_index, n, 0),
+    )
 
 
 def rows(

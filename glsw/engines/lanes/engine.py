@@ -249,14 +249,11 @@ class Lanes(ComputeEngine):
         way = self.way(batch)
         if way == WHOLE_TABLE:
             return self._of_table(batch, progress)
-        found: Scores
-        if way == OWN_QUERIES and (self.rest is None or self.limits.fits(*batch.extent[1])):
-            (found,) = scores_of_each(self, [batch], progress)
-            return found
         found = np.zeros(len(batch), np.int32)
         if way == OWN_QUERIES:
             short = self.limits.fits(batch.query_lengths, batch.target_lengths)
-            some = batch.select(np.flatnonzero(short))
+            short |= self.rest is None
+            some = batch if short.all() else batch.select(np.flatnonzero(short))
             (found[short],) = scores_of_each(self, [some], progress)
             query, target = batch.index[~short].T
             found[~short] = self.exact(batch, query, target, progress)
@@ -283,24 +280,24 @@ class Lanes(ComputeEngine):
                 yield from Matrices(self, some, report).run()
             elif way == OWN_QUERIES:
                 yield from scores_of_each(self, (asked.batch for asked in some), report)
-            elif way == WHOLE_TABLE:
-                yield from (self._of_table(asked.batch, report) for asked in some)
             else:
                 yield from super().answers(some, progress=progress)
 
     def prepare(self, batch: Batch) -> None:
         """Lay out pairs that are computed together, see `Engine.prepare`."""
-        if self.way(batch) == OWN_QUERIES and self.limits.fits(*batch.extent[1]):
+        if self._together(batch):
             self.prepared[batch] = shares_of(self, batch, self.geometries.number)
 
     def _checked_way(self, asked: Question) -> str | type[ScanTile]:
-        """Return the type of a tile, or how all pairs of a batch are computed, and check them."""
+        """Return the type of a tile, or whether pairs have own queries, and check them."""
         if isinstance(asked, ScanTile):
             return type(asked)
-        batch = asked.batch
-        self.check(batch)
-        way = self.way(batch)
-        return way if way == WHOLE_TABLE or self.limits.fits(*batch.extent[1]) else EACH_QUERY
+        self.check(asked.batch)
+        return OWN_QUERIES if self._together(asked.batch) else EACH_QUERY
+
+    def _together(self, batch: Batch) -> bool:
+        """Tell whether all pairs of a batch are computed at once, each with its own query."""
+        return self.way(batch) == OWN_QUERIES and bool(self.limits.fits(*batch.extent[1]))
 
     def is_table(self, batch: Batch) -> bool:
         """Tell whether all queries are computed with all targets, see `Engine.is_table`."""

@@ -12,7 +12,7 @@ import numpy as np
 from glsw.alignment.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import Variant
-from glsw.engines.proof import Proofs, ProofTask, Tested, UnprovedError, proofs_of, warn_of
+from glsw.engines.proof import Proofs, ProofTask, Tested, first_right, proofs_of
 from glsw.engines.three.base import Engine3
 from glsw.engines.three.reference import Reference3
 from glsw.scoring.scoring import Scoring
@@ -101,24 +101,19 @@ def proved3(
         for variant in kind.variants_on(device.info)
         if all(options.get(key, value) == value for key, value in variant.options.items())
     ]
-    for number, variant in enumerate(variants):
+
+    def prove(variant: Variant) -> Engine3T:
         if isinstance(known, kind) and known.variant == variant:
             made = known
         else:
             made = kind(scoring, device, **(variant.options | options))
             made.variant = variant
-        try:
-            family = f"three sequences, {task}, {_family(scoring)}, {variant.name}{asked}"
-            trial = partial(holds, proofs, made, task, surely="polling" not in options)
-            proofs.require(made.name, family, trial)
-            return made
-        except UnprovedError as fault:
-            if variant.optional:
-                continue
-            rest = variants[number + 1 :]
-            instead = f"the variant with {rest[0].name}" if rest else "engine 'reference'"
-            warn_of(device, fault, instead)
-    return None
+        family = f"three sequences, {task}, {_family(scoring)}, {variant.name}{asked}"
+        trial = partial(holds, proofs, made, task, surely="polling" not in options)
+        proofs.require(made.name, family, trial)
+        return made
+
+    return first_right(device, variants, prove, "engine 'reference'")
 
 
 def tested_of_three(device: Device) -> Iterator[Tested]:

@@ -265,8 +265,10 @@ class Auto(Engine):
         batch, parts = asked.batch, []
         cells = BestCells.zeros(len(batch))
         task: ProofTask = asked.task if batch.masks is None else "masked"
+        some = asked
         for name, chosen in self._choices(batch, asked.task, whole=whole):
-            some = asked._replace(batch=_some(batch, chosen))
+            if not isinstance(chosen, slice):
+                some = asked._replace(batch=batch.select(chosen))
             if name == _WINDOWS:
                 assert self.long_targets
                 found = self.long_targets.best(some, progress)
@@ -329,7 +331,8 @@ class Auto(Engine):
         if not len(batch):
             return []
         cutting = not whole and may_cut(batch)
-        if _are_similar(batch):
+        least, most = batch.extent
+        if (2 * least > most).all():  # all lengths are similar
             windows = cutting and self._cuts(batch)
             return [(self._cheapest(batch, task, windows=windows)[1], every)]
         together, name = np.inf, ""
@@ -549,12 +552,6 @@ class Auto(Engine):
         self._coming = None
 
 
-def _are_similar(batch: Batch) -> bool:
-    """Tell whether the lengths of all pairs differ by a factor of less than two."""
-    least, most = batch.extent
-    return bool((2 * least > most).all())
-
-
 def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
     """Return the pairs in groups whose lengths differ by a factor of two at most."""
     longest = batch.extent[1]
@@ -562,11 +559,6 @@ def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
     kind = halvings[:, 0] << 6 | halvings[:, 1]
     order = np.argsort(kind, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
-
-
-def _some(batch: Batch, chosen: npt.NDArray[np.intp] | slice) -> Batch:
-    """Return some pairs, in order; the batch itself for a slice, which has all."""
-    return batch if isinstance(chosen, slice) else batch.select(chosen)
 
 
 def engine_of(

@@ -326,7 +326,7 @@ class Cpu(Engine):
         """Put the best cells of pairs that the library does not compute, by `rest` or NumPy."""
         if not len(pairs):
             return
-        if self.rest and not ends and batch.masks is None and len(pairs):
+        if self.rest and not ends and batch.masks is None:
             scores = self.rest(batch.select(pairs), progress)
             scores = scores + self.scoring.score_offset(*batch.lengths[pairs].T)
             found.put(pairs, BestCells.of(scores, 0 * scores, 0 * scores))
@@ -356,23 +356,12 @@ def _callers_thread() -> Executor:
 
 
 class _Begun(NamedTuple):
-    """Queries that are being computed.
-
-    Parameters
-    ----------
-    batch : Batch
-    finish : callable
-        Waits for their scores.
-    rows : ndarray of int32
-        Where these belong.
-    answer : callable, optional
-        Returns the answer to the tile, if they are its last queries.
-    """
+    """Queries that are being computed."""
 
     batch: Batch
-    finish: Callable[[Progress], BestCells]
-    rows: npt.NDArray[np.int32]
-    answer: Callable[[], Any] | None
+    finish: Callable[[Progress], BestCells]  # waits for their scores
+    rows: npt.NDArray[np.int32]  # where these belong
+    answer: Callable[[], Any] | None  # to the tile, if they are its last queries
 
 
 def is_small(batch: Batch) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from glsw.device.device import Device
 from glsw.device.verdicts import RIGHT
 from glsw.engines import ENGINES, cpu, engine_of
 from glsw.engines.auto import Auto
-from glsw.engines.base import Engine, Variant
+from glsw.engines.base import Engine, Variant, ignore
 from glsw.engines.forward import ForwardSums
 from glsw.engines.lanes.engine import Lanes, trial_of
 from glsw.engines.lanes.geometry import Geometry
@@ -119,8 +118,9 @@ def _holds(
     if "ends" in kind.capabilities.tasks or not right:
         return right
     batch = awkward(scoring)
-    (found,) = engine.answers([ScanTile(*batch.sequences)])
-    expected = proofs.expected(scoring, "scan", lambda: _each_with_each(scoring))
+    tile, reference = ScanTile(*batch.sequences), Reference(scoring)
+    (found,) = engine.answers([tile])
+    expected = proofs.expected(scoring, "scan", lambda: reference.table(tile, ignore))
     if not np.array_equal(found, expected):
         return False
     lanes = engine.scanner if isinstance(engine, Auto) else None
@@ -138,12 +138,6 @@ def _usual(lanes: Lanes) -> set[Geometry]:
         for queries in range(1, 2 + made.pairs_queries)
         for joins in (False, *[True] * (m > 2000 and not lanes.on_software))
     }
-
-
-def _each_with_each(scoring: Scoring) -> Any:
-    batch = awkward(scoring)
-    (found,) = Reference(scoring).answers([ScanTile(*batch.sequences)])
-    return found
 
 
 def _speed(engine: Engine) -> float:

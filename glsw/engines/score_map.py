@@ -121,7 +121,6 @@ class ScoreMap(Tiled):
             self._defines["SCORES"] = self._upload_scores()
         self._map_tile = MapTile.near(1)
         self._map_shape = 0, 0
-        self._narrow = False
 
     def _upload_scores(self) -> int:
         """Add a letter to the matrix, `padding`, which is aligned with nothing."""
@@ -193,7 +192,7 @@ class ScoreMap(Tiled):
         self.zero(gl.BEST, 4 * max(1, self._map_shape[0] * self._map_shape[1]))
         if not (m and n):
             return self.current()
-        self._narrow = self.is_narrow(cap)
+        self._packed = self.is_narrow(cap)
         rows, bands = self._map_shape[0], self._bands(m, n, tile, cap)
         table = Region(0, 0, 0, 0, m, n)
         if value == "end":
@@ -264,7 +263,7 @@ class ScoreMap(Tiled):
         for k, rows in enumerate(bands.of(part.m // self._map_tile.side)):
             kept = self.reserve(_kept_of(k), size * (len(rows) + 1))
             if k == 0:
-                kept.write(above[:, 0] << 16 | above[:, 1] & 0xFFFF if self._narrow else above)
+                kept.write(above[:, 0] << 16 | above[:, 1] & 0xFFFF if self._packed else above)
 
     def _repeat_borders(self, part: Region, bands: Bands) -> None:
         """Copy the borders of the last row of each band to the next band."""
@@ -286,15 +285,10 @@ class ScoreMap(Tiled):
         for k in range(1, parts):
             self.device.wait()
             words = np.frombuffer(kept.read(self._word * n, offset=k * size), np.int32)
-            if self._narrow:
+            if self._packed:
                 words = np.stack([words >> 16, words << 16 >> 16], axis=1)
             found[k * bands.part] = words.reshape(n, 2)
         return found
-
-    @property
-    def _word(self) -> int:
-        """Bytes of a kept H and E or F."""
-        return 4 if self._narrow else 8
 
     def _pass(
         self,
@@ -314,7 +308,7 @@ class ScoreMap(Tiled):
             WORKGROUP=self._lanes,
             ROWS=self._map_tile.rows,
             COLUMNS=self._columns,
-            NARROW=1 if self._narrow else None,
+            NARROW=1 if self._packed else None,
             JOIN=1 if join else None,
             **odd,
         )

@@ -34,9 +34,8 @@ Pairs that masks forbid take alignments away and add none, so all of this holds 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -50,7 +49,7 @@ from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.engines.base import Best, Engine, Pairs, Progress, Proportion, ignore
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import Sequences, ranges
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
 
 _SHORTEST_WINDOW, _USUAL_WINDOW = 256, 2**12
 LONGEST_WINDOW = 2**18  # four spans of a protein of 9,000 residues
@@ -87,7 +86,7 @@ def longest_spans(scoring: Scoring, queries: Sequences) -> _Int64:
     [29, 3]
     """
     best = np.maximum(scoring.matrix.max(axis=1), 0).astype(np.int64)
-    sums = np.concatenate([[0], np.cumsum(best[queries.residues])])[queries.offsets]
+    sums = offsets_of(best[queries.residues])[queries.offsets]
     total, costs = np.maximum(np.diff(sums) - 1, 0), scoring.deletion
     if not costs.extend:
         gaps = np.full(len(total), _ENDLESS)
@@ -181,7 +180,7 @@ def window_bounds(lengths: _Int64, length: int, overlap: int) -> tuple[_Int64, _
     step = length - overlap
     counts = 1 + np.maximum(0, -(-(lengths - length) // step))
     counts[(counts < _MIN_TARGET_WINDOWS) & (lengths <= LONGEST_WINDOW)] = 1
-    first = np.concatenate([[0], np.cumsum(counts)])
+    first = offsets_of(counts)
     start = ranges(np.zeros_like(counts), counts) * step
     stop = start + length
     stop[first[1:] - 1] = lengths
@@ -263,7 +262,7 @@ class Windows:
         """Cut the targets, see `window_bounds`."""
         first, start, stop = window_bounds(targets.lengths, length, overlap)
         counts = np.diff(first)
-        offsets = np.concatenate([[0], np.cumsum(stop - start)])
+        offsets = offsets_of(stop - start)
         residues = np.empty(offsets[-1], targets.residues.dtype)
         done = 0  # targets; the whole ones before a cut one are copied together
         for cut in [*np.flatnonzero(counts > 1).tolist(), len(targets)]:
@@ -475,18 +474,11 @@ def cuts(engine: Engine, batch: Batch) -> bool:
 
 
 class _Kept(NamedTuple):
-    """What is known of some queries and targets.
+    """What is known of some queries and targets."""
 
-    Parameters
-    ----------
-    scores : dict
-        By query and target: those of the windows, without masks.
-    masked : dict
-        By query, target and window: a digest of its last mask, and the score with it.
-    """
-
-    scores: dict[tuple[int, int], WindowScores]
+    scores: dict[tuple[int, int], WindowScores]  # by query and target: without masks
     masked: dict[tuple[int, int, int], tuple[bytes, int]]
+    """By query, target and window: a digest of its last mask, and the score with it."""
 
 
 class LongTargets:
@@ -511,17 +503,24 @@ class LongTargets:
 
     def best(self, asked: Pairs, progress: Progress) -> Best:
         """Return the best cells or paths of pairs, see `Engine.best`."""
-        cut = self.cut(asked.batch, progress)
-        if not asked.ends:
-            return cut.scores
-        return cut.joined(self._best(asked._replace(batch=cut.pairs), ignore))
-
-    def cut(self, batch: Batch, progress: Progress) -> Cut:
-        """Return the windows of each pair and their scores, masks considered."""
+        batch = asked.batch
         windows = self._windows(batch, progress)
         if batch.masks is not None:
             windows = self._with_masks(batch, windows, batch.masks)
-        return Cut(batch, windows)
+        if not asked.ends:
+            score = np.array([each.score.max(initial=0) for each in windows], np.int32)
+            return BestCells(score, np.zeros((len(batch), 2), np.int32))
+        m = batch.query_lengths.tolist()
+        columns = [each.columns(own) for each, own in zip(windows, m, strict=True)]
+        found = self._best(asked._replace(batch=_with_columns(batch, columns)), ignore)
+        start = np.array([first for first, _ in columns], np.int64)
+        if isinstance(found, BestCells):
+            return BestCells.of(found.score, found.i, found.j + start)
+        if not isinstance(found, Paths):
+            return None
+        end = found.ends.end.copy()
+        end[:, 1] += start * (found.ends.score > 0)
+        return Paths(Ends(found.ends.score, end), found.runs, found.offsets)
 
     def keep(
         self, queries: Sequences, targets: Sequences, found: Mapping[tuple[int, int], WindowScores]
@@ -601,54 +600,14 @@ class LongTargets:
         return windows
 
 
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """Pairs whose targets are cut, and how to join what is found in the parts that matter.
-
-    Parameters
-    ----------
-    batch : Batch
-    windows : list of WindowScores
-        Those of each pair.
-    """
-
-    batch: Batch
-    windows: list[WindowScores]
-
-    @property
-    def scores(self) -> BestCells:
-        """The best scores; the cells do not count."""
-        score = [each.score.max(initial=0) for each in self.windows]
-        return BestCells(np.array(score, np.int32), np.zeros((len(self.batch), 2), np.int32))
-
-    @cached_property
-    def _columns(self) -> npt.NDArray[np.int64]:
-        """The columns of each pair that have the best alignment, see the top of this module."""
-        m = self.batch.query_lengths.tolist()
-        bounds = [each.columns(own) for each, own in zip(self.windows, m, strict=True)]
-        return np.array(bounds, np.int64).reshape(-1, 2)
-
-    @property
-    def pairs(self) -> Batch:
-        """The pairs with these columns alone."""
-        batch, slices = self.batch, [slice(*bound) for bound in self._columns.tolist()]
-        targets = Sequences.of(
-            batch.targets[t][columns]
-            for t, columns in zip(batch.target_index.tolist(), slices, strict=True)
-        )
-        every = np.arange(len(batch), dtype=np.int32)
-        pairs = Batch.indexed(batch.queries, targets, batch.query_index, every)
-        if batch.masks is None:
-            return pairs
-        masks = zip(batch.masks, slices, strict=True)
-        return pairs.masked(mask.part(slice(None), columns) for mask, columns in masks)
-
-    def joined(self, found: Best) -> Best:
-        """Return the best cells or paths of the whole pairs, given those of `pairs`."""
-        if isinstance(found, BestCells):
-            return BestCells.of(found.score, found.i, found.j + self._columns[:, 0])
-        if not isinstance(found, Paths):
-            return None
-        end = found.ends.end.copy()
-        end[:, 1] += self._columns[:, 0] * (found.ends.score > 0)
-        return Paths(Ends(found.ends.score, end), found.runs, found.offsets)
+def _with_columns(batch: Batch, columns: Sequence[tuple[int, int]]) -> Batch:
+    """Return the pairs with some columns of their targets alone."""
+    slices = [slice(*bounds) for bounds in columns]
+    numbers = batch.target_index.tolist()
+    targets = Sequences.of(batch.targets[t][own] for t, own in zip(numbers, slices, strict=True))
+    every = np.arange(len(batch), dtype=np.int32)
+    pairs = Batch.indexed(batch.queries, targets, batch.query_index, every)
+    if batch.masks is None:
+        return pairs
+    masks = zip(batch.masks, slices, strict=True)
+    return pairs.masked(mask.part(slice(None), own) for mask, own in masks)

@@ -194,12 +194,15 @@ class Variant(NamedTuple):
     name : str
     options : dict
         Of the engine's constructor.
+    differs : callable
+        Tells whether it differs from the one before it on a device, and may be right there.
     optional : bool
         A faster variant that devices need not do right.
     """
 
     name: str
     options: dict[str, Any]
+    differs: Callable[[DeviceInfo], bool] = lambda info: True
     optional: bool = False
 
 
@@ -228,7 +231,7 @@ class AnyEngine(ABC):
     @classmethod
     def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
         """Return the variants to try on a device."""
-        return cls.variants
+        return tuple(each for each in cls.variants if each.differs(info))
 
     @property
     def device(self) -> Device:

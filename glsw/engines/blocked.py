@@ -13,15 +13,13 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
-from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.answers import check_cells, check_highest, check_range, highest, impossible
 from glsw.engines.base import USUAL, ComingScan, Pairs, ProgramOf, Progress, Variant
 from glsw.engines.chunks import runs
-from glsw.engines.gl import ROWS, Binding, ComputeEngine, Uniform
+from glsw.engines.gl import Binding, ComputeEngine, Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
 from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding
-from glsw.scoring.scoring import Scoring
 
 _ONE_KEPT = Binding("ONE_KEPT", gl.PATHS.number)  # for the host; PATHS is bound before its next use
 _STOP, _OVER = 0, 3
@@ -73,29 +71,6 @@ class Blocked(Tiled, ComputeEngine):
     name = "blocked"
     variants = (USUAL, Variant("small tiles", {"workgroup": 1, "columns": 8}))
     capabilities = replace(ComputeEngine.capabilities, workloads=("pairs", "long pairs"))
-
-    def __init__(
-        self,
-        scoring: Scoring,
-        device: Device | None = None,
-        *,
-        workgroup: int | None = None,
-        columns: int | None = None,
-        rows: int = ROWS,
-        memory: int = 2**30,
-        prune: bool | None = None,
-        ahead: int | None = None,
-    ) -> None:
-        super().__init__(
-            scoring,
-            device,
-            workgroup=workgroup,
-            columns=columns,
-            rows=rows,
-            memory=memory,
-            prune=prune,
-        )
-        self._ahead = ahead or (1 if self.device.info.software else 2**16 - 1)
 
     def best(self, asked: Pairs, progress: Progress) -> BestCells | Paths:
         """Return the best cell or the path of each pair, see `Engine.best`."""

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
 from glsw.device.device import Device
-from glsw.device.info import DeviceInfo
 from glsw.engines import gl
 from glsw.engines.base import USUAL, ComingScan, Pairs, ProgramOf, Progress, Variant
 from glsw.engines.chunks import Layout
@@ -52,17 +51,11 @@ class Diagonal(ComputeEngine):
     name = "diagonal"
     variants = (
         USUAL,
-        Variant("small work groups", {"workgroup": 8}),
+        Variant("small work groups", {"workgroup": 8}, lambda info: not info.software),
         Variant("single invocations", {"workgroup": 1}),
     )
     capabilities = replace(ComputeEngine.capabilities, workloads=("search", "pairs", "long pairs"))
     bindings = (*ComputeEngine.bindings, _MASKS)
-
-    @classmethod
-    def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
-        """Return the variants to try on a device: work groups are small on software renderers."""
-        usual, _, smallest = cls.variants
-        return (usual, smallest) if info.software else cls.variants
 
     def __init__(
         self,

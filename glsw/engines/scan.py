@@ -10,7 +10,6 @@ import numpy as np
 
 from glsw.alignment.paths import Paths
 from glsw.device.device import Device
-from glsw.device.info import DeviceInfo
 from glsw.engines import gl
 from glsw.engines.base import USUAL, Best, Pairs, Progress, Variant
 from glsw.engines.gl import MAX_ROUNDS, Binding
@@ -72,7 +71,7 @@ class Scan(ManyGroupsEngine):
     name = "scan"
     variants = (
         USUAL,
-        Variant("no subgroups", {"subgroups": False}),
+        Variant("no subgroups", {"subgroups": False}, lambda info: info.subgroup_size > 0),
         Variant("small work groups", {"subgroups": False, "workgroup": 8}),
     )
     capabilities = replace(
@@ -83,12 +82,6 @@ class Scan(ManyGroupsEngine):
     )
     order_binding = CANDIDATES
     bindings = (*ManyGroupsEngine.bindings, _CARRIES)
-
-    @classmethod
-    def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
-        """Return the variants to try on a device: those that differ there."""
-        usual, *_, smallest = cls.variants
-        return cls.variants if info.subgroup_size else (usual, smallest)
 
     def __init__(
         self,

@@ -83,25 +83,14 @@ class Throttle:
         cells: int = 0,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        """Call ``queue`` for slices of the steps, as `run` does for each of them."""
-        reported = 0
-        for part in self.slices(steps):
-            queue(part)
-            done = cells * part.stop // steps
-            if progress:
-                progress(done - reported)
-            reported = done
-
-    def slices(self, total: int) -> Iterator[range]:
-        """Cut ``range(total)`` into slices that each take about `SECONDS`.
-
-        When the next slice is asked for, what was queued for the last one is waited for.
-        """
+        """Call ``queue`` for slices of the steps that each take about `SECONDS`; see `run`."""
         start = 0
-        while start < total:
+        while start < steps:
             began = time.perf_counter()
-            part = range(start, min(start + self._count, total))
-            yield part
+            part = range(start, min(start + self._count, steps))
+            queue(part)
+            if progress:
+                progress(cells * part.stop // steps - cells * start // steps)
             self._device.finish()
             self._learn(len(part), time.perf_counter() - began)
             start = part.stop
@@ -109,7 +98,7 @@ class Throttle:
     def overlapping(
         self, work: npt.NDArray[np.int64], room: npt.NDArray[np.int64], most: int
     ) -> Iterator[range]:
-        """Cut ``range(N)`` as `slices`, and wait when there are `SLICES_AT_ONCE`.
+        """Cut ``range(N)`` as `run_slices`, and wait when there are `SLICES_AT_ONCE`.
 
         So the device has work while the next slice is prepared, and while the last work groups of
         a slice end, which may take longer than all others of it. When all are queued, an empty one

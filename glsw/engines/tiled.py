@@ -30,7 +30,7 @@ _FEW_STRIPS = 128  # each on a multiprocessor of its own
 class Tiled(Kernels):
     """Base of engine ``blocked`` and of score maps: one pass over a table, or over regions.
 
-    Parameters and attributes as those of the engine.
+    Parameters as those of the engine.
     """
 
     bindings = (*Kernels.bindings, COLUMN_LEFT, KEPT)
@@ -45,12 +45,14 @@ class Tiled(Kernels):
         rows: int = ROWS,
         memory: int = 2**30,
         prune: bool | None = None,
+        ahead: int | None = None,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         self._workgroup, self._tile_columns = workgroup, columns
         self._rows = self._defines["ROWS"] = rows
         self._memory = memory
         self._prune = prune
+        self._ahead = ahead or (1 if self.device.info.software else 2**16 - 1)
         self._lanes = self._height = self._columns = self._spare = 0
         self._packed = False
         self.memory_used = 0

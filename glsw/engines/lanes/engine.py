@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.device.device import Device
-from glsw.device.info import COMPUTE, DeviceInfo
+from glsw.device.info import COMPUTE
 from glsw.engines.base import (
     ALL_MODES,
     USUAL,
@@ -137,8 +137,8 @@ class Lanes(ComputeEngine):
     proves_programs = True
     variants = (
         USUAL,
-        Variant("no subgroups", {"subgroups": False}),
-        Variant("no subgroups, no 16-bit floats", _PLAIN),
+        Variant("no subgroups", {"subgroups": False}, lambda info: info.subgroup_size > 0),
+        Variant("no subgroups, no 16-bit floats", _PLAIN, lambda info: info.half),
         Variant("a lane for each target", _PLAIN | {"chain": 1, "workgroup": 32}),
     )
     capabilities = Capabilities(
@@ -152,13 +152,6 @@ class Lanes(ComputeEngine):
     )
     order_binding = SCORES
     bindings = (*BINDINGS, SUBSTITUTION)
-
-    @classmethod
-    def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
-        """Return the variants to try on a device: those that differ there."""
-        differs = {"no subgroups": info.subgroup_size > 0}
-        differs["no subgroups, no 16-bit floats"] = info.half
-        return tuple(each for each in cls.variants if differs.get(each.name, True))
 
     def __init__(
         self,

@@ -30,8 +30,16 @@ _CELLS_OF_UNIT = 2**24  # of which the throttle counts how many there is time fo
 _TRACE = np.dtype([("at", np.int32, 3), ("column", np.int32), ("run", np.uint32),
                   ("runs", np.uint32), ("over", np.uint32), ("pad", np.uint32)])  # fmt: skip
 
-_MAY_POLL = "AMD", "ATI"
 _T = TypeVar("_T")
+
+
+def _may_poll(info: DeviceInfo) -> bool:
+    """Tell whether tiles may wait for one another, if that is proved.
+
+    AMD promises nothing, but its drivers let work groups that have begun go on. Elsewhere that is
+    not known, and on Intel such programs would spill registers.
+    """
+    return info.vendor.startswith(("AMD", "ATI")) and not info.software
 
 
 class Subtable(Compute3):
@@ -76,21 +84,11 @@ class Subtable(Compute3):
 
     name = "subtable"
     variants = (
+        Variant("polling", {"polling": True, "most_polls": 2**16}, _may_poll, optional=True),
         USUAL,
         Variant("no polling", {"polling": False}),
         Variant("small tiles", {"polling": False, "shape": TileShape(2, 4, 4, deep=1)}),
     )
-
-    @classmethod
-    def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
-        """Return the variants to try on a device: with polling first, where that may be right.
-
-        AMD promises nothing, but its drivers let work groups that have begun go on. Elsewhere that
-        is not known, and on Intel such programs would spill registers.
-        """
-        if info.software or not info.vendor.startswith(_MAY_POLL):
-            return cls.variants
-        return (Variant("polling", {"polling": True, "most_polls": 2**16}, True), *cls.variants)
 
     def __init__(
         self,

@@ -191,7 +191,7 @@ def is_nvidia(info: DeviceInfo) -> bool:
     """Tell whether a device has NVIDIA's own driver.
 
     Work groups that have begun go on there, also while others wait for them. No vendor promises
-    that; elsewhere it has to be proved, see `Subtable.variants_on`.
+    that; elsewhere it has to be proved, see `Subtable.variants`.
     """
     return info.vendor.startswith("NVIDIA") and not info.software
 

@@ -58,14 +58,10 @@ class Matrices:
         """Return the library's matrix; with a factor, all scores times it, and 2 more."""
         key = bits, factor, swapped
         if key not in self._made:
-            self._made[key] = self._new(*key)
+            scores = self.scores if factor == 1 else self.scores * factor + 2
+            scores = np.where(self.scores == NEVER, _NEVER_16 if bits == 16 else NEVER, scores)
+            self._made[key] = Matrix(LETTERS[: len(scores)], scores.T if swapped else scores)
         return self._made[key]
-
-    def _new(self, bits: int, factor: int, swapped: bool) -> Matrix:
-        scores = self.scores if factor == 1 else self.scores * factor + 2
-        never = _NEVER_16 if bits == 16 else NEVER
-        scores = np.where(self.scores == NEVER, never, scores)
-        return Matrix(LETTERS[: len(scores)], scores.T if swapped else scores)
 
 
 class Texts(NamedTuple):

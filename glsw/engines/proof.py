@@ -14,7 +14,6 @@ import time
 import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
@@ -402,22 +401,27 @@ class Proofs:
         return self.device.verdicts.get(f"{engine}: {family}")
 
     def tried(self, trial: Callable[[], bool]) -> str:
-        """Return the verdict of a trial."""
-        if self.device.endless:
+        """Return the verdict of a trial, in which no wait takes longer than `PATIENCE`."""
+        device = self.device
+        if device.endless:
             return "not tried: the device hangs"
+        before = device.patience
+        device.patience = PATIENCE * (_SOFTWARE_FACTOR if device.info.software else 1)
         try:
-            with _bounded(self.device), warnings.catch_warnings():
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 return RIGHT if trial() else "wrong results"
         except EndlessError:
-            self.device.endless = True
+            device.endless = True
             return ENDLESS
         except (DeviceMemoryError, MemoryError):
             raise
         except FAULTS as error:
-            if self.device.closed:  # it has lost its context, perhaps by the work of others
+            if device.closed:  # it has lost its context, perhaps by the work of others
                 raise
             return f"fails: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        finally:
+            device.patience = before
 
     def tested(self, engine: str, variant: str, work: str, trial: Callable[[], bool]) -> Tested:
         """Return the verdict of a trial of an engine, and how long it takes."""
@@ -519,17 +523,6 @@ def traced(
     """Yield the alignments of pairs by the host, as coordinates."""
     for p in range(len(batch)):
         yield trace(*batch.pair(p), scoring, *ends[p].tolist(), mask=batch.mask(p))[0].coordinates()
-
-
-@contextmanager
-def _bounded(device: Device) -> Iterator[None]:
-    """In this block the device is waited for no longer than `PATIENCE`, or on software longer."""
-    seconds = PATIENCE * (_SOFTWARE_FACTOR if device.info.software else 1)
-    before, device.patience = device.patience, seconds
-    try:
-        yield
-    finally:
-        device.patience = before
 
 
 def family_of(scoring: Scoring) -> str:

@@ -349,16 +349,15 @@ class Lanes(ComputeEngine):
             return np.empty(0, np.int32)
         index = query.astype(np.int32), target.astype(np.int32)
         batch = Batch.indexed(pairs.queries, pairs.targets, *index).compact()
-        left = np.zeros(len(batch), np.bool_)
+        found, left = np.empty(len(batch), np.int32), np.zeros(len(batch), np.bool_)
         if self.rest is not None:
             few = self.limits.few_pairs * batch.distinct[0]
             large = batch.query_lengths * batch.target_lengths >= self.limits.large_pair
             left = ~self.limits.fits(batch.query_lengths, batch.target_lengths)
             for some in (large, ~large):
                 left |= some & (np.count_nonzero(some) <= few)
-        found = np.empty(len(batch), np.int32)
-        if self.rest is not None and left.any():
-            found[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
+            if left.any():
+                found[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
         if not left.all():
             found[~left] = self._integers.scores(batch.select(np.flatnonzero(~left)))
         return found

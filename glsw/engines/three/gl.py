@@ -93,16 +93,13 @@ class Compute3(Programs, Engine3):
     def device_triples(self, triples: Batch) -> DeviceTriples:
         """Return triples as the device gets them, the last ones again if they are the same."""
         if self._last is None or self._last[0] is not triples:
-            self._last = triples, self._prepared(triples)
+            borders = self.scoring.pairs_gain or not self.scoring.local
+            data = DeviceTriples.of(triples, self._defines["LETTERS"] - 1 if borders else None)
+            if len(triples) and not self.scoring.local:
+                origin = self.scoring.score_offset(data.extents.lengths.max(axis=0))
+                data = data._replace(extents=replace(data.extents, origin=origin))
+            self._last = triples, data
         return self._last[1]
-
-    def _prepared(self, triples: Batch) -> DeviceTriples:
-        borders = self.scoring.pairs_gain or not self.scoring.local
-        data = DeviceTriples.of(triples, self._defines["LETTERS"] - 1 if borders else None)
-        if self.scoring.local or not len(triples):
-            return data
-        origin = self.scoring.score_offset(data.extents.lengths.max(axis=0))
-        return data._replace(extents=replace(data.extents, origin=origin))
 
     def upload_residues(self, residues: npt.NDArray[np.uint8]) -> None:
         """Put the residues into their buffer, once."""

@@ -84,15 +84,11 @@ class Plane(Compute3):
                 self.check_table(extents, t, table)
             yield table[(slice(extents.before, None),) * 3] - extents.origin
 
-    @property
-    def _cell(self) -> int:
-        """Bytes of a cell in a plane."""
-        return 4 if self.scoring.linear else 32
-
     def _layout(self, extents: Extents, chosen: npt.NDArray[np.intp]) -> Layout:
         """Four planes, and the best cell for each j and k."""
         sizes = extents.lengths[chosen, 1:].prod(axis=1)
-        return Layout({"best": sizes, "i_sides": 4 * sizes}, {"best": 8, "i_sides": self._cell})
+        cell = 4 if self.scoring.linear else 32  # bytes
+        return Layout({"best": sizes, "i_sides": 4 * sizes}, {"best": 8, "i_sides": cell})
 
     def _fill(
         self,

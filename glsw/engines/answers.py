@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.paths import BestCells, Ends, Runs
+from glsw.arrays import Bool, Int32, Int64
 from glsw.device.device import DeviceError
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def check_range(
         raise impossible(engine, f"{what} {value} where {low} to {high} are possible")
 
 
-def highest(scores: npt.NDArray[np.int32]) -> int:
+def highest(scores: Int32) -> int:
     """Return the highest score, one below 0 counting as 2**31 and more."""
     return int(scores.view(np.uint32).max(initial=0))
 
@@ -71,9 +72,7 @@ def check_highest(engine: Scored, score: int, m: int, n: int) -> None:
     check_range(engine, "a score of", score, 0, most)
 
 
-def check_found(
-    engine: Scored, scores: npt.NDArray[np.int32], m: int, n: int, *, all_there: bool = True
-) -> None:
+def check_found(engine: Scored, scores: Int32, m: int, n: int, *, all_there: bool = True) -> None:
     """Raise `DeviceError` if sequences of up to m and n residues cannot have such scores.
 
     If not all of them are there, only the highest counts.
@@ -89,7 +88,7 @@ def check_found(
         check_highest(engine, highest(scores), m, n)
 
 
-def check_cells(engine: Engine, lengths: npt.NDArray[np.int64], cells: BestCells) -> BestCells:
+def check_cells(engine: Engine, lengths: Int64, cells: BestCells) -> BestCells:
     """Return best cells; raise `DeviceError` if they are outside of tables of these lengths.
 
     A local alignment that ends there must be able to have the score, too.
@@ -115,13 +114,7 @@ def check_runs(engine: Engine, ends: Ends, runs: Runs) -> None:
     check_starts(engine, runs.start, np.diff(runs.offsets) > 0, ends.score > 0, borders)
 
 
-def check_starts(
-    engine: Judged,
-    start: npt.NDArray[np.int64],
-    some: npt.NDArray[np.bool_],
-    wanted: npt.NDArray[np.bool_],
-    borders: int,
-) -> None:
+def check_starts(engine: Judged, start: Int64, some: Bool, wanted: Bool, borders: int) -> None:
     """Raise `DeviceError` if paths leave the table or begin where they may not.
 
     Parameters

@@ -9,10 +9,10 @@ from itertools import chain, groupby, product
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
+from glsw.arrays import Int32, Intp
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES
@@ -299,7 +299,7 @@ class Auto(Engine):
             self._long = LongTargets(self._roster.another(self._scanner), best)
         return self._long
 
-    def _rest(self, batch: Batch, progress: Progress) -> npt.NDArray[np.int32]:
+    def _rest(self, batch: Batch, progress: Progress) -> Int32:
         """Return the scores of pairs that another engine leaves."""
         limits, n = self._limits, batch.target_lengths
         large = (batch.query_lengths * n >= limits.large_pair) | (n > limits.longest)
@@ -318,7 +318,7 @@ class Auto(Engine):
 
     def _choices(
         self, batch: Batch, task: Task, *, whole: bool = False
-    ) -> list[tuple[str, npt.NDArray[np.intp] | slice]]:
+    ) -> list[tuple[str, Intp | slice]]:
         """Return the engines to use, and the pairs of each, if so only by whole targets.
 
         A slice has all pairs.
@@ -340,7 +340,7 @@ class Auto(Engine):
             together, name, enough = self._mixed(batch, task)
             if together <= enough:
                 return [(name, every)]
-        chosen: dict[str, list[npt.NDArray[np.intp]]] = {}
+        chosen: dict[str, list[Intp]] = {}
         apart = 0.0
         for pairs in _of_similar_size(batch):
             some = batch.select(pairs)
@@ -552,7 +552,7 @@ class Auto(Engine):
         self._coming = None
 
 
-def _of_similar_size(batch: Batch) -> list[npt.NDArray[np.intp]]:
+def _of_similar_size(batch: Batch) -> list[Intp]:
     """Return the pairs in groups whose lengths differ by a factor of two at most."""
     longest = batch.extent[1]
     halvings = -np.frexp(batch.lengths / (longest + 1))[1].astype(np.int16)

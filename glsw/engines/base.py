@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Ends, Paths
+from glsw.arrays import Int32, Int64
 from glsw.device.device import Device
 from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_highest, highest
@@ -126,7 +126,7 @@ class Pairs(NamedTuple):
         return None if self.task == "score" else self.ties
 
 
-Best: TypeAlias = BestCells | npt.NDArray[np.int32] | Paths | None
+Best: TypeAlias = BestCells | Int32 | Paths | None
 """The best cells of pairs, or the scores as answered, or paths; None if the host traces back."""
 Question: TypeAlias = Pairs | ScanTile
 """What an engine is asked: about pairs, or each query of a tile with each target."""
@@ -181,7 +181,7 @@ class ComingScan:
         Queries that are compared with these first, 0 if the scan is small.
     """
 
-    lengths: npt.NDArray[np.int64]
+    lengths: Int64
     residues: int
     first: int = 0
 
@@ -299,7 +299,7 @@ class Engine(AnyEngine):
     """Whether it has each of its programs proved before it is used, not the task."""
     proofs: Proofs | None = None
     """What it has to prove on its device; the router sets it."""
-    rest: Callable[[Batch, Progress], npt.NDArray[np.int32]] | None = None
+    rest: Callable[[Batch, Progress], Int32] | None = None
     """Computes the scores of pairs that suit another engine better; the router sets it."""
 
     def __init__(self, scoring: Scoring, device: Device | None = None) -> None:
@@ -308,7 +308,7 @@ class Engine(AnyEngine):
         if lacking := self.capabilities.lacking(scoring):
             raise ValueError(f"engine {self.name!r} {lacking}")
 
-    def scores(self, batch: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
+    def scores(self, batch: Batch, *, progress: Progress | None = None) -> Int32:
         """Return the best score of each pair, in the mode of the scoring.
 
         Parameters
@@ -329,7 +329,7 @@ class Engine(AnyEngine):
         ValueError
             If a score could leave int32, or a sequence is too long for this engine and device.
         """
-        return cast("npt.NDArray[np.int32]", self.answer(Pairs(batch), progress))
+        return cast("Int32", self.answer(Pairs(batch), progress))
 
     def is_table(self, batch: Batch) -> bool:
         """Tell whether scores of pairs are taken from those of all their queries and targets.
@@ -393,7 +393,7 @@ class Engine(AnyEngine):
             return self.ends_of(asked.batch, best)
         return self.finished(asked.batch, best, cells=False).score
 
-    def table(self, tile: ScanTile, progress: Progress) -> npt.NDArray[np.int32]:
+    def table(self, tile: ScanTile, progress: Progress) -> Int32:
         """Return the best score of each query of a tile with each target."""
         found = np.zeros((len(tile.queries), len(tile.targets)), np.int32)
         for q, query in enumerate(tile.queries):
@@ -476,7 +476,7 @@ class Engine(AnyEngine):
         first = np.lexsort((i, -(i + j), -score), axis=0)[0], np.arange(len(batch))
         return BestCells.of(score[first], i[first], j[first])
 
-    def as_cells(self, batch: Batch, found: BestCells | npt.NDArray[np.int32]) -> BestCells:
+    def as_cells(self, batch: Batch, found: BestCells | Int32) -> BestCells:
         """Return scores as answered like other best cells."""
         if isinstance(found, BestCells):
             return found

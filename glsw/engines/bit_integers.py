@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Codes, Int32
 from glsw.engines.base import Progress, ignore
-
-_Codes = npt.NDArray[np.uint8]
 
 
 def edit_distances(
-    pairs: Iterable[tuple[_Codes, _Codes]], infix: bool, *, progress: Progress | None = None
-) -> npt.NDArray[np.int32]:
+    pairs: Iterable[tuple[Codes, Codes]], infix: bool, *, progress: Progress | None = None
+) -> Int32:
     """Return the edit distance of each pair, and the target letters before its end.
 
     An integer has the differences of a whole column (Myers 1999; Hyyrö 2003).
@@ -45,7 +43,7 @@ def edit_distances(
     return np.array(found, np.int32).reshape(-1, 2)
 
 
-def _of_pair(query: _Codes, target: _Codes, infix: bool) -> tuple[int, int]:
+def _of_pair(query: Codes, target: Codes, infix: bool) -> tuple[int, int]:
     m, n = len(query), len(target)
     if not m:
         return (0, 0) if infix else (n, n)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import moderngl
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells
+from glsw.arrays import Int32, Int64, Intp, Structured
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, highest
@@ -46,8 +46,6 @@ _SIMILAR = 64  # letters of targets whose order makes no difference to lanes
 _COLUMNS, _SOFTWARE_COLUMNS = 2**15, 2**11  # of a dispatch
 _MAX_PAIRS_PER_TILE = 2**22
 _FEW_PAIRS = 256  # which leave most lanes of hardware idle
-
-_Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -244,13 +242,13 @@ class BitParallel(ComputeEngine):
                     self._collect(tile, longest, found, some, part, in_windows)
         return found
 
-    def table(self, tile: ScanTile, progress: Progress) -> npt.NDArray[np.int32]:
+    def table(self, tile: ScanTile, progress: Progress) -> Int32:
         """Return the scores of a tile, see `Engine.table`."""
         found = self.distances_of_each(tile.queries, tile.targets, progress=progress)
-        scores: npt.NDArray[np.int32] = -found.distance
+        scores: Int32 = -found.distance
         return scores
 
-    def _without_letters(self, m: _Int64, n: _Int64) -> Distances:
+    def _without_letters(self, m: Int64, n: Int64) -> Distances:
         """Return arrays with the distances of pairs in which a sequence is empty."""
         shape = np.broadcast_shapes(m.shape, n.shape)
         distance = np.zeros(shape, np.int32)
@@ -261,7 +259,7 @@ class BitParallel(ComputeEngine):
             distance[...] = np.maximum(m, n)
         return Distances(distance, np.broadcast_to(n.astype(np.int32), shape))
 
-    def _groups(self, m: _Int64, lanes: int) -> Iterator[tuple[npt.NDArray[np.intp], Strips]]:
+    def _groups(self, m: Int64, lanes: int) -> Iterator[tuple[Intp, Strips]]:
         """Yield queries of these lengths that are cut alike, and into how much at most.
 
         Queries that have too few pairs to fill the device, ``lanes`` of each, share the widest
@@ -284,7 +282,7 @@ class BitParallel(ComputeEngine):
                 Strips(-(-most // width), width),
             )
 
-    def _windows(self, targets: npt.NDArray[np.intp], lengths: _Int64, longest: int) -> Windows:
+    def _windows(self, targets: Intp, lengths: Int64, longest: int) -> Windows:
         """Return windows of targets for queries of so many letters at most, 0 for whole ones."""
         least = max(self._limits.window, self._limits.lengths * -(-longest // 4) * 4)
         return cut_windows(targets, lengths, longest, least, min(_SIMILAR, self._columns))
@@ -304,13 +302,13 @@ class BitParallel(ComputeEngine):
         fitting = self._layout(cut, longest, pairs).fitting(self._memory, self._buffer_limit)
         return max(1, min(fitting, _MAX_PAIRS_PER_TILE // pairs, self._buffer_limit // planes))
 
-    def _slots(self, cut: Strips, lengths: _Int64) -> int:
+    def _slots(self, cut: Strips, lengths: Int64) -> int:
         """Return how many of the targets of these lengths are a tile."""
         most = min(self._most(cut, int(lengths.max())), MAX_PAIRS_PER_DISPATCH * self._group)
         cells = np.cumsum(np.minimum(lengths[:most], self._columns)) * (BITS * cut.words)
         return max(1, int(np.searchsorted(cells, self._cells, "right")))
 
-    def _rows(self, cut: Strips, slots: npt.NDArray[np.void]) -> int:
+    def _rows(self, cut: Strips, slots: Structured) -> int:
         """Return how many queries are a tile with these slots."""
         most = self._most(cut, int(slots["columns"].max()), len(slots))
         return min(most, MAX_PAIRS_PER_DISPATCH)
@@ -383,7 +381,7 @@ class BitParallel(ComputeEngine):
         tile: Tile,
         longest: int,
         found: Distances,
-        rows: npt.NDArray[np.intp],
+        rows: Intp,
         windows: Windows,
         in_windows: bool,
     ) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Int64, Intp, Structured, UInt8, UInt32
 from glsw.engines.windows import window_bounds
 from glsw.sequences.encoded import Sequences, ranges
 
@@ -24,15 +25,15 @@ class Strips(NamedTuple):
     strips: int
     words: int
 
-    def strips_of(self, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def strips_of(self, lengths: Int64) -> Int64:
         """Return the strips of queries of these lengths."""
-        strips: npt.NDArray[np.int64] = -(-lengths // (BITS * self.words))
+        strips: Int64 = -(-lengths // (BITS * self.words))
         return strips
 
 
 def bit_planes(
     queries: Sequences, which: npt.NDArray[np.integer], cut: Strips, planes: int, matching: int
-) -> npt.NDArray[np.uint32]:
+) -> UInt32:
     """Return the letters of queries as bits: of each query, word and bit of a code, 32 rows.
 
     Words of no row come first, whole strips too; they, and letters that match none, have a further
@@ -72,14 +73,14 @@ def bit_planes(
     return np.stack(packed, axis=2).astype(np.uint32, copy=False)
 
 
-def first_words(targets: Sequences) -> npt.NDArray[np.int64]:
+def first_words(targets: Sequences) -> Int64:
     """Return where each target begins, in words of four letters."""
     words = -(-targets.lengths // 4)
-    first: npt.NDArray[np.int64] = np.cumsum(words) - words
+    first: Int64 = np.cumsum(words) - words
     return first
 
 
-def in_whole_words(targets: Sequences, padding: int = 0) -> npt.NDArray[np.uint8]:
+def in_whole_words(targets: Sequences, padding: int = 0) -> UInt8:
     """Return the letters of targets, each of which begins a word of four; ``padding`` fills it up.
 
     >>> in_whole_words(Sequences.of([np.array([7], np.uint8), np.array([8, 9], np.uint8)])).tolist()
@@ -93,13 +94,7 @@ def in_whole_words(targets: Sequences, padding: int = 0) -> npt.NDArray[np.uint8
     return letters
 
 
-def _copy(
-    residues: npt.NDArray[np.uint8],
-    first: npt.NDArray[np.int64],
-    lengths: npt.NDArray[np.int64],
-    found: npt.NDArray[np.uint8],
-    at: npt.NDArray[np.int64],
-) -> None:
+def _copy(residues: UInt8, first: Int64, lengths: Int64, found: UInt8, at: Int64) -> None:
     """Copy ranges of residues to other places; short ones all at once."""
     if lengths.sum() <= _SHORT * len(lengths):
         found[ranges(at, lengths)] = residues[ranges(first, lengths)]
@@ -121,19 +116,19 @@ class Windows(NamedTuple):
         Of these, the letters that the window before does not have.
     """
 
-    owner: npt.NDArray[np.intp]
-    start: npt.NDArray[np.int64]
-    columns: npt.NDArray[np.int64]
-    fresh: npt.NDArray[np.int64]
+    owner: Intp
+    start: Int64
+    columns: Int64
+    fresh: Int64
 
-    def part(self, part: slice | npt.NDArray[np.intp]) -> Windows:
+    def part(self, part: slice | Intp) -> Windows:
         """Return some of them, or in another order."""
         return Windows(*(each[part] for each in self))
 
 
 def cut_windows(
-    targets: npt.NDArray[np.intp],
-    lengths: npt.NDArray[np.int64],
+    targets: Intp,
+    lengths: Int64,
     longest: int,
     least: int,
     similar: int = 0,
@@ -190,14 +185,12 @@ class Tile:
 
     cut: Strips
     queries: npt.NDArray[np.integer]
-    slots: npt.NDArray[np.void]
+    slots: Structured
     rows: int
-    fresh: npt.NDArray[np.int64]
+    fresh: Int64
 
 
-def slots_of(
-    windows: Windows, first: npt.NDArray[np.int64], queries: npt.ArrayLike
-) -> npt.NDArray[np.void]:
+def slots_of(windows: Windows, first: Int64, queries: npt.ArrayLike) -> Structured:
     """Return slots of windows of targets that begin at these words, and of queries of a tile."""
     slots = np.zeros(len(windows.columns), SLOT)
     slots["query"] = queries

@@ -9,10 +9,10 @@ from typing import Any
 
 import moderngl
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
+from glsw.arrays import Intp, UInt32
 from glsw.engines import gl
 from glsw.engines.answers import check_cells, check_highest, check_range, highest, impossible
 from glsw.engines.base import USUAL, ComingScan, Pairs, ProgramOf, Progress, Variant
@@ -36,7 +36,7 @@ _DIRECTIONS_SHARE = 8
 _WORTHWHILE = 6  # regions at once, for which more is computed again than for one at a time
 
 
-_Runs = list[npt.NDArray[np.uint32]]
+_Runs = list[UInt32]
 
 
 class Blocked(Tiled, ComputeEngine):
@@ -141,9 +141,7 @@ class Blocked(Tiled, ComputeEngine):
         m, n = asked.batch.extent[1].tolist()
         return bool(max(8 * n, 2 * 8 * m) <= self._buffer_limit)
 
-    def _tables(
-        self, batch: Batch, cells: float = math.inf
-    ) -> Iterator[tuple[npt.NDArray[np.intp], list[Region]]]:
+    def _tables(self, batch: Batch, cells: float = math.inf) -> Iterator[tuple[Intp, list[Region]]]:
         """Upload the sequences; yield pairs that have cells, and their whole tables.
 
         Computed together are as many as the memory allows, of so many cells or one alone.

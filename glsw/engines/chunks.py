@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Bool, Int64, Structured
 from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH
 from glsw.sequences.encoded import offsets_of
 from glsw.sequences.tiles import cut
@@ -53,10 +53,10 @@ class Layout:
         return {name: units if isinstance(units, int) else int(units.sum()) for name, units in each}
 
     @cached_property
-    def each(self) -> npt.NDArray[np.int64]:
+    def each(self) -> Int64:
         """Bytes of each, shape (N,)."""
         parts = [self.unit_bytes[name] * units for name, units in self.units.items()]
-        total: npt.NDArray[np.int64] = np.sum(parts, axis=0) + self.fixed
+        total: Int64 = np.sum(parts, axis=0) + self.fixed
         return total
 
     @property
@@ -74,21 +74,21 @@ class Layout:
         largest = max(map(self.size, self.units))
         return max(1, min(memory // self.bytes, block // largest))
 
-    def put(self, records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    def put(self, records: Structured) -> Structured:
         """Return the records with the places of the first units: all lie one after the other."""
         for name, units in self.units.items():
             records[name] = np.cumsum(units) - units
         return records
 
-    def cut(self, room: int, some: slice | npt.NDArray[np.bool_] = slice(None)) -> Iterator[slice]:
+    def cut(self, room: int, some: slice | Bool = slice(None)) -> Iterator[slice]:
         """Cut ``some`` of them, in this order, into runs of at most ``room`` bytes, or of one."""
         ends = offsets_of(self.each[some])
         return cut([ends, np.arange(len(ends))], [room, MAX_PAIRS_PER_DISPATCH])
 
 
 def runs(
-    lengths: npt.NDArray[np.int64],
-    too_much: Callable[..., npt.NDArray[np.bool_]],
+    lengths: Int64,
+    too_much: Callable[..., Bool],
     most: int = MAX_PAIRS_PER_DISPATCH,
 ) -> Iterator[slice]:
     """Cut pairs, in this order, into runs whose tables are all as large as the largest one.

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
 from glsw.alignment.rows import best_end
+from glsw.arrays import Bool, Int32, Intp
 from glsw.cores import check_threads, cores
 from glsw.device.device import Device
 from glsw.engines import cpu_pairs, opal
@@ -252,13 +252,13 @@ class Cpu(Engine):
 
         return finish
 
-    def _dense(self, batch: Batch) -> npt.NDArray[np.bool_]:
+    def _dense(self, batch: Batch) -> Bool:
         """Tell which pairs have masks of so many pairs that rows of NumPy will be needed."""
         if batch.masks is None:
             return np.zeros(len(batch), bool)
         return np.array([len(mask.columns) for mask in batch.masks]) > self._limits.sparse
 
-    def _repeated(self, batch: Batch, pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    def _repeated(self, batch: Batch, pairs: Intp) -> Bool:
         """Tell which pairs Opal would probably repeat with 16 bits, one in all lanes."""
         queries, targets = batch.queries, batch.targets
         best = int(queries.lengths.max()) * int(self.scoring.matrix.max())
@@ -319,7 +319,7 @@ class Cpu(Engine):
         self,
         found: BestCells,
         batch: Batch,
-        pairs: npt.NDArray[np.intp],
+        pairs: Intp,
         ends: Ties | None,
         progress: Progress,
     ) -> None:
@@ -360,7 +360,7 @@ class _Begun(NamedTuple):
 
     batch: Batch
     finish: Callable[[Progress], BestCells]  # waits for their scores
-    rows: npt.NDArray[np.int32]  # where these belong
+    rows: Int32  # where these belong
     answer: Callable[[], Any] | None  # to the tile, if they are its last queries
 
 

@@ -10,17 +10,17 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells
+from glsw.arrays import Int32, Intp
 from glsw.engines import opal
 from glsw.sequences.encoded import Sequences
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-Job: TypeAlias = "Future[tuple[npt.NDArray[np.intp], BestCells]]"
+Job: TypeAlias = "Future[tuple[Intp, BestCells]]"
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class LaneJobs:
         whole: Sequences,
         first: int,
         batch: Batch,
-        pairs: npt.NDArray[np.intp],
+        pairs: Intp,
         ends: bool,
         limits: Limits,
     ) -> None:
@@ -143,13 +143,13 @@ class LaneJobs:
         if job:
             yield job
 
-    def _do(self, job: list[range]) -> tuple[npt.NDArray[np.intp], BestCells]:
+    def _do(self, job: list[range]) -> tuple[Intp, BestCells]:
         some = slice(job[0].start, job[-1].stop)
         found = np.concatenate([self._cells_of(pairs) for pairs in job], axis=1)
         ends = found[1:] + 1 if self._ends else np.zeros((2, found.shape[1]), np.int32)
         return self._pairs[some], BestCells.of(found[0] + self._offset[some], *ends)
 
-    def _cells_of(self, pairs: range) -> npt.NDArray[np.int32]:
+    def _cells_of(self, pairs: range) -> Int32:
         """Return scores, or rows of scores and ends, of pairs that have the same query."""
         query = opal.text_of(self._queries[int(self._query[pairs.start])])
         hits = self._align(query, start=pairs.start, end=pairs.stop)

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Codes, Int64
 from glsw.engines.parasail_calls import Matrix
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import distinct
@@ -21,8 +21,7 @@ LETTERS = bytes(letter for letter in range(1, 256) if letter != ord("*"))
 NEVER, _NEVER_16 = -(2**29), -(2**14)
 """Scores of forbidden pairs in 32 and 16 bits; the other numbers are smaller."""
 
-Codes: TypeAlias = npt.NDArray[np.uint8]
-Places: TypeAlias = npt.NDArray[np.int64]
+Places: TypeAlias = Int64
 """Rows and columns of pairs of residues, shape (2, pairs)."""
 
 _LETTERS_OF_CODES = LETTERS.ljust(256)
@@ -43,7 +42,7 @@ class Matrices:
         Of letters of the query with those of the target; `NEVER` where they are forbidden.
     """
 
-    def __init__(self, scores: npt.NDArray[np.int64]) -> None:
+    def __init__(self, scores: Int64) -> None:
         self.scores = scores
         self._made: dict[tuple[int, int, bool], Matrix] = {}
 
@@ -117,7 +116,7 @@ class Lettering:
         return len(self._scores) + own <= len(LETTERS)
 
     def _with_own(
-        self, query: Codes, target: Codes, forbidden: Places, own: list[npt.NDArray[np.int64]]
+        self, query: Codes, target: Codes, forbidden: Places, own: list[Int64]
     ) -> Matrices:
         first, last = len(self._scores), len(self._scores) + max(map(len, own))
         like = np.zeros((2, last), np.intp)  # the codes of letters

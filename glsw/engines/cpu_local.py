@@ -39,8 +39,9 @@ import numpy as np
 from glsw.alignment.batch import Mask
 from glsw.alignment.paths import DIAGONAL, LEFT, UP
 from glsw.alignment.traceback import trace
+from glsw.arrays import Codes
 from glsw.engines.cpu_lanes import Limits
-from glsw.engines.cpu_letters import Codes, Lettering, Places, Texts
+from glsw.engines.cpu_letters import Lettering, Places, Texts
 from glsw.engines.cpu_tables import Walked, best_cell, path_to, walked
 from glsw.engines.parasail_calls import Best, best, table
 from glsw.scoring.scoring import Scoring

@@ -6,18 +6,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
+from glsw.arrays import Codes, Int32, Intp
 from glsw.engines import parasail_calls
 from glsw.engines.cpu_lanes import Limits
-from glsw.engines.cpu_letters import LETTERS, Codes, Lettering, Matrices, text_of
+from glsw.engines.cpu_letters import LETTERS, Lettering, Matrices, text_of
 from glsw.engines.cpu_local import LARGEST_16, LocalPaths
 from glsw.engines.cpu_tables import Borders, Walked, path_to, walked
 from glsw.engines.reference import best_cell
@@ -31,7 +31,6 @@ _MODES = {"sw": ("local",), "nw": ("global",), "sg": ("semiglobal",)} | {
     f"sg_{letter}x": ("semiglobal", free) for letter, free in (("q", "query"), ("d", "target"))
 }
 
-_Pairs: TypeAlias = npt.NDArray[np.intp]
 _FoundT = TypeVar("_FoundT")
 
 if TYPE_CHECKING:
@@ -83,12 +82,12 @@ class SinglePairs:
         return LocalPaths(self._scoring, self._limits)
 
     def begin(
-        self, pool: Executor, batch: Batch, pairs: _Pairs, threads: int, *, ends: bool
-    ) -> list[Future[tuple[_Pairs, BestCells]]]:
+        self, pool: Executor, batch: Batch, pairs: Intp, threads: int, *, ends: bool
+    ) -> list[Future[tuple[Intp, BestCells]]]:
         """Begin with scores, or conventional ends too; jobs return numbers of pairs and cells."""
         if ends or batch.masks is not None:
 
-            def best(some: _Pairs) -> tuple[_Pairs, BestCells]:
+            def best(some: Intp) -> tuple[Intp, BestCells]:
                 cells = np.array([self._path(batch, p)[0] for p in some.tolist()], np.int64)
                 score, i, j = cells.reshape(-1, 3).T
                 score = score + self._scoring.score_offset(*batch.lengths[some].T)
@@ -97,7 +96,7 @@ class SinglePairs:
             return self._begin(best, pool, batch, pairs, threads)
         texts = _Texts.of(batch.queries), _Texts.of(batch.targets)
 
-        def scored(some: _Pairs) -> tuple[_Pairs, BestCells]:
+        def scored(some: Intp) -> tuple[Intp, BestCells]:
             scores = np.empty(len(some), np.int64)
             for k, (q, t) in enumerate(batch.index[some].tolist()):
                 scores[k] = self._score(texts[0][q], texts[1][t])
@@ -127,13 +126,13 @@ class SinglePairs:
         self,
         pool: Executor,
         batch: Batch,
-        pairs: _Pairs,
+        pairs: Intp,
         threads: int,
         progress: Callable[[int], None],
     ) -> Paths:
         """Return the alignments of pairs, in order."""
 
-        def walk(some: _Pairs) -> list[Walked]:
+        def walk(some: Intp) -> list[Walked]:
             return [self._path(batch, p) for p in some.tolist()]
 
         cells = batch.query_lengths * batch.target_lengths
@@ -149,10 +148,10 @@ class SinglePairs:
 
     def _begin(
         self,
-        do: Callable[[_Pairs], _FoundT],
+        do: Callable[[Intp], _FoundT],
         pool: Executor,
         batch: Batch,
-        pairs: _Pairs,
+        pairs: Intp,
         threads: int,
     ) -> list[Future[_FoundT]]:
         """Begin with jobs for some pairs each, in order."""
@@ -197,7 +196,7 @@ class SinglePairs:
             return (score, end[0], end[1]), runs
 
     @contextmanager
-    def table(self, query: Codes, target: Codes) -> Iterator[npt.NDArray[np.int32]]:
+    def table(self, query: Codes, target: Codes) -> Iterator[Int32]:
         """Return H of i, j from 1 for a ``with`` block, shape (m, n); neither is empty."""
         pair = text_of(query), text_of(target)
         with (

@@ -11,15 +11,13 @@ from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
+from glsw.arrays import Int32, Int64, UInt32
 from glsw.scoring.gaps import EndGaps, GapCost
 
-Walked: TypeAlias = "tuple[tuple[int, int, int], npt.NDArray[np.uint32]]"
+Walked: TypeAlias = "tuple[tuple[int, int, int], UInt32]"
 """Score, i and j of the best cell, and the runs of the path to it, see `Paths`."""
-
-_Table: TypeAlias = npt.NDArray[np.int32]
 
 
 class Borders(NamedTuple):
@@ -30,15 +28,15 @@ class Borders(NamedTuple):
     above, left : ndarray of int64, shapes (n + 1,), (m + 1,)
     """
 
-    above: npt.NDArray[np.int64]
-    left: npt.NDArray[np.int64]
+    above: Int64
+    left: Int64
 
     @classmethod
     def of(cls, ends: EndGaps, m: int, n: int) -> Borders:
         """Return the borders of a table of m rows and n columns."""
         return cls(ends.above(np.arange(n + 1)), ends.left(np.arange(m + 1)))
 
-    def end(self, table: _Table, ends: EndGaps) -> tuple[int, int, int]:
+    def end(self, table: Int32, ends: EndGaps) -> tuple[int, int, int]:
         """Return the score and the end of the best alignment, see `Engine.ends`.
 
         >>> borders = Borders.of(EndGaps(), 1, 2)
@@ -57,12 +55,12 @@ class Borders(NamedTuple):
         return best, int(rows[k]), int(columns[k])
 
 
-def walked(runs: Runs) -> npt.NDArray[np.uint32]:
+def walked(runs: Runs) -> UInt32:
     """Return the runs of one alignment as `Walked` has them, the last one first."""
     return (runs.lengths << 2 | runs.moves)[::-1].astype(np.uint32)
 
 
-def best_cell(table: _Table, score: int) -> tuple[int, int]:
+def best_cell(table: Int32, score: int) -> tuple[int, int]:
     """Return i and j of the conventional end, given the best score, which is not 0.
 
     >>> best_cell(np.array([[4, 0, 0], [0, 2, 4], [1, 4, 0]], np.int32), 4)
@@ -77,13 +75,13 @@ def best_cell(table: _Table, score: int) -> tuple[int, int]:
 
 
 def path_to(
-    table: _Table,
+    table: Int32,
     end: tuple[int, int],
     pair: tuple[bytes, bytes],
     scores: Sequence[Sequence[int]],
     costs: GapCost,
     borders: Borders | None = None,
-) -> npt.NDArray[np.uint32]:
+) -> UInt32:
     """Return the runs of the best alignment that ends at a cell, see `glsw.alignment.traceback`.
 
     Parameters
@@ -156,7 +154,7 @@ def _longest_gap(room: int, costs: GapCost) -> int:
     return max(0, 1 + (room - costs.open) // costs.extend) if costs.extend else 2**62
 
 
-def _gap(values: _Table, value: int, gaps: npt.NDArray[np.int64]) -> int:
+def _gap(values: Int32, value: int, gaps: Int64) -> int:
     """Return the length of the shortest gap to a value from one of those before it; 0 if none.
 
     ``gaps`` has the costs of gaps, the longest first.

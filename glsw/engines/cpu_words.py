@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Bool, Int64
 from glsw.sequences.encoded import Sequences
 
 _WORDS = 2**18  # that there may be
 _RARE = 2**6  # a letter that is one of more is in no words
 _NEVER = -(2**40)  # as a digit, which makes a number negative
 _MANY = 8  # words in common
-
-_Int64 = npt.NDArray[np.int64]
 
 
 class Words:
@@ -46,7 +44,7 @@ class Words:
         self._first, self._last = np.full((2, _WORDS), -1, np.int32)
         self._first[words[::-1]], self._last[words] = owners[::-1], owners
 
-    def _of(self, sequences: Sequences) -> tuple[_Int64, _Int64]:
+    def _of(self, sequences: Sequences) -> tuple[Int64, Int64]:
         """Return where each word begins, and its number; some go on in the next sequence."""
         digits = self._digits[sequences.residues]
         words = np.zeros(max(0, len(digits) - self._length + 1), np.int64)
@@ -56,7 +54,7 @@ class Words:
         owners = np.repeat(np.arange(len(sequences)), sequences.lengths)[: len(words)]
         return owners[words >= 0], words[words >= 0]
 
-    def alike(self, queries: Sequences) -> npt.NDArray[np.bool_]:
+    def alike(self, queries: Sequences) -> Bool:
         """Tell which pairs have many words in common, shape (queries, targets)."""
         owners, words = self._of(queries)
         first, last = self._first[words], self._last[words]
@@ -66,5 +64,5 @@ class Words:
             pairs = owners[counted] * shape[1] + targets[counted]
             counts += np.bincount(pairs, minlength=len(counts))
         by_chance = np.outer(queries.lengths, self._lengths) / self._letters**self._length
-        alike: npt.NDArray[np.bool_] = counts.reshape(shape) > _MANY + 2 * by_chance
+        alike: Bool = counts.reshape(shape) > _MANY + 2 * by_chance
         return alike

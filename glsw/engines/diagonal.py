@@ -9,10 +9,10 @@ from typing import Any
 
 import moderngl
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
+from glsw.arrays import Int32, Int64, Intp, Structured
 from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import USUAL, ComingScan, Pairs, ProgramOf, Progress, Variant
@@ -180,7 +180,7 @@ class Diagonal(ComputeEngine):
                     self.memory_used = max(self.memory_used, chunk.layout.bytes)
                     yield chunk
 
-    def _workgroups(self, m: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _workgroups(self, m: Int64) -> Int64:
         """Return the size of the work group for queries of these lengths."""
         if self._workgroup:
             return np.full(len(m), self._workgroup)
@@ -279,7 +279,7 @@ class _Chunk:
     """Pairs that are computed together, and what they keep on the device."""
 
     batch: Batch
-    chosen: npt.NDArray[np.intp]
+    chosen: Intp
     workgroup: int
     spacing: int
     trace: bool
@@ -292,11 +292,11 @@ class _Chunk:
         return replace(self, chosen=chosen, spacing=spacing)
 
     @cached_property
-    def m(self) -> npt.NDArray[np.int64]:
+    def m(self) -> Int64:
         return self.batch.query_lengths[self.chosen]
 
     @cached_property
-    def n(self) -> npt.NDArray[np.int64]:
+    def n(self) -> Int64:
         return self.batch.target_lengths[self.chosen]
 
     @cached_property
@@ -329,11 +329,11 @@ class _Chunk:
         return Layout(units, unit_bytes, fixed=gl.PAIR.itemsize + 16 + 16)
 
     @cached_property
-    def pairs(self) -> npt.NDArray[np.void]:
+    def pairs(self) -> Structured:
         """Return what pair.glsl has, shape (N,): lengths and where the parts begin."""
         return self.layout.put(gl.pair_records(self.batch.select(self.chosen)))
 
-    def mask_words(self) -> npt.NDArray[np.int32]:
+    def mask_words(self) -> Int32:
         """Return what mask.glsl reads."""
         masks = self.batch.masks or ()
         words = np.empty(self.layout.totals["mask"], np.int32)

@@ -12,6 +12,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Codes, Float64, Int64, Intp, UInt32
 from glsw.cores import cores
 from glsw.device.device import Device
 from glsw.engines import gl
@@ -22,10 +23,6 @@ from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.sequences.tiles import cut
-
-_Float = npt.NDArray[np.float64]
-_Int64 = npt.NDArray[np.int64]
-_Codes = npt.NDArray[np.uint8]
 
 _GAP_OPEN_PROBABILITY, _GAP_EXTEND_PROBABILITY = 0.04, 0.6
 """Chosen on a third of the queries of docs/SENSITIVITY.md; forward.comp has them too."""
@@ -63,8 +60,8 @@ class Limits:
 
 
 def log_sums(
-    odds: Sequence[_Float], targets: Sequences, pairs: _Int64, device: Device | None = None
-) -> _Float:
+    odds: Sequence[Float64], targets: Sequences, pairs: Int64, device: Device | None = None
+) -> Float64:
     """Return the logarithm of the sum of the odds of all local alignments of each pair.
 
     The odds of an alignment are the product of ``odds`` over its pairs of letters, and of the
@@ -105,7 +102,7 @@ def log_sums(
     return found
 
 
-def _by_threads(work: Sequence[tuple[_Float, list[_Codes]]]) -> list[_Float]:
+def _by_threads(work: Sequence[tuple[Float64, list[Codes]]]) -> list[Float64]:
     if len(work) < 2:
         return [log_sums_on_host(*each) for each in work]
     from concurrent.futures import ThreadPoolExecutor  # only for several profiles
@@ -115,8 +112,8 @@ def _by_threads(work: Sequence[tuple[_Float, list[_Codes]]]) -> list[_Float]:
 
 
 def log_sums_on_host(
-    odds: _Float, targets: Sequence[_Codes], positions: int = _MAX_POSITIONS_PER_BATCH
-) -> _Float:
+    odds: Float64, targets: Sequence[Codes], positions: int = _MAX_POSITIONS_PER_BATCH
+) -> Float64:
     """Return the same of one profile and each of some targets, in 64-bit floats.
 
     ``positions`` of the profile, times targets, are computed together, which limits the memory.
@@ -145,7 +142,7 @@ def log_sums_on_host(
     return found
 
 
-def _of_batch(table: _Float, codes: npt.NDArray[np.intp], most: float | None = None) -> _Float:
+def _of_batch(table: Float64, codes: Intp, most: float | None = None) -> Float64:
     """Return the sums of targets, shape (B,), whose codes are reversed in columns.
 
     Arrays hold one anti-diagonal: sums of alignments that end with a pair, with a target letter
@@ -215,7 +212,7 @@ class ForwardSums(Programs):
         self.rows = rows or (8 if device.info.registers < _FEW_REGISTERS else 16)
         self._workgroup = max(self.chain, workgroup or (8 if device.info.software else 32))
 
-    def log_sums(self, odds: Sequence[_Float], targets: Sequences, pairs: _Int64) -> _Float:
+    def log_sums(self, odds: Sequence[Float64], targets: Sequences, pairs: Int64) -> Float64:
         """Return what `glsw.engines.forward.log_sums` does, NaN for pairs that are out of range."""
         found = np.full(len(pairs), np.nan)
         for part in targets.parts(self._limits.letters):
@@ -224,7 +221,7 @@ class ForwardSums(Programs):
             found[chosen] = self._of_part(odds, targets.part(part), some)
         return found
 
-    def _of_part(self, odds: Sequence[_Float], targets: Sequences, pairs: _Int64) -> _Float:
+    def _of_part(self, odds: Sequence[Float64], targets: Sequences, pairs: Int64) -> Float64:
         """Return the same for targets that fit a buffer."""
         found = np.full(len(pairs), np.nan)
         blocks = np.array([-(-len(each) // self.rows) for each in odds], np.int64)
@@ -267,7 +264,7 @@ class ForwardSums(Programs):
         found[some] = np.where(within, logs, np.nan)
         return found
 
-    def _blocks(self, odds: Sequence[_Float], blocks: _Int64) -> npt.NDArray[np.float32]:
+    def _blocks(self, odds: Sequence[Float64], blocks: Int64) -> npt.NDArray[np.float32]:
         """Return the odds of all profiles, shape (blocks, letters, rows); those of one more are 0.
 
         Odds of one more letter, with which targets are filled up, are 0 too.
@@ -281,8 +278,8 @@ class ForwardSums(Programs):
     def _compute(
         self,
         program: moderngl.ComputeShader,
-        records: npt.NDArray[np.uint32],
-        strips: _Int64,
+        records: UInt32,
+        strips: Int64,
         words: int,
     ) -> None:
         """Compute pairs, those of the most strips first, strip by strip."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells
+from glsw.arrays import Bool, Int32, Int64, Intp, UInt8, UInt32
 from glsw.device import shader
 from glsw.device.device import Device, DeviceError
 from glsw.engines.base import (
@@ -41,8 +42,6 @@ _APPLE_BITS = 512
 # Texture units.
 _BEST, _ROW_H, *_, _CORNERS = range(8)  # of diagonals; from _ROW_H on borders of tiles
 _PAIRS, _TARGETS, _QUERY_PROFILE, _QUERIES, _SUBSTITUTION = range(8, 13)
-
-_Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Tile:
         """What texel.glsl and fragment.frag need to know."""
         return {"TILE": self.columns, "BITS": self.bits, "TEXELS": self.texels}
 
-    def packed(self, letters: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
+    def packed(self, letters: UInt8) -> UInt32:
         """Return rows of letters as texels of the texture that texel.glsl reads."""
         return letters.astype(np.uint16 if self.bits == NARROW else np.uint32).view(np.uint32)
 
@@ -207,17 +206,17 @@ class Fragment(Engine):
             self._draw(batch, todo[~fits], WIDE, found, ends, progress)
         return found
 
-    def _highest(self, batch: Batch) -> npt.NDArray[np.int64]:
+    def _highest(self, batch: Batch) -> Int64:
         """Return what no value of the tables exceeds."""
         m, n = batch.query_lengths, batch.target_lengths
         gain = max(0, self.scoring.maximum) * np.minimum(m, n)
-        highest: npt.NDArray[np.int64] = self.scoring.score_offset(m, n) + gain
+        highest: Int64 = self.scoring.score_offset(m, n) + gain
         return highest
 
     def _draw(
         self,
         batch: Batch,
-        todo: npt.NDArray[np.intp],
+        todo: Intp,
         bits: int,
         found: BestCells,
         ends: Ties | None,
@@ -232,7 +231,7 @@ class Fragment(Engine):
         todo = todo[np.lexsort((batch.target_lengths[todo], bins))]
         lengths, query = batch.lengths[todo], batch.query_index[todo]
 
-        def too_much(some: slice, count: _Int64, m: _Int64, n: _Int64) -> npt.NDArray[np.bool_]:
+        def too_much(some: slice, count: Int64, m: Int64, n: Int64) -> Bool:
             cells, full = m * n * count, m * count > area // 16
             full |= cells > 16 * area
             full &= cells > _MOST_PADDED * np.cumsum(lengths[some].prod(axis=1))
@@ -264,7 +263,7 @@ class Fragment(Engine):
             self._draw_query_profile(quad, queries)
             self._query_profile_of = drawn
 
-    def _draw_query_profile(self, quad: _Quad, queries: npt.NDArray[np.int32]) -> None:
+    def _draw_query_profile(self, quad: _Quad, queries: Int32) -> None:
         """Draw the scores of every letter against these queries, see query_profile.frag."""
         rows, columns = self._table.shape
         tile, width = quad.tile, quad.rows * quad.tile.texels

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells
+from glsw.arrays import Int32, Int64, Structured, UInt32
 from glsw.device import shader
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import COMPUTE
@@ -113,7 +114,7 @@ def recurrence_of(scoring: Scoring) -> tuple[dict[str, int], dict[str, Uniform]]
 
 
 def upload_scores(
-    device: Device, matrix: npt.NDArray[np.int32], padding: int
+    device: Device, matrix: Int32, padding: int
 ) -> tuple[int, moderngl.Buffer | moderngl.Texture]:
     """Put a matrix, shape (A, A), where scoring.glsl finds it; return which place that is, and it.
 
@@ -147,7 +148,7 @@ def upload_positions(device: Device, scoring: Scoring, padding: int) -> moderngl
     return device.ctx.texture(lines.shape[::-1], 1, lines, dtype="i4")
 
 
-def pair_records(batch: Batch) -> npt.NDArray[np.void]:
+def pair_records(batch: Batch) -> Structured:
     """Return the pairs as pair.glsl has them, shape (N,), with lengths and first residues."""
     records = np.zeros(len(batch), PAIR)
     records["query_length"], records["target_length"] = batch.query_lengths, batch.target_lengths
@@ -156,12 +157,12 @@ def pair_records(batch: Batch) -> npt.NDArray[np.void]:
     return records
 
 
-def mask_sizes(m: npt.NDArray[np.int64], pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def mask_sizes(m: Int64, pairs: Int64) -> Int64:
     """Return the words of masks as mask.glsl has them, of m rows and with so many pairs each."""
     return 3 * -(-m // ROWS) + 4 + 2 * pairs
 
 
-def mask_words(mask: Mask, first: int, rows: int = ROWS) -> npt.NDArray[np.int32]:
+def mask_words(mask: Mask, first: int, rows: int = ROWS) -> Int32:
     """Return a mask as mask.glsl has it, for lanes of so many rows, in the words from `first` on.
 
     >>> mask = Mask.of([0, 2, 1], [7, 9, 5], 3)
@@ -178,7 +179,7 @@ def mask_words(mask: Mask, first: int, rows: int = ROWS) -> npt.NDArray[np.int32
     return np.append(begin, parts).astype(np.int32)
 
 
-def best_cells(stored: npt.NDArray[np.int32]) -> BestCells:
+def best_cells(stored: Int32) -> BestCells:
     """Return the cells that best.glsl stored, shape (N, 3) or (N, 4): score, i + j, i from 0."""
     score, diagonal, i = stored[:, :3].T
     return BestCells.of(score, i + 1, diagonal - i + 1)
@@ -469,9 +470,7 @@ class ComputeEngine(Kernels, Engine):
                 self.device.ctx.memory_barrier()
         self.device.check("tracing back")
 
-    def download_paths(
-        self, places: npt.NDArray[np.uint32], size: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    def download_paths(self, places: UInt32, size: int) -> tuple[Int64, UInt32]:
         """Return how many runs each path has, shape (N,), and the runs of all in turn.
 
         ``places`` says where each begins in a buffer of ``size`` runs, in ascending order.

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import moderngl
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells
+from glsw.arrays import Int64, Intp
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import gl
@@ -73,12 +73,12 @@ class Chunk:
     defines: Mapping[str, int | None]
 
     @property
-    def m(self) -> npt.NDArray[np.int64]:
+    def m(self) -> Int64:
         """Lengths of the queries, shape (N,)."""
         return self.batch.query_lengths
 
     @property
-    def n(self) -> npt.NDArray[np.int64]:
+    def n(self) -> Int64:
         """Lengths of the targets, shape (N,)."""
         return self.batch.target_lengths
 
@@ -165,7 +165,7 @@ class ManyGroupsEngine(ComputeEngine):
             found.put(chosen, self._collect(chunk))
         return found
 
-    def _chunks(self, batch: Batch) -> Iterator[npt.NDArray[np.intp]]:
+    def _chunks(self, batch: Batch) -> Iterator[Intp]:
         """Cut the pairs into chunks of targets within a factor of 2, the longest queries first."""
         info = self.device.info
         cells = _MAX_SOFTWARE_CELLS_PER_STEP if info.software else _MAX_CELLS_PER_STEP

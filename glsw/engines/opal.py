@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Int32, UInt8
 from glsw.device.device import DeviceError
 from glsw.scoring.scoring import Scoring, mode_among
 from glsw.sequences.encoded import Sequences
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What the library takes as letters; code k goes by the name ``LETTERS[k]``."""
 
-Index = npt.NDArray[np.int32]
 
 _ENDS = "semiglobal"
 _MODES = {"sw": ("local",), "nw": ("global",), "hw": (_ENDS, "target"), "ov": (_ENDS,)}
@@ -66,7 +65,7 @@ class Opal:
             self.algorithm = ""
         self._aligners: dict[str, pyopal.Aligner] = {}
         self._encoded: Encoded | None = None
-        self._chosen: tuple[pyopal.Database, Index, pyopal.Database] | None = None
+        self._chosen: tuple[pyopal.Database, Int32, pyopal.Database] | None = None
 
     def keeps(self, targets: Sequences) -> bool:
         """Tell whether these targets are the last ones that were encoded."""
@@ -89,7 +88,7 @@ class Opal:
             self._encoded = encoded = Encoded(targets, letters, database, self._aligner(letters))
         return encoded
 
-    def extracted(self, database: pyopal.Database, targets: Index) -> pyopal.Database:
+    def extracted(self, database: pyopal.Database, targets: Int32) -> pyopal.Database:
         """Return these targets in this order; the last ones are kept."""
         chosen = self._chosen  # which other threads may change
         same = chosen is not None and chosen[0] is database and np.array_equal(chosen[1], targets)
@@ -156,7 +155,7 @@ def is_installed() -> bool:
     return all(map(importlib.util.find_spec, ("pyopal", "scoring_matrices")))
 
 
-def text_of(codes: npt.NDArray[np.uint8]) -> bytes:
+def text_of(codes: UInt8) -> bytes:
     """Return codes as the library's letters."""
     return (codes + np.uint8(ord(LETTERS[0]))).tobytes()
 

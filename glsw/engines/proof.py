@@ -27,6 +27,7 @@ from glsw import caller
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells, Ends, Runs
 from glsw.alignment.traceback import trace
+from glsw.arrays import Int32, Int64, Intp
 from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device, EndlessError
 from glsw.device.shader import ShaderError
@@ -162,7 +163,7 @@ SIZES = SMALLEST, *_, LARGEST = [Size(k, k) for k in SIDES]
 """Sizes in which each engine uses all of its programs."""
 
 
-def sides_of(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+def sides_of(lengths: Int64) -> Intp:
     """Return the numbers of the bounds of lengths, see `Size`."""
     return np.searchsorted(_BOUNDS, lengths)
 
@@ -234,7 +235,7 @@ def scoring_of_trials(scoring: Scoring) -> Scoring:
     )
 
 
-def _usual_letters(scoring: Scoring, count: int) -> npt.NDArray[np.intp]:
+def _usual_letters(scoring: Scoring, count: int) -> Intp:
     """Return letters that score best with themselves: of some alphabets few do."""
     square = scoring.matrix[:count, :count]
     if scoring.wide_queries or len(square) < count:
@@ -244,7 +245,7 @@ def _usual_letters(scoring: Scoring, count: int) -> npt.NDArray[np.intp]:
     return found if len(found) else np.arange(count)
 
 
-def best_of_prefixes(scoring: Scoring, work: Work, longest_query: int) -> npt.NDArray[np.int64]:
+def best_of_prefixes(scoring: Scoring, work: Work, longest_query: int) -> Int64:
     """Return the best scores of prefixes of the queries, shape (2, longest + 1, targets).
 
     By the definition, see `glsw.engines.reference.rows`.
@@ -267,9 +268,9 @@ def best_of_prefixes(scoring: Scoring, work: Work, longest_query: int) -> npt.ND
 def _end_to_end(
     scoring: Scoring,
     queries: npt.NDArray[np.integer],
-    tables: list[npt.NDArray[np.int64]],
-    lengths: npt.NDArray[np.intp],
-) -> npt.NDArray[np.int64]:
+    tables: list[Int64],
+    lengths: Intp,
+) -> Int64:
     """Return the same of global or semi-global scores, given the queries and H of each row."""
     m, codes = len(tables) - 1, queries.ravel()
     first = m * np.arange(len(queries))[:, None, None]
@@ -343,7 +344,7 @@ def ends_by_reference(scoring: Scoring, batch: Batch) -> Ends:
     return Reference(scoring).ends_of(batch, best)
 
 
-def _offset(scoring: Scoring, m: npt.NDArray[Any], n: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _offset(scoring: Scoring, m: npt.NDArray[Any], n: npt.NDArray[Any]) -> Int64:
     return np.asarray(scoring.score_offset(m, n), np.int64)
 
 
@@ -467,9 +468,7 @@ class Proofs:
         engine.paths(before)
         return _has_paths(engine, batch, expected, paths)
 
-    def _holds_masked(
-        self, engine: Engine, batch: Batch, size: Size, found: list[npt.NDArray[np.int64]]
-    ) -> bool:
+    def _holds_masked(self, engine: Engine, batch: Batch, size: Size, found: list[Int64]) -> bool:
         """Tell whether an engine finds the next alignments that share no pair with those found."""
         scoring, some = engine.scoring, batch.select(np.arange(len(found)))
         pairs = zip(some.query_lengths.tolist(), found, strict=True)
@@ -477,7 +476,7 @@ class Proofs:
             Mask.nothing(m).with_runs(Runs.of_coordinates([path])) for m, path in pairs
         )
 
-        def expected() -> tuple[Ends, list[npt.NDArray[np.int64]]]:
+        def expected() -> tuple[Ends, list[Int64]]:
             ends = Reference(scoring).ends(masked)
             return ends, list(traced(masked, scoring, ends.end))
 
@@ -500,9 +499,7 @@ def _has_ends(found: Ends, expected: Ends) -> bool:
     return bool(same and np.array_equal(found.end, expected.end))
 
 
-def _has_paths(
-    engine: Engine, batch: Batch, ends: Ends, traced: list[npt.NDArray[np.int64]]
-) -> bool:
+def _has_paths(engine: Engine, batch: Batch, ends: Ends, traced: list[Int64]) -> bool:
     """Tell whether an engine finds these paths, or leaves that to the host."""
     paths = engine.paths(batch)
     if paths is None:
@@ -517,9 +514,7 @@ def tasks_of(kind: type[Engine], scoring: Scoring) -> tuple[ProofTask, ...]:
     return (*tasks, "masked") if kind.capabilities.masks and scoring.local else tasks
 
 
-def traced(
-    batch: Batch, scoring: Scoring, ends: npt.NDArray[np.int32]
-) -> Iterator[npt.NDArray[np.int64]]:
+def traced(batch: Batch, scoring: Scoring, ends: Int32) -> Iterator[Int64]:
     """Yield the alignments of pairs by the host, as coordinates."""
     for p in range(len(batch)):
         yield trace(*batch.pair(p), scoring, *ends[p].tolist(), mask=batch.mask(p))[0].coordinates()

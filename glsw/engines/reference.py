@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells
+from glsw.arrays import Codes, Int64
 from glsw.engines.base import ALL_MODES, Capabilities, Engine, Pairs, Progress, ScanHints
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded
@@ -21,9 +22,6 @@ MINUS_INFINITY = -(2**62)
 _MAX_CELLS_PER_ROW = 2**15
 """Cells of one row of the tables of all pairs that are computed together."""
 
-_Int64 = npt.NDArray[np.int64]
-_Codes = npt.NDArray[np.uint8]
-
 
 class TableRow(NamedTuple):
     """TableRow i of the tables, columns 0..n: int64 arrays of shape (..., n + 1).
@@ -31,10 +29,10 @@ class TableRow(NamedTuple):
     ``aligned`` is H(i-1, j-1) + s(i, j), the best of the paths whose last column is the pair i, j.
     """
 
-    aligned: _Int64
-    h: _Int64
-    e: _Int64
-    f: _Int64
+    aligned: Int64
+    h: Int64
+    e: Int64
+    f: Int64
 
 
 class Reference(Engine):
@@ -75,7 +73,7 @@ class Reference(Engine):
         return ScanHints(cells_at_once=2**20)
 
 
-def alike(batch: Batch) -> Iterator[tuple[npt.NDArray[np.int64], _Codes, _Codes]]:
+def alike(batch: Batch) -> Iterator[tuple[Int64, Codes, Codes]]:
     """Yield groups of pairs of similar lengths: their numbers, queries (p, m), targets (p, n).
 
     Shorter sequences are filled up with zeros: no cell depends on letters behind it. A pair with a
@@ -93,7 +91,7 @@ def alike(batch: Batch) -> Iterator[tuple[npt.NDArray[np.int64], _Codes, _Codes]
             yield part, *both_padded(batch.select(part))
 
 
-def both_padded(batch: Batch) -> tuple[_Codes, _Codes]:
+def both_padded(batch: Batch) -> tuple[Codes, Codes]:
     """Return the queries of pairs, and their targets, as rows with zeros behind them."""
     m, n = batch.lengths.max(axis=0, initial=0).tolist()
     return (
@@ -103,7 +101,7 @@ def both_padded(batch: Batch) -> tuple[_Codes, _Codes]:
 
 
 def rows(
-    query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
+    query: Codes, target: Codes, scoring: Scoring, mask: Mask | None = None
 ) -> Iterator[TableRow]:
     """Yield rows 0..m of the tables (Gotoh 1982; Liu et al. 2006, section 2).
 
@@ -164,8 +162,8 @@ def rows(
 
 
 def fill(
-    query: _Codes, target: _Codes, scoring: Scoring, mask: Mask | None = None
-) -> tuple[_Int64, _Int64, _Int64]:
+    query: Codes, target: Codes, scoring: Scoring, mask: Mask | None = None
+) -> tuple[Int64, Int64, Int64]:
     """Return the tables H, E and F, each of shape (m + 1, n + 1); see `rows`.
 
     >>> scoring = Scoring.match_mismatch(1, -1, 1, 1)  # Sudo et al. 2012, figure 3
@@ -183,15 +181,15 @@ def fill(
 
 
 def best_cells(
-    queries: _Codes,
-    targets: _Codes,
+    queries: Codes,
+    targets: Codes,
     m: npt.NDArray[np.integer],
     n: npt.NDArray[np.integer],
     scoring: Scoring,
     mask: Mask | None = None,
     *,
     first: bool = False,
-) -> tuple[_Int64, _Int64, _Int64]:
+) -> tuple[Int64, Int64, Int64]:
     """Return score, i and j of the best pair to end with, by the conventional rule.
 
     Among pairs of equal score it is the one with the largest i + j, then with the smallest i;
@@ -238,8 +236,8 @@ def best_cells(
 
 
 def best_cell(
-    query: _Codes,
-    target: _Codes,
+    query: Codes,
+    target: Codes,
     scoring: Scoring,
     mask: Mask | None = None,
     *,

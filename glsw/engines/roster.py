@@ -8,10 +8,8 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar, cast
 
-import numpy as np
-import numpy.typing as npt
-
 from glsw.alignment.batch import Batch
+from glsw.arrays import Int32
 from glsw.device.device import Device
 from glsw.device.verdicts import RIGHT
 from glsw.engines import ENGINES
@@ -61,7 +59,7 @@ class Roster:
         memory: int | None,
         proves: bool,
         faulty: Iterable[str],
-        rest: Callable[[Batch, Progress], npt.NDArray[np.int32]],
+        rest: Callable[[Batch, Progress], Int32],
     ) -> None:
         self.options: dict[type[Engine], dict[str, Any]] = {}
         self.made: dict[type[Engine], Engine] = {}

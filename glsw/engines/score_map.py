@@ -6,8 +6,8 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Codes, Int32, Int64
 from glsw.device.device import Device, DeviceError
 from glsw.engines import gl
 from glsw.engines.answers import check_highest, highest
@@ -26,8 +26,6 @@ UNCAPPED = 2**30
 NARROW = 2**15 - 1
 """The highest cap with which borders have 16 bits."""
 
-_Int32 = npt.NDArray[np.int32]
-_Codes = npt.NDArray[np.uint8]
 _ON_GPU, _ON_CPU = (32, 128, 2048), (8, 8, 1024)
 """Invocations that a device computes at once, the most of a tile of a pass, and its columns."""
 _MOST_ROWS = 16  # of an invocation
@@ -152,14 +150,14 @@ class ScoreMap(Tiled):
 
     def tiles(
         self,
-        query: _Codes,
-        target: _Codes,
+        query: Codes,
+        target: Codes,
         tile: MapTile,
         *,
         value: Value = "through",
         cap: int = UNCAPPED,
         progress: Progress | None = None,
-    ) -> _Int32:
+    ) -> Int32:
         """Return the score of each tile.
 
         Parameters
@@ -218,7 +216,7 @@ class ScoreMap(Tiled):
         check_highest(self, highest(found), m, n)
         return found
 
-    def _corners(self, above: _Int32, below: _Int32) -> _Int32:
+    def _corners(self, above: Int32, below: Int32) -> Int32:
         """Return what paths score that are in a gap along the row between two parts.
 
         Shape (columns of the map,): at the corners of tiles, which no part has as a whole.
@@ -230,7 +228,7 @@ class ScoreMap(Tiled):
         joined[:-1] = ahead[at - 1] + behind[len(ahead) - at - 1] + cost.open - cost.extend
         return joined
 
-    def current(self) -> _Int32:
+    def current(self) -> Int32:
         """Return the scores so far of the tiles, as of `tiles`."""
         (rows, columns), side = self._map_shape, self._map_tile.side
         found = self.download(gl.BEST, np.int32, rows * columns)
@@ -252,11 +250,11 @@ class ScoreMap(Tiled):
         band = max(1, min(m // tile.side, self._room // size - 1))
         return Bands(band, band * max(1, self._memory // (size * (band + 1))))
 
-    def _border(self, length: int) -> _Int32:
+    def _border(self, length: int) -> Int32:
         """Return H and E or F of a border of the table."""
         return np.tile(np.array([0, -self.scoring.gap_open], np.int32), (length, 1))
 
-    def _keep(self, part: Region, bands: Bands, above: _Int32) -> None:
+    def _keep(self, part: Region, bands: Bands, above: Int32) -> None:
         """Make room for the borders of the tiles of a part; the row above it is the first."""
         self.upload(gl.ROW_ABOVE, above)
         size = self._word * 2 * part.n
@@ -274,7 +272,7 @@ class ScoreMap(Tiled):
 
     def _rows_above(
         self, table: Region, bands: Bands, progress: Progress | None
-    ) -> dict[int, _Int32]:
+    ) -> dict[int, Int32]:
         """Return the row above each part but the first, by its first row of tiles."""
         parts, n = -(-self._map_shape[0] // bands.part), table.n
         size = self._word * 2 * n
@@ -293,7 +291,7 @@ class ScoreMap(Tiled):
     def _pass(
         self,
         part: Region,
-        above: _Int32 | None,
+        above: Int32 | None,
         grid: Grid = Grid(),  # noqa: B008
         bands: Bands | None = None,
         progress: Progress | None = None,
@@ -393,7 +391,7 @@ def _kept_of(band: int) -> Binding:
     return KEPT._replace(name=f"KEPT of band {band}")
 
 
-def _gap_along(h: _Int32, gap_open: int, gap_extend: int) -> npt.NDArray[np.int64]:
+def _gap_along(h: Int32, gap_open: int, gap_extend: int) -> Int64:
     """Return E of a row, shape (n,), from its H.
 
     >>> _gap_along(np.array([9, 0, 0, 0], np.int32), 5, 1)
@@ -401,13 +399,11 @@ def _gap_along(h: _Int32, gap_open: int, gap_extend: int) -> npt.NDArray[np.int6
     """
     costs = gap_extend * np.arange(len(h))
     before = np.concatenate(([0], h[:-1].astype(np.int64)))
-    gaps: npt.NDArray[np.int64] = np.maximum.accumulate(before + costs) - costs - gap_open
+    gaps: Int64 = np.maximum.accumulate(before + costs) - costs - gap_open
     return gaps
 
 
-def _of_cells(
-    query: _Codes, target: _Codes, scoring: Scoring, value: Value
-) -> npt.NDArray[np.int64]:
+def _of_cells(query: Codes, target: Codes, scoring: Scoring, value: Value) -> Int64:
     """Return what the best alignment scores that ends in each cell, or goes through it.
 
     Shape (m + 1, n + 1): cell (i, j) is behind i residues of the query and j of the target.

@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Int64
 from glsw.device.device import Device, EndlessError
 from glsw.device.transfer import Fence
 
@@ -95,9 +95,7 @@ class Throttle:
             self._learn(len(part), time.perf_counter() - began)
             start = part.stop
 
-    def overlapping(
-        self, work: npt.NDArray[np.int64], room: npt.NDArray[np.int64], most: int
-    ) -> Iterator[range]:
+    def overlapping(self, work: Int64, room: Int64, most: int) -> Iterator[range]:
         """Cut ``range(N)`` as `run_slices`, and wait when there are `SLICES_AT_ONCE`.
 
         So the device has work while the next slice is prepared, and while the last work groups of

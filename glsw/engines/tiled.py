@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.paths import BestCells
+from glsw.arrays import Int32, Int64
 from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.base import Progress
@@ -96,9 +97,7 @@ class Tiled(Kernels):
         self._packed = high < 2**24 and low <= _LOWEST_PACKED_GAP
         self._spare = max(self._memory - 8 * (whole.n + height) * len(tables), 2**10)
 
-    def _row_above(
-        self, tables: Sequence[Region], *, gap_next: bool = False
-    ) -> npt.NDArray[np.int32]:
+    def _row_above(self, tables: Sequence[Region], *, gap_next: bool = False) -> Int32:
         """Return H and F of the rows above tables, or F of their first rows, shape (N, n, 2)."""
         above = np.empty((len(tables), enclosing(tables).n, 2), np.int32)
         gaps = self.scoring.gaps
@@ -171,9 +170,7 @@ class Tiled(Kernels):
         cells_of_all = sum(region.m * region.n for region in regions)
         self._run(cells_of_all, rows + columns - 1, dispatch, progress)
 
-    def _masks_of(
-        self, regions: Sequence[Region], first: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    def _masks_of(self, regions: Sequence[Region], first: int) -> tuple[Int64, Int32]:
         """Return where masks of regions begin, and their words from ``first`` on.
 
         There are none if nothing is forbidden in these regions, which then are as without masks.

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Int32
 from glsw.sequences.encoded import Sequences
-
-_Int32 = npt.NDArray[np.int32]
 
 ALWAYS, NEVER = -(2**31) + 1, 2**31 - 1
 """Bounds that every score reaches, and none."""
@@ -28,7 +26,7 @@ class ScanTile:
     queries: Sequences
     targets: Sequences
 
-    def answer(self, scores: _Int32) -> Any:
+    def answer(self, scores: Int32) -> Any:
         """Return what `Engine.answers` yields, given all scores, shape (queries, targets)."""
         return scores
 
@@ -45,10 +43,10 @@ class BoundedTile(ScanTile):
     target_bounds : ndarray of int32, shape (targets,)
     """
 
-    query_bounds: _Int32
-    target_bounds: _Int32
+    query_bounds: Int32
+    target_bounds: Int32
 
-    def answer(self, scores: _Int32) -> Passing:
+    def answer(self, scores: Int32) -> Passing:
         """Return the pairs that pass.
 
         Examples
@@ -77,6 +75,6 @@ class Passing(NamedTuple):
         In integer units.
     """
 
-    query: _Int32
-    target: _Int32
-    score: _Int32
+    query: Int32
+    target: Int32
+    score: Int32

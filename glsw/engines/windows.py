@@ -41,11 +41,11 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells, Ends, Paths
+from glsw.arrays import Int32, Int64, Intp
 from glsw.engines.base import Best, Engine, Pairs, Progress, Proportion, ignore
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
@@ -62,10 +62,8 @@ _FEW_ROUNDS = 16  # with more of them it does not matter if the last one is not 
 _ENDLESS = 2**62
 _MAX_SCORES, _MAX_SCORES_KEPT = 2**26, 2**25  # of queries and windows
 
-_Int64 = npt.NDArray[np.int64]
 
-
-def longest_spans(scoring: Scoring, queries: Sequences) -> _Int64:
+def longest_spans(scoring: Scoring, queries: Sequences) -> Int64:
     """Return how many residues of a target a best alignment of each query spans at most.
 
     Parameters
@@ -94,7 +92,7 @@ def longest_spans(scoring: Scoring, queries: Sequences) -> _Int64:
         most = np.sqrt(total) - np.sqrt(costs.open - costs.extend)
         gaps = np.ceil(most**2 / costs.extend).astype(np.int64)
     gaps[total < 2 * costs.open] = 0
-    spans: _Int64 = np.minimum(queries.lengths + gaps, _ENDLESS)
+    spans: Int64 = np.minimum(queries.lengths + gaps, _ENDLESS)
     return spans
 
 
@@ -151,7 +149,7 @@ def window_length(
     return length if length >= 2 * span else 0
 
 
-def shortest_cut(spans: _Int64) -> _Int64:
+def shortest_cut(spans: Int64) -> Int64:
     """Return the length from which targets are worth cutting for queries of these spans."""
     length = np.clip(_LEAST_SPANS * np.minimum(spans, LONGEST_WINDOW), _SHORTEST_WINDOW, None)
     never = spans * 2 > LONGEST_WINDOW
@@ -159,7 +157,7 @@ def shortest_cut(spans: _Int64) -> _Int64:
     return np.where(never, _ENDLESS, shortest + 1)
 
 
-def window_bounds(lengths: _Int64, length: int, overlap: int) -> tuple[_Int64, _Int64, _Int64]:
+def window_bounds(lengths: Int64, length: int, overlap: int) -> tuple[Int64, Int64, Int64]:
     """Cut targets into windows of this length, of which neighbours overlap.
 
     Targets that would have fewer than three windows stay whole, but for those that are longer than
@@ -199,9 +197,9 @@ class WindowScores(NamedTuple):
         The longest span of an alignment of the query.
     """
 
-    score: npt.NDArray[np.int32]
-    start: npt.NDArray[np.int64]
-    stop: npt.NDArray[np.int64]
+    score: Int32
+    start: Int64
+    stop: Int64
     span: int
 
     def columns(self, m: int) -> tuple[int, int]:
@@ -226,7 +224,7 @@ class Places(NamedTuple):
         Returns the scores of the windows of a target, given the numbers of a query and of a target.
     """
 
-    targets: _Int64
+    targets: Int64
     windows: Callable[[int, int], WindowScores]
 
 
@@ -254,8 +252,8 @@ class Windows:
     """
 
     sequences: Sequences
-    first: _Int64
-    start: _Int64
+    first: Int64
+    start: Int64
 
     @classmethod
     def of(cls, targets: Sequences, length: int, overlap: int) -> Windows:
@@ -285,17 +283,17 @@ class Windows:
         m, scanned, n = (int(each.lengths.sum()) for each in (queries, self.sequences, targets))
         return m * scanned, m * n
 
-    def best(self, scores: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def best(self, scores: Int32) -> Int32:
         """Return the best scores of the targets, shape (queries, targets), given those of windows.
 
         ``scores`` has the shape (queries, windows).
         """
         if len(self.start) == len(self.first) - 1:
             return scores
-        found: npt.NDArray[np.int32] = np.maximum.reduceat(scores, self.first[:-1], axis=1)
+        found: Int32 = np.maximum.reduceat(scores, self.first[:-1], axis=1)
         return found
 
-    def scores(self, scores: npt.NDArray[np.int32], target: int, span: int) -> WindowScores:
+    def scores(self, scores: Int32, target: int, span: int) -> WindowScores:
         """Return the scores of a query with the windows of a target, given those with all."""
         own = slice(int(self.first[target]), int(self.first[target + 1]))
         start = self.start[own]
@@ -311,10 +309,10 @@ def long_enough(part: Sequences, length: int) -> bool:
 def window_groups(
     engine: Engine,
     queries: Sequences,
-    spans: _Int64,
+    spans: Int64,
     part: Sequences,
     made: dict[tuple[int, int], Windows],
-) -> Iterator[tuple[npt.NDArray[np.intp], Windows]]:
+) -> Iterator[tuple[Intp, Windows]]:
     """Yield the queries that share windows, and these; whole targets where windows do not pay.
 
     Spans are rounded up, so that windows can be used again.
@@ -370,7 +368,7 @@ def _rounded(span: int) -> int:
 
 def scan_windows(
     engine: Engine, tiles: Iterable[ScanTile], *, progress: Progress | None = None
-) -> Iterator[tuple[npt.NDArray[np.int32], Places | None]]:
+) -> Iterator[tuple[Int32, Places | None]]:
     """Yield the scores of each tile, and where in long targets; these are cut if that pays.
 
     Parameters as of `Engine.answers`. Queries of similar spans share windows.
@@ -399,7 +397,7 @@ def _pays(engine: Engine, tile: ScanTile) -> bool:
 
 def _scan_cut(
     engine: Engine, tiles: Iterable[ScanTile], progress: Progress
-) -> Iterator[tuple[npt.NDArray[np.int32], Places]]:
+) -> Iterator[tuple[Int32, Places]]:
     """Yield the scores of tiles whose targets are cut; the next one is prepared meanwhile."""
     plans: deque[_Plan] = deque()
     made: dict[tuple[int, int], Windows] = {}
@@ -433,14 +431,14 @@ class _Plan(NamedTuple):
 
     queries: Sequences
     part: Sequences
-    spans: _Int64
-    groups: list[tuple[npt.NDArray[np.intp], Windows]]
+    spans: Int64
+    groups: list[tuple[Intp, Windows]]
 
-    def result(self, scores: list[npt.NDArray[np.int32]]) -> tuple[npt.NDArray[np.int32], Places]:
+    def result(self, scores: list[Int32]) -> tuple[Int32, Places]:
         """Return the best scores, and where, given the scores of the windows of each group."""
         found = np.zeros((len(self.queries), len(self.part)), np.int32)
         cut = np.zeros(len(self.part), bool)
-        row_of: dict[int, tuple[Windows, npt.NDArray[np.int32]]] = {}
+        row_of: dict[int, tuple[Windows, Int32]] = {}
         for (group, windows), each in zip(self.groups, scores, strict=True):
             found[group] = windows.best(each)
             cut |= np.diff(windows.first) > 1

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
+from glsw.arrays import Bool, Int64, Intp
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import (
@@ -405,7 +406,7 @@ class Lanes(ComputeEngine):
         rows: Rows,
         share: Targets,
         geometry: Geometry,
-        first: npt.NDArray[np.intp] = _FROM_THE_FIRST,
+        first: Intp = _FROM_THE_FIRST,
     ) -> Job:
         """Upload the query profiles, and make room for the scores.
 
@@ -500,13 +501,13 @@ def _programs_of(geometry: Geometry) -> tuple[ProgramOf, ...]:
     )
 
 
-def _those(sequences: Sequences, used: npt.NDArray[np.bool_]) -> Sequences:
+def _those(sequences: Sequences, used: Bool) -> Sequences:
     """Return the sequences that are used, these themselves if all are."""
     chosen = run_or_all(np.flatnonzero(used))
     return sequences.part(chosen) if isinstance(chosen, slice) else sequences.select(chosen)
 
 
-def _tiles_of(batch: Batch) -> Iterator[tuple[npt.NDArray[np.intp], ScanTile]]:
+def _tiles_of(batch: Batch) -> Iterator[tuple[Intp, ScanTile]]:
     """Yield tiles of queries with the same targets, and the pair of each of their scores."""
     of_query = np.split(
         np.argsort(batch.query_index, kind="stable"),
@@ -593,7 +594,7 @@ def passes(proofs: Proofs, engine: Lanes) -> bool:
 
 def _work(
     proofs: Proofs, scoring: Scoring, rows: int, letters: int | None = None
-) -> tuple[Work, npt.NDArray[np.int64]]:
+) -> tuple[Work, Int64]:
     """Return work of all letters or some, and the best scores of prefixes of up to so many rows."""
     work, name = work_for(scoring, letters), f"{rows} prefixes"
     if letters:

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-import numpy as np
-import numpy.typing as npt
-
+from glsw.arrays import Bool, Int64
 from glsw.device.device import DeviceInfo
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -121,7 +119,7 @@ class Limits:
             cells = min(cells, self.cells_elsewhere)
         return replace(self, longest=longest, cells=_ENDLESS if info.software else cells)
 
-    def fits(self, m: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def fits(self, m: Int64, n: Int64) -> Bool:
         """Tell which pairs of these lengths a usual chain can compute alone."""
         return (n <= self.longest) & (m * n <= self.cells // USUAL_SHARE)
 

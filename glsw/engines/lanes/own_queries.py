@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
+from glsw.arrays import Int32, Intp, UInt32
 from glsw.engines.answers import check_found
 from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
@@ -50,9 +51,7 @@ if TYPE_CHECKING:
 _SLOT_BYTES = 16
 
 
-def scores_of_each(
-    engine: Lanes, batches: Iterable[Batch], progress: Progress
-) -> Iterator[npt.NDArray[np.int32]]:
+def scores_of_each(engine: Lanes, batches: Iterable[Batch], progress: Progress) -> Iterator[Int32]:
     """Yield the scores of batches; one is uploaded while the device computes the one before."""
     current: Iterator[Any] = iter(())
     letters: dict[Sequences, moderngl.Buffer] = {}  # of the sequences of a batch
@@ -181,8 +180,8 @@ class Share:
     """
 
     parts: list[WorkGroups]
-    order: npt.NDArray[np.intp]
-    content: npt.NDArray[np.uint32]
+    order: Intp
+    content: UInt32
     bounds: list[tuple[int, int]]
     words: tuple[int, int]
 
@@ -215,9 +214,9 @@ def shares_of(engine: Lanes, batch: Batch, number: int) -> list[Share]:
 
 def _share(
     kinds: Sequence[Kind],
-    pairs: Sequence[npt.NDArray[np.intp]],
+    pairs: Sequence[Intp],
     tables: Sequence[npt.NDArray[np.uint64]],
-    scores: npt.NDArray[np.uint32],
+    scores: UInt32,
 ) -> Share:
     """Lay out pairs by kind; ``tables`` have the places of the sequences of all pairs."""
     targets, step = kinds[0].geometry.targets, kinds[0].geometry.step
@@ -260,9 +259,7 @@ def _share(
     return Share(parts, order, content, bounds, (words[0], words[1]))
 
 
-def _sections(
-    sizes: Sequence[int],
-) -> tuple[npt.NDArray[np.uint32], list[npt.NDArray[np.uint32]], list[tuple[int, int]]]:
+def _sections(sizes: Sequence[int]) -> tuple[UInt32, list[UInt32], list[tuple[int, int]]]:
     """Return an array, parts of it that can each be bound alone, their starts and sizes in bytes.
 
     ``sizes`` are theirs in words.
@@ -274,7 +271,7 @@ def _sections(
     return content, sections, [(4 * start, 4 * size) for start, size in places]
 
 
-def _places(sequences: Sequences, which: slice | npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
+def _places(sequences: Sequences, which: slice | Int32) -> npt.NDArray[np.uint64]:
     """Return the first letter and, in the high half, the length of each; 0 behind all."""
     lengths, first = sequences.lengths[which], sequences.offsets[:-1][which]
     places = np.zeros(len(lengths) + 1, np.int64)
@@ -283,9 +280,7 @@ def _places(sequences: Sequences, which: slice | npt.NDArray[np.int32]) -> npt.N
     return places.view(np.uint64)
 
 
-def _kinds(
-    geometries: Geometries, counts: npt.NDArray[np.intp], number: int, letters: int
-) -> list[list[Kind]]:
+def _kinds(geometries: Geometries, counts: Intp, number: int, letters: int) -> list[list[Kind]]:
     """Return the kinds of pairs of each type of scores, ascending.
 
     ``counts`` has the pairs with queries of each length.
@@ -322,7 +317,7 @@ def _fewer(kinds: list[Kind], waste: float) -> list[Kind]:
     return kinds
 
 
-def _sorted(batch: Batch, rank: npt.NDArray[np.int32], kinds: int) -> npt.NDArray[np.intp]:
+def _sorted(batch: Batch, rank: Int32, kinds: int) -> Intp:
     """Return the pairs by kind, those without letters first, and then the longest targets first."""
     m, n = batch.query_lengths, batch.target_lengths
     if (batch.extent[0] == batch.extent[1]).all():
@@ -347,7 +342,7 @@ def _used_codes(batch: Batch) -> list[int]:
     return sorted(used)
 
 
-def _letter_scores(scoring: Scoring, codes: list[int], number: int) -> npt.NDArray[np.uint32]:
+def _letter_scores(scoring: Scoring, codes: list[int], number: int) -> UInt32:
     """Return the letters and their scores as columns.glsl has them, shape (words,)."""
     numbers = np.zeros(_CODES, np.uint8)
     numbers[codes] = np.arange(1, len(codes) + 1)

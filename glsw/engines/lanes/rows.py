@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Int32, Int64, Intp, Structured, UInt32
 from glsw.engines.lanes.geometry import (
     COMPARE,
     COST_LETTERS,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 ROW = np.dtype([("query", np.int32), ("length", np.int32), ("group", np.int32), ("side", np.int32)])
 """A query in a table: its number, its letters, its group, and which stream of the group has it."""
-Rows: TypeAlias = npt.NDArray[np.void]
+Rows: TypeAlias = Structured
 """A table of `ROW`, ascending by group, and then by side."""
 Query: TypeAlias = tuple[int, int]
 """The length and the number of a query."""
@@ -59,7 +60,7 @@ def joined(tables: Sequence[Rows]) -> Rows:
     return found
 
 
-def bounds_of(rows: Rows) -> npt.NDArray[np.intp]:
+def bounds_of(rows: Rows) -> Intp:
     """Return where each group begins, and where the last one ends."""
     groups = int(rows["group"][-1]) + 1 if len(rows) else 0
     return np.searchsorted(rows["group"], np.arange(groups + 1))
@@ -104,7 +105,7 @@ class Placed:
         self.strips = -(-longest // geometry.chain)
 
 
-def together(geometries: Geometries, queries: npt.NDArray[np.int64], targets: int) -> Rows:
+def together(geometries: Geometries, queries: Int64, targets: int) -> Rows:
     """Return a table of groups of queries, given their lengths and how many targets.
 
     Queries of more than one strip share streams, others lanes if that pays off.
@@ -144,9 +145,7 @@ def _stream(geometries: Geometries, window: list[Query], most: int) -> list[list
     return [[longest]]
 
 
-def _pairs(
-    geometries: Geometries, queries: npt.NDArray[np.int64], order: npt.NDArray[np.intp]
-) -> Rows:
+def _pairs(geometries: Geometries, queries: Int64, order: Intp) -> Rows:
     """Return a table of queries in this order, by descending length: each two of them together.
 
     Those alone with which that does not pay off.
@@ -246,7 +245,7 @@ def stacked(geometries: Geometries, rows: Rows) -> int:
     return 1 if alone else 2 ** (groups.bit_length() - 1)
 
 
-def lane_infos(placed: Placed) -> npt.NDArray[np.uint32]:
+def lane_infos(placed: Placed) -> UInt32:
     """Return what the profiles of strips tell each lane where queries are joined.
 
     See query_profile.glsl.
@@ -290,7 +289,7 @@ PADDING = -(2**30)
 """Score of rows of no letter, and of no letter, with any letter."""
 
 
-def profile_heads(placed: Placed, first: npt.ArrayLike) -> npt.NDArray[np.uint32]:
+def profile_heads(placed: Placed, first: npt.ArrayLike) -> UInt32:
     """Return what stands before the scores of each strip, shape (strips, words)."""
     strips, bounds, geometry = placed.strips, placed.bounds, placed.geometry
     heads = np.zeros((len(strips), strips.max(), geometry.head), np.uint32)
@@ -301,7 +300,7 @@ def profile_heads(placed: Placed, first: npt.ArrayLike) -> npt.NDArray[np.uint32
     return heads.reshape(-1, geometry.head)
 
 
-def _codes(queries: Sequences, placed: Placed) -> npt.NDArray[np.uint32]:
+def _codes(queries: Sequences, placed: Placed) -> UInt32:
     """Return the code + 1 of each row, 0 of those of no letter, shape (groups, streams, rows)."""
     rows, geometry, strips = placed.rows, placed.geometry, placed.strips
     size = int(strips.max()) * geometry.strip
@@ -315,7 +314,7 @@ def _codes(queries: Sequences, placed: Placed) -> npt.NDArray[np.uint32]:
     return found
 
 
-def with_none(scores: npt.NDArray[np.int32], scoring: Scoring) -> npt.NDArray[np.int64]:
+def with_none(scores: Int32, scoring: Scoring) -> Int64:
     """Return the score of each letter + 1 of a query with each of a target, and of none.
 
     From end to end they are higher by what a further position of a gap costs, in the query and in
@@ -336,9 +335,7 @@ def with_none(scores: npt.NDArray[np.int32], scoring: Scoring) -> npt.NDArray[np
     return matrix
 
 
-def as_numbers(
-    scores: npt.NDArray[np.int64], scoring: Scoring, number: int
-) -> npt.NDArray[np.generic]:
+def as_numbers(scores: Int64, scoring: Scoring, number: int) -> npt.NDArray[np.generic]:
     """Return scores as lanes have them; what is clipped makes no difference."""
     if number == INT32:
         return scores.astype(np.int32)
@@ -346,7 +343,7 @@ def as_numbers(
     return (np.clip(scores, -lowest, LIMIT) / LIMIT).astype(np.float16)
 
 
-def _in_order_of_words(rows: npt.NDArray[np.uint32], geometry: Geometry) -> npt.NDArray[np.uint32]:
+def _in_order_of_words(rows: UInt32, geometry: Geometry) -> UInt32:
     """Return the codes of each strip by part, lane of the chain, row of the part, and query.
 
     From the shape (groups, queries, rows) they get the shape (strips, codes).
@@ -370,7 +367,7 @@ def query_profiles(
     queries: Sequences,
     rows: Rows,
     geometry: Geometry,
-    first: npt.NDArray[np.intp],
+    first: Intp,
 ) -> tuple[int, list[Section]]:
     """Have the device make the profiles that query_profile.glsl reads: of strips, group by group.
 
@@ -422,9 +419,7 @@ def query_profiles(
     return strips, [Section(made, step * strip, size) for strip in range(strips)]
 
 
-def _scores_of_rows(
-    codes: npt.NDArray[np.uint32], geometry: Geometry, scoring: Scoring
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+def _scores_of_rows(codes: UInt32, geometry: Geometry, scoring: Scoring) -> tuple[UInt32, UInt32]:
     """Return the column of a table for each row, in the order of words, and the table.
 
     The shapes are (strips, rows of all streams of a group) and (letters, columns): the bits of the
@@ -449,10 +444,10 @@ def _scores_of_rows(
 def _gap_costs(
     queries: Sequences,
     placed: Placed,
-    codes: npt.NDArray[np.uint32],
-    heads: npt.NDArray[np.uint32],
+    codes: UInt32,
+    heads: UInt32,
     scoring: Scoring,
-) -> npt.NDArray[np.uint32]:
+) -> UInt32:
     """Return the gap costs of rows as recurrence_column.glsl reads them, shape (strips, words).
 
     A word of 16 bytes has what it costs in a row to open and to extend a gap, then in the next row.

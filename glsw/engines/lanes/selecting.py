@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import UInt32
 from glsw.engines.answers import check_found, check_range, impossible
 from glsw.engines.lanes.pipeline import Pipeline, Round
 from glsw.engines.lanes.targets import OF_PASSING, PASSING, QUERY_BOUNDS, SCORES, TARGET_BOUNDS
@@ -110,7 +110,7 @@ class _Layout:
         bounds = np.append(tile.target_bounds, np.int32(_NO_TARGET))
         self.target_bounds = bounds[self._target]
 
-    def pairs(self, entries: npt.NDArray[np.uint32]) -> Passing:
+    def pairs(self, entries: UInt32) -> Passing:
         """Return the pairs of the entries of compact.comp, shape (N, 2)."""
         numbers = entries[:, 0].astype(np.int64)
         job = np.searchsorted(self.first_score, numbers, "right") - 1
@@ -145,7 +145,7 @@ def _compacting(engine: Lanes, layout: _Layout) -> Callable[[], Passing]:
     return taken
 
 
-def _listing(engine: Lanes, layout: _Layout, room: int) -> Callable[[], npt.NDArray[np.uint32]]:
+def _listing(engine: Lanes, layout: _Layout, room: int) -> Callable[[], UInt32]:
     """Have scores listed, so many at most; return what gives their number and the usual ones."""
     buffer = engine.reserve(PASSING, 8 * (room + 1))
     buffer.write(np.array([0, room], np.uint32).tobytes())

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
+from glsw.arrays import Int32
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress
@@ -92,7 +90,7 @@ class Auto3(Engine3):
         """Return the best cell of each triple, see `Engine3.best`."""
         return self.engine_for("ends").best(triples, progress)
 
-    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[Int32]:
         """Yield the table of each triple, see `Engine3.tables`."""
         return self.engine_for("table").tables_of(triples, progress)
 

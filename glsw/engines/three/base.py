@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Ends, Paths
+from glsw.arrays import Int32
 from glsw.device.device import Device
 from glsw.engines.base import AnyEngine, Progress, ignore
 from glsw.scoring.three import Scoring3
@@ -48,7 +48,7 @@ class Engine3(AnyEngine):
             raise TypeError(f"scoring must be a Scoring3, not {type(scoring).__name__}")
         self.scoring = scoring
 
-    def scores(self, triples: Batch, *, progress: Progress | None = None) -> npt.NDArray[np.int32]:
+    def scores(self, triples: Batch, *, progress: Progress | None = None) -> Int32:
         """Return the best score of each triple.
 
         Parameters
@@ -81,9 +81,7 @@ class Engine3(AnyEngine):
     def best(self, triples: Batch, progress: Progress) -> BestCells:
         """Return the best cell of each triple, in the memory of a chunk of them."""
 
-    def tables(
-        self, triples: Batch, *, progress: Progress | None = None
-    ) -> Iterator[npt.NDArray[np.int32]]:
+    def tables(self, triples: Batch, *, progress: Progress | None = None) -> Iterator[Int32]:
         """Yield H of each triple, shape (l, m, n): entry (i, j, k) is the cell of letters i, j, k.
 
         Parameters and errors as in `scores`.
@@ -111,7 +109,7 @@ class Engine3(AnyEngine):
         return self.disjoint_of(triples, progress or ignore)
 
     @abstractmethod
-    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[Int32]:
         """Yield what `tables` does."""
 
     def paths_of(self, triples: Batch, progress: Progress) -> Paths:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import moderngl
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
+from glsw.arrays import Int32, Int64, Intp, Structured, UInt8
 from glsw.device.device import Device, DeviceError
 from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, check_starts, highest, impossible
@@ -65,7 +65,7 @@ class Compute3(Programs, Engine3):
         Engine3.__init__(self, scoring, device)
         Programs.__init__(self, device)
         self._throttle = Throttle(self.device)
-        self._uploaded: npt.NDArray[np.uint8] | None = None
+        self._uploaded: UInt8 | None = None
         self._last: tuple[Batch, DeviceTriples] | None = None
         self._substitution: moderngl.Buffer | moderngl.Texture | None = None
         pairs, costs, letters = scoring.pairs, scoring.costs, len(scoring.alphabet)
@@ -101,7 +101,7 @@ class Compute3(Programs, Engine3):
             self._last = triples, data
         return self._last[1]
 
-    def upload_residues(self, residues: npt.NDArray[np.uint8]) -> None:
+    def upload_residues(self, residues: UInt8) -> None:
         """Put the residues into their buffer, once."""
         if self._uploaded is residues:
             self.reserve(LETTERS)
@@ -110,9 +110,7 @@ class Compute3(Programs, Engine3):
             self.upload(LETTERS, residues)
             self._uploaded = residues
 
-    def check_cells(
-        self, extents: Extents, chosen: npt.NDArray[np.intp], best: BestCells
-    ) -> BestCells:
+    def check_cells(self, extents: Extents, chosen: Intp, best: BestCells) -> BestCells:
         """Return the best cells of some triples; raise `DeviceError` if these have none such."""
         lengths = extents.lengths[chosen] - extents.before
         most = self.scoring.bounds(lengths)
@@ -121,17 +119,12 @@ class Compute3(Programs, Engine3):
         check_range(self, "a best cell at", best.cell[some], 1 - extents.before, lengths[some])
         return best
 
-    def check_table(self, extents: Extents, t: int, table: npt.NDArray[np.int32]) -> None:
+    def check_table(self, extents: Extents, t: int, table: Int32) -> None:
         """Raise `DeviceError` if a triple cannot have such values of H, as the device has them."""
         most = int(self.scoring.bounds(extents.lengths[[t]])[0]) + extents.origin
         check_range(self, "a table with", highest(table), 0, most)
 
-    def check_traces(
-        self,
-        before: npt.NDArray[np.void],
-        traces: npt.NDArray[np.void],
-        room: npt.NDArray[np.int64],
-    ) -> npt.NDArray[np.void]:
+    def check_traces(self, before: Structured, traces: Structured, room: Int64) -> Structured:
         """Return traces that have gone on; raise `DeviceError` for steps that are not back.
 
         ``room`` says how many runs each path may have.
@@ -185,8 +178,8 @@ class Extents:
         `Scoring3.score_offset`, by which H is higher.
     """
 
-    lengths: npt.NDArray[np.int64]
-    first: npt.NDArray[np.int64]
+    lengths: Int64
+    first: Int64
     before: int
     origin: int = 0
 
@@ -195,20 +188,20 @@ class Extents:
         """The same for triples that are alike but for their letters, in one engine."""
         return self.lengths.tobytes() + self.first.tobytes()
 
-    def ordered(self) -> npt.NDArray[np.intp]:
+    def ordered(self) -> Intp:
         """Return the numbers of triples without an empty sequence, the largest tables first."""
         cells = self.lengths.prod(axis=1)
         order = np.argsort(-cells, kind="stable")
         return order[: int((cells > 0).sum())]
 
-    def records(self, chosen: npt.NDArray[np.intp]) -> npt.NDArray[np.void]:
+    def records(self, chosen: Intp) -> Structured:
         """Return some triples as triples.glsl has them, without their places in buffers."""
         records = np.zeros(len(chosen), TRIPLE)
         records["lengths"] = self.lengths[chosen]
         records["first"] = self.first[chosen]
         return records
 
-    def best(self, cells: npt.NDArray[np.int32], counts: npt.NDArray[np.int64]) -> BestCells:
+    def best(self, cells: Int32, counts: Int64) -> BestCells:
         """Return the best of the cells of each triple.
 
         ``cells`` are as in cube.glsl, ``counts[t]`` of them of triple t.
@@ -229,7 +222,7 @@ class Extents:
 class DeviceTriples(NamedTuple):
     """Triples as the device gets them: all residues, uint8, and where they are."""
 
-    residues: npt.NDArray[np.uint8]
+    residues: UInt8
     extents: Extents
 
     @staticmethod

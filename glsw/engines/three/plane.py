@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells
+from glsw.arrays import Int32, Intp
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress
@@ -62,7 +62,7 @@ class Plane(Compute3):
         return found
 
     @staticmethod
-    def _best(extents: Extents, t: int, cells: npt.NDArray[np.int32]) -> BestCells:
+    def _best(extents: Extents, t: int, cells: Int32) -> BestCells:
         """Return the best of the cells of a triple: H and i for each j and k."""
         at = np.flatnonzero(cells[:, 0] == cells[:, 0].max())
         score, i = cells[at].T
@@ -70,7 +70,7 @@ class Plane(Compute3):
         candidates = np.stack([score, i + j + k, i, j], axis=1)
         return extents.best(candidates, np.array([len(at)]))
 
-    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[Int32]:
         """Yield the table of each triple, see `Engine3.tables`."""
         data = self.device_triples(triples)
         extents = data.extents
@@ -84,7 +84,7 @@ class Plane(Compute3):
                 self.check_table(extents, t, table)
             yield table[(slice(extents.before, None),) * 3] - extents.origin
 
-    def _layout(self, extents: Extents, chosen: npt.NDArray[np.intp]) -> Layout:
+    def _layout(self, extents: Extents, chosen: Intp) -> Layout:
         """Four planes, and the best cell for each j and k."""
         sizes = extents.lengths[chosen, 1:].prod(axis=1)
         cell = 4 if self.scoring.linear else 32  # bytes
@@ -93,7 +93,7 @@ class Plane(Compute3):
     def _fill(
         self,
         data: DeviceTriples,
-        chosen: npt.NDArray[np.intp],
+        chosen: Intp,
         progress: Progress,
         **defines: int | None,
     ) -> None:

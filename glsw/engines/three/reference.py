@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Ends, Paths
+from glsw.arrays import Bool, Codes, Int32, Int64
 from glsw.engines.base import Capabilities, Progress
 from glsw.engines.three.base import Engine3
 from glsw.scoring.three import Scoring3
@@ -25,9 +25,6 @@ MINUS_INFINITY = -(2**30)
 """Below every score, and so far from the end of int32 that one column cannot reach it; no more
 than one is ever added, since the next cell may follow an empty alignment instead."""
 
-_Codes = npt.NDArray[np.uint8]
-_Int32 = npt.NDArray[np.int32]
-_Bool = npt.NDArray[np.bool_]
 _Cell = tuple[int, int, int]
 
 
@@ -42,8 +39,8 @@ class Tables(NamedTuple):
         ``gaps[t]``: the best score of those whose last column is t, one with gaps.
     """
 
-    h: _Int32
-    gaps: _Int32
+    h: Int32
+    gaps: Int32
 
 
 class Reference3(Engine3):
@@ -72,7 +69,7 @@ class Reference3(Engine3):
             progress(_cells(triples, t))
         return BestCells(found[:, 0], found[:, 1:])
 
-    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[_Int32]:
+    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[Int32]:
         """Yield H of each triple, see `Engine3.tables`."""
         for t in range(len(triples)):
             h = fill(*_words(triples, t), self.scoring).h
@@ -107,7 +104,7 @@ class Reference3(Engine3):
 
 
 def planes(
-    a: _Codes, b: _Codes, c: _Codes, scoring: Scoring3, forbidden: _Bool | None = None
+    a: Codes, b: Codes, c: Codes, scoring: Scoring3, forbidden: Bool | None = None
 ) -> Iterator[Tables]:
     """Yield the planes i + j + k = 0, 1, ... of the tables (Sudo et al. 2012, eq. 2).
 
@@ -207,9 +204,7 @@ def column_scores(x: Any, y: Any, z: Any, scoring: Scoring3) -> dict[int, Any]:
     return {**dict.fromkeys(range(1, 7), 0), 7: np.where(equal, match, mismatch).astype(np.int32)}
 
 
-def fill(
-    a: _Codes, b: _Codes, c: _Codes, scoring: Scoring3, forbidden: _Bool | None = None
-) -> Tables:
+def fill(a: Codes, b: Codes, c: Codes, scoring: Scoring3, forbidden: Bool | None = None) -> Tables:
     """Return the whole tables H, shape (l + 1, m + 1, n + 1), and D; see `planes`.
 
     All of them are in memory: 4 bytes a cell with linear gaps, 32 with affine ones.
@@ -231,7 +226,7 @@ def fill(
     return whole
 
 
-def best_cell(a: _Codes, b: _Codes, c: _Codes, scoring: Scoring3) -> tuple[int, int, int, int]:
+def best_cell(a: Codes, b: Codes, c: Codes, scoring: Scoring3) -> tuple[int, int, int, int]:
     """Return score, i, j and k of the best cell: with the smallest i + j + k, then i, then j."""
     best = 0, 0, 0, 0
     rows, columns = np.ogrid[: len(a) + 1, : len(b) + 1]
@@ -244,20 +239,20 @@ def best_cell(a: _Codes, b: _Codes, c: _Codes, scoring: Scoring3) -> tuple[int, 
     return best[0] - scoring.score_offset(np.array([len(a), len(b), len(c)])), *best[1:]
 
 
-def _at(scoring: Scoring3, i: _Bool, j: _Bool, k: _Bool) -> _Bool:
+def _at(scoring: Scoring3, i: Bool, j: Bool, k: Bool) -> Bool:
     """Return where enough of the sequences have ended, or not begun, for an alignment to do so."""
     count = i.astype(np.int8) + j + k
     return count >= scoring.whole
 
 
 def trace(
-    a: _Codes,
-    b: _Codes,
-    c: _Codes,
+    a: Codes,
+    b: Codes,
+    c: Codes,
     scoring: Scoring3,
     tables: Tables,
-    forbidden: _Bool | None = None,
-) -> tuple[int, _Cell, _Codes]:
+    forbidden: Bool | None = None,
+) -> tuple[int, _Cell, Codes]:
     """Return score, end and columns of the best alignment, by the rules of `Engine3`."""
     letters = _padded(a), _padded(b), _padded(c)
     shape = tables.h.shape
@@ -287,11 +282,11 @@ def _begins(scoring: Scoring3, cell: _Cell, h: int, origin: int) -> bool:
 
 
 def _last_column(
-    letters: tuple[_Codes, _Codes, _Codes],
+    letters: tuple[Codes, Codes, Codes],
     scoring: Scoring3,
     tables: Tables,
     cell: _Cell,
-    forbidden: _Bool | None,
+    forbidden: Bool | None,
 ) -> int:
     """Return the first of the columns that give a cell its H."""
     x, y, z = (codes[at] for codes, at in zip(letters, cell, strict=True))
@@ -321,11 +316,11 @@ def _column_before(tables: Tables, t: int, p: _Cell, scoring: Scoring3) -> int:
     return t
 
 
-def ends_of_columns(end: _Cell, moves: _Codes) -> npt.NDArray[np.int64]:
+def ends_of_columns(end: _Cell, moves: Codes) -> Int64:
     """Return the cells in which columns of two and three letters end, shape (count, 3)."""
     steps = np.array([STEPS[t] for t in moves.tolist()]).reshape(-1, 3)
     cells = np.array(end, np.int64) - steps.sum(axis=0) + np.cumsum(steps, axis=0)
-    several: npt.NDArray[np.int64] = cells[steps.sum(axis=1) > 1]
+    several: Int64 = cells[steps.sum(axis=1) > 1]
     return several
 
 
@@ -338,12 +333,12 @@ def _moved(part: slice, by: int) -> slice:
     return slice(part.start + by, part.stop + by)
 
 
-def _padded(codes: _Codes) -> _Codes:
+def _padded(codes: Codes) -> Codes:
     """Return codes that count from 1; what is at 0 is never used."""
     return np.concatenate([np.zeros(1, np.uint8), codes])
 
 
-def _words(triples: Batch, t: int) -> tuple[_Codes, _Codes, _Codes]:
+def _words(triples: Batch, t: int) -> tuple[Codes, Codes, Codes]:
     a, b, c = triples[t]
     return a, b, c
 
@@ -352,7 +347,7 @@ def _cells(triples: Batch, t: int) -> int:
     return int(triples.lengths[t].prod())
 
 
-def _paths(found: list[tuple[int, _Cell, _Codes]]) -> Paths:
+def _paths(found: list[tuple[int, _Cell, Codes]]) -> Paths:
     score = np.array([each[0] for each in found], np.int32)
     end = np.array([each[1] for each in found], np.int32).reshape(-1, 3)
     return Paths.of_moves(Ends(score, end), [each[2] for each in found])

@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw import caller
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
+from glsw.arrays import Int32, Intp, Structured, UInt8, UInt32
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import DeviceInfo
 from glsw.engines.base import USUAL, Progress, Variant, ignore
@@ -114,7 +114,7 @@ class Subtable(Compute3):
         self._forms = TileForms(scoring, self.device.info, shape, depth, packed, polling, limits)
         self._limits, self._memory = limits, memory
         self._spacing, self._most_polls = spacing, most_polls
-        self._placed: npt.NDArray[np.void] | None = None
+        self._placed: Structured | None = None
         self._plans: dict[tuple[bytes, bool, bool], list[Chunk]] = {}
 
     @property
@@ -138,7 +138,7 @@ class Subtable(Compute3):
 
         return self._surely(computed, progress)
 
-    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[npt.NDArray[np.int32]]:
+    def tables_of(self, triples: Batch, progress: Progress) -> Iterator[Int32]:
         """Yield the table of each triple, see `Engine3.tables`; slab by slab if it is large."""
         residues, extents = self.device_triples(triples)
         for t in range(len(triples)):
@@ -151,10 +151,10 @@ class Subtable(Compute3):
 
     def _fill_table(
         self,
-        table: npt.NDArray[np.int32],
+        table: Int32,
         extents: Extents,
-        chosen: npt.NDArray[np.intp],
-        residues: npt.NDArray[np.uint8],
+        chosen: Intp,
+        residues: UInt8,
         progress: Progress,
     ) -> None:
         chunk = self._chunk(extents, chosen)
@@ -209,8 +209,8 @@ class Subtable(Compute3):
     def _disjoint_of_one(
         self,
         extents: Extents,
-        chosen: npt.NDArray[np.intp],
-        residues: npt.NDArray[np.uint8],
+        chosen: Intp,
+        residues: UInt8,
         progress: Progress,
     ) -> Iterator[Paths]:
         """Yield the alignments of one triple."""
@@ -227,9 +227,7 @@ class Subtable(Compute3):
                 break
             yield self.checked(Paths.of(self.ends_of(best), runs), known)
 
-    def _traced(
-        self, chunk: Chunk, progress: Progress
-    ) -> tuple[BestCells, list[npt.NDArray[np.uint32]]]:
+    def _traced(self, chunk: Chunk, progress: Progress) -> tuple[BestCells, list[UInt32]]:
         """Compute the tables of a chunk and trace back from the best cells."""
         masked = int(chunk.masked)
         whole = chunk.spacing >= chunk.rows
@@ -252,9 +250,7 @@ class Subtable(Compute3):
         runs = [words[a : a + count] for a, count in zip(starts, counts, strict=True)]
         return best, runs
 
-    def _continue(
-        self, chunk: Chunk, traces: npt.NDArray[np.void], first_row: int
-    ) -> npt.NDArray[np.void]:
+    def _continue(self, chunk: Chunk, traces: Structured, first_row: int) -> Structured:
         """Continue the traces where there are directions."""
         self.upload(gl.TRACES, traces)
         self.reserve(gl.PATHS, chunk.layout.size("path"))
@@ -305,7 +301,7 @@ class Subtable(Compute3):
     def _chunk(
         self,
         extents: Extents,
-        chosen: npt.NDArray[np.intp],
+        chosen: Intp,
         form: TileForm | None = None,
         *,
         trace: bool = False,
@@ -336,7 +332,7 @@ class Subtable(Compute3):
 
     # filling the tables of a chunk
 
-    def _prepare(self, chunk: Chunk, residues: npt.NDArray[np.uint8]) -> None:
+    def _prepare(self, chunk: Chunk, residues: UInt8) -> None:
         """Upload the triples of a chunk, if they are not there."""
         self.memory_used = max(self.memory_used, chunk.bytes)
         self.upload_residues(residues)

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Int32, Int64, Intp, Structured
 from glsw.device.info import DeviceInfo
 from glsw.engines.chunks import Layout
 from glsw.engines.gl import LETTERS_IN_BLOCK, Binding
@@ -27,8 +27,6 @@ _BATCH = 4  # steps whose sides a tile gets at once
 _HELPERS = 32  # invocations that get sides; as many others leave them
 _AHEAD = 2  # steps before the first of a batch, when tiles ask for it
 _MOST_INVOCATIONS = 1024  # that OpenGL promises
-
-_Int64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -222,7 +220,7 @@ class TileForms:
         for trace in (False, True):
             self.form(trace, int(packed is not False), 1)
 
-    def of(self, extents: Extents, chosen: npt.NDArray[np.intp], trace: bool) -> TileForm:
+    def of(self, extents: Extents, chosen: Intp, trace: bool) -> TileForm:
         """Return the form for some triples."""
         lengths, opens = extents.lengths[chosen], self._scoring.costs.opens
         bound = extents.origin + int(self._scoring.bounds(lengths).max()) + opens
@@ -323,7 +321,7 @@ class Chunk:
     """
 
     extents: Extents
-    chosen: npt.NDArray[np.intp]
+    chosen: Intp
     form: TileForm
     trace: bool = False
     masked: bool = False
@@ -347,14 +345,14 @@ class Chunk:
                 yield from replace(self, spacing=spacing).smaller(False)
 
     @cached_property
-    def lengths(self) -> _Int64:
+    def lengths(self) -> Int64:
         """Letters of the three, shape (N, 3)."""
         return self.extents.lengths[self.chosen]
 
     @cached_property
-    def patches(self) -> _Int64:
+    def patches(self) -> Int64:
         """Patches along j and k, shape (N, 2)."""
-        patches: _Int64 = -(-self.lengths[:, 1:] // np.array(self.form.shape.width))
+        patches: Int64 = -(-self.lengths[:, 1:] // np.array(self.form.shape.width))
         return patches
 
     @cached_property
@@ -381,7 +379,7 @@ class Chunk:
         deep = self.form.shape.deep
         return max(deep, cells * self.rows // max(1, self.cells) // deep * deep)
 
-    def part_above(self, at: npt.NDArray[np.int32]) -> RowRange:
+    def part_above(self, at: Int32) -> RowRange:
         """Return the rows from the last kept plane to the cell at (i, j, k), from 1."""
         i, j, k = (max(1, int(x)) for x in at)
         width, deep = self.form.shape.width, self.form.shape.deep
@@ -453,7 +451,7 @@ class Chunk:
         return self.layout.bytes
 
     @cached_property
-    def records(self) -> npt.NDArray[np.void]:
+    def records(self) -> Structured:
         """The triples as triples.glsl has them, shape (N,)."""
         records, total = self.layout.put(self.extents.records(self.chosen)), self.layout.totals
         records["j_sides"] += np.uint32(total["i_sides"])

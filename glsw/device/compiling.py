@@ -17,6 +17,7 @@ from glsw.device.egl import VERSIONS, EglContext
 
 _COMPUTE_SHADER, _LINK_STATUS = 0x91B9, 0x8B82
 _THREADS = 8  # of the driver
+_EMPTY = "#version 430\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
 
 
 class Begun:
@@ -79,7 +80,7 @@ class Compiling(threading.Thread):
                     program.done.set()
 
     def _compile(self, context: EglContext) -> None:
-        compiler, begun = _Compiler(context), dict[Begun, int]()
+        compiler, begun = Compiler(context), dict[Begun, int]()
         while True:
             with self._changes:
                 left = list(self._left)
@@ -97,7 +98,14 @@ class Compiling(threading.Thread):
         context.release()
 
 
-class _Compiler:
+def load_compiler(context: EglContext) -> None:
+    """Compile an empty program, if the current context can: drivers load their compiler then."""
+    compiler = Compiler(context)
+    compiler.finish(compiler.begin(_EMPTY))
+    compiler.error()
+
+
+class Compiler:
     """The functions of GL that compile programs: other threads run Python meanwhile."""
 
     def __init__(self, context: EglContext) -> None:
@@ -112,6 +120,7 @@ class _Compiler:
         self._program = gl("glCreateProgram", result=number)
         self._attach, self._link = gl("glAttachShader", number, number), gl("glLinkProgram", number)
         self._status = gl("glGetProgramiv", number, number, pointer)
+        self.error = gl("glGetError", result=number)
         with suppress(Exception):
             gl("glMaxShaderCompilerThreadsKHR", number)(_THREADS)
 

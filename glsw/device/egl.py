@@ -217,14 +217,18 @@ def libgl() -> str:
 class _Opening(threading.Thread):
     """Opens a context, or finds that it cannot be opened; perhaps in a thread."""
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, *, compiles: bool) -> None:
         super().__init__(name=f"EGL device {index}")
-        self._index = index
+        self._index, self._compiles = index, compiles
         self.context: EglContext | None = None
 
     def run(self) -> None:
         with suppress(Exception):  # who needs the context tries again, and says the reason
             context = EglContext(self._index, VERSIONS)
+            if self._compiles:
+                from glsw.device.compiling import load_compiler
+
+                load_compiler(context)
             context.__exit__()
             self.context = context
 
@@ -236,7 +240,8 @@ def prepare(*, index: int | None = None, software: bool = True, every: bool = Fa
     """Open the device that is opened by default, for `prepared` to return; errors come there.
 
     In this thread: NVIDIA's driver takes 0.03 s to make a context current in another one. In a
-    thread of its own if this one may have a context, which stays current.
+    thread of its own if this one may have a context, which stays current. The driver also loads
+    its compiler, for which programs would wait.
 
     Parameters
     ----------
@@ -256,7 +261,7 @@ def prepare(*, index: int | None = None, software: bool = True, every: bool = Fa
     )
     for _, k in indices if every else indices[:1]:
         if k not in _openings:
-            opening = _openings[k] = _Opening(k)
+            opening = _openings[k] = _Opening(k, compiles=not every)
             if every or uses_gl():
                 opening.start()
             else:

@@ -157,6 +157,25 @@ def test_a_context_may_be_opened_in_advance(arguments, early, run_under):
     assert run_under("llvmpipe", PREPARE.format(arguments=arguments)) == f"{early}\n"
 
 
+@pytest.mark.parametrize(("implementation", "linked"), [("llvmpipe", 1), ("softpipe", 0)])
+def test_an_empty_program_is_compiled_in_advance_if_there_are_compute_shaders(
+    implementation, linked, run_under
+):
+    code = """
+import ctypes
+from glsw.device.compiling import Compiler, load_compiler
+from glsw.device.egl import VERSIONS, EglContext
+context = EglContext(0, VERSIONS)
+load_compiler(context)
+compiler, linked = Compiler(context), ctypes.c_int()
+print(compiler.error())
+for name in (1, 2):  # the shader has a number too
+    compiler._status(name, 0x8B82, ctypes.byref(linked))
+print(linked.value)
+"""
+    assert run_under(implementation, code) == f"0\n{linked}\n"
+
+
 def test_a_context_that_is_current_stays_so(run_under):
     code = """
 from glsw.device import egl

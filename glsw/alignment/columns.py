@@ -129,7 +129,7 @@ TABLE: Mapping[str, Column] = {
     "target": Column("id of the target", of_target("id"), in_a_line),
     "score": Column(
         "score in units of the matrix",
-        lambda table: list(map(table.scoring.display, table.units.tolist())),
+        lambda table: table.scoring.in_matrix_units(table.units).tolist(),
     ),
     "bits": Column("bit score; empty without statistics", _known("bits"), "{:.1f}".format),
     "evalue": Column("E-value; empty without statistics", _known("evalues"), "{:.3g}".format),

@@ -176,7 +176,9 @@ COLUMNS: Mapping[str, Column] = {
     "send": Column("s. end", partial(_places, end=1, of_query=False)),
     "qseq": Column("query seq", _of_rows(lambda shown: shown.query.text)),
     "sseq": Column("subject seq", _of_rows(lambda shown: shown.target.text)),
-    "evalue": Column("evalue", array("evalues"), partial(evalue_text, digits=2)),
+    "evalue": Column(
+        "evalue", lambda table: [evalue_text(each, digits=2) for each in table.evalues.tolist()]
+    ),
     "bitscore": Column("bit score", array("bits"), bits_text),
     "score": TABLE["score"]._replace(about="score"),
     "length": Column("alignment length", array("columns")),

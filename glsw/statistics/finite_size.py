@@ -106,7 +106,8 @@ def expected_starts(
 def _positive_part(free: _Float, deviation: _Float) -> tuple[_Float, _Float]:
     """Return the expected positive part of a normal variable and its chance to be positive."""
     at = free / deviation
-    chance = np.asarray(_erfc(-at / _ROOT_2) / 2, np.float64)
+    each, which = np.unique(at, return_inverse=True)  # many hits share a score and a length
+    chance = np.asarray(_erfc(-each / _ROOT_2) / 2, np.float64)[which].reshape(at.shape)
     density = np.exp(-(at**2) / 2) / math.sqrt(2 * math.pi)
     # In the tail, rounding may make this difference negative.
     return np.maximum(deviation * (at * chance + density), 0.0), chance

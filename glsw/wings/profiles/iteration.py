@@ -321,6 +321,7 @@ def rounds(
             searching = [profiles[k] for k in part]
             searched = searching if number > 1 else queries
             search = aligner.prepare(searched, database, top=None, evalue=widest, **options)
+            complete = np.full(len(part), composed or every_hit or last)
             with search.pool.running(*running) as run:
                 if composed:  # all at once their matrices would need much memory
                     results = list(chain.from_iterable(search_database(search, run)))
@@ -328,7 +329,8 @@ def rounds(
                     found_hits = search.hits(run)
                     by = HitSums(found_hits, searching, database, aligner.engine) if sums else None
                     hits = _Hits(search, found_hits, by)
-                    results = hits.aligned((hits.evalues <= inclusion) | every_hit | last)
+                    complete |= ~hits.fresh([seen[k] for k in part], inclusion)
+                    results = hits.aligned((hits.evalues <= inclusion) | complete[hits.owner])
             found = {
                 k: _members(result, inclusion, database)
                 for k, result in zip(part, results, strict=True)
@@ -341,12 +343,13 @@ def rounds(
                 seen[k].update(found[k].numbers)
                 names, following = found[k].names, built.get(k, profile)
                 made[k] = Round(number, profile, result, names, new[k], following)
-            if not (every_hit or composed or last):
-                ends = [made[k].converged or _alike(made[k]) for k in part]
-                whole = hits.aligned(np.array(ends)[hits.owner])
+            ends = [made[k].converged or _alike(made[k]) for k in part]
+            late = np.array(ends, bool) & ~complete
+            if late.any():
+                whole = hits.aligned(late[hits.owner])
                 results = [
                     one if end else other
-                    for end, one, other in zip(ends, whole, results, strict=True)
+                    for end, one, other in zip(late, whole, results, strict=True)
                 ]
             shown = _shown(results, [queries[k] for k in part], evalue, top, sums)
             for k, result in zip(part, shown, strict=True):
@@ -392,6 +395,15 @@ class _Hits(NamedTuple):
     def evalues(self) -> npt.NDArray[np.float64]:
         """The E-value of each hit; with sums, one that is not more."""
         return self.sums.evalues if self.sums else self.found.table.evalues
+
+    def fresh(self, seen: Sequence[Container[int]], inclusion: float) -> npt.NDArray[np.bool_]:
+        """Tell which queries may have members that are not among those seen of each."""
+        found = np.zeros(len(seen), bool)
+        rows = np.flatnonzero(self.evalues <= inclusion)
+        targets = self.found.table.target[rows].tolist()
+        for query, target in zip(self.owner[rows].tolist(), targets, strict=True):
+            found[query] |= target not in seen[query]
+        return found
 
     def aligned(self, chosen: npt.NDArray[np.bool_]) -> list[SearchResult]:
         """Return the results of all queries, with the hits that are chosen."""

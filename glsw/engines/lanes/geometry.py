@@ -331,7 +331,7 @@ class Geometries:
         on_software = COMPARE if two and two[1] < 0 and scoring.local else BLOCK
         asked = _PROFILE_MEMORIES[query_profile] if query_profile else None
         self.profile_memory = asked or (on_software if info.software else SHARED)
-        self._cheapest = cache(self._chosen)
+        self._cheapest, self._possible = cache(self._chosen), cache(self._options)
 
     def __str__(self) -> str:
         number = next(name for name, value in _NUMBERS.items() if value == self.number)
@@ -395,6 +395,15 @@ class Geometries:
         joins: bool = False,
         letters: int = 0,
     ) -> Geometry:
+        options = self._possible(number, queries, long, joins, letters)
+        if letters:
+            options = [self._of_pairs(each, m) for each in options]
+        return min(options, key=lambda each: _cost(each, m))
+
+    def _options(
+        self, number: int, queries: int, long: bool, joins: bool, letters: int
+    ) -> list[Geometry]:
+        """Return the geometries among which the length of the queries decides."""
         info, most = self._info, _MOST_CELLS[self._info.registers]
         single, shuffles = number == F16 and queries == 1, self._subgroup_size >= _USUAL_CHAIN
         if long:  # as many lanes per pair as have work
@@ -415,9 +424,8 @@ class Geometries:
                 for chain in CHAIN_CHOICES
                 if chain <= _USUAL_CHAIN and (rows == 8 or (rows <= highest and 2 * rows <= most))
             ]
-        made = self._of_pairs if letters else self._with_profile
-        options = [made(self._shaped(number, *each, queries, letters), m, joins) for each in shapes]
-        return min(options, key=lambda each: _cost(each, m))
+        made = [self._shaped(number, *each, queries, letters) for each in shapes]
+        return made if letters else [self._with_profile(each, joins) for each in made]
 
     def _shaped(
         self, number: int, rows: int, chain: int, workgroup: int, queries: int, letters: int
@@ -437,13 +445,13 @@ class Geometries:
             end_to_end=self._end_to_end,
         )
 
-    def _of_pairs(self, made: Geometry, m: int, joins: bool) -> Geometry:
+    def _of_pairs(self, made: Geometry, m: int) -> Geometry:
         """Return it with integers if floats do not fit or pay off."""
         room = self._info.limits["max_shared_memory"] - (0 if made.subgroups else made.handed)
         fits = 4 * (made.letters + 1) ** (2 if made.number == INT32 else 3) <= room
         return made if fits and m > _MIN_ROWS_OF_FLOATS else replace(made, number=INT32)
 
-    def _with_profile(self, made: Geometry, m: int, joins: bool) -> Geometry:
+    def _with_profile(self, made: Geometry, joins: bool) -> Geometry:
         """Return it with its columns, and the profile where there is room."""
         info, memory = self._info, made.profile_memory
         if memory == COMPARE and (made.chain > 1 or made.queries == 2):

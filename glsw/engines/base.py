@@ -218,8 +218,6 @@ class AnyEngine(ABC):
     capabilities: Capabilities = Capabilities()
     variants: ClassVar[tuple[Variant, ...]] = (USUAL,)
     """The variants to try in turn on a device, see `glsw.engines.proof`."""
-    variant: Variant = USUAL
-    """The variant that it is, where the router has chosen one."""
     memory_used: int = 0
     """Bytes that the largest chunk kept on the device besides the sequences, where counted."""
 

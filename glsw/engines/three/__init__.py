@@ -10,7 +10,7 @@ from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Int32
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
-from glsw.engines.base import Capabilities, Progress
+from glsw.engines.base import USUAL, Capabilities, Progress, Variant
 from glsw.engines.proof import ProofTask
 from glsw.engines.three.base import Engine3
 from glsw.engines.three.plane import Plane
@@ -55,6 +55,7 @@ class Auto3(Engine3):
         self._kind: type[Engine3] = cells_by or Subtable
         self._label = cells_by.name if cells_by else f"auto: {Subtable.name}"
         self._made: dict[ProofTask, Engine3] = {}
+        self._engines: dict[tuple[type[Engine3], str], Engine3] = {}  # by their variants
         if not proves:  # errors of options are raised here
             for task in ("ends", "alignment"):
                 self.engine_for(task)
@@ -66,14 +67,18 @@ class Auto3(Engine3):
             options = self._options
             if kind is Subtable and self._polling is not None:
                 options = options | {"polling": self._polling}
-            known = [made for made in self._made.values() if type(made) is kind]
-            made = known[-1] if known else None
-            if self._proves:
-                made = proved3(kind, task, self.scoring, self.device, made, **options)
-                if made is None and kind is self._kind:
-                    self._label = f"auto: {Reference3.name}"
-                made = made or Reference3(self.scoring)
-            self._made[task] = made or kind(self.scoring, self.device, **options)
+
+            def make(variant: Variant) -> Engine3:
+                key = kind, variant.name
+                if key not in self._engines:
+                    every = variant.options | options
+                    self._engines[key] = kind(self.scoring, self.device, **every)
+                return self._engines[key]
+
+            found = proved3(kind, task, self.device, options, make) if self._proves else make(USUAL)
+            if found is None and kind is self._kind:
+                self._label = f"auto: {Reference3.name}"
+            self._made[task] = found or Reference3(self.scoring)
         return self._made[task]
 
     @property

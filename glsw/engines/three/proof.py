@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from glsw.engines.three.reference import Reference3
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 
-Engine3T = TypeVar("Engine3T", bound=Engine3)
 _LENGTHS = (1, 1, 1), (0, 3, 4), (5, 9, 2), (9, 6, 12), (21, 9, 17), (9, 37, 35), (10, 34, 70)
 _DISJOINT, _MOST_DISJOINT = 4, 3  # the triple of which so many alignments are computed
 _SEED = 2012
@@ -83,16 +82,15 @@ def _disjoint(engine: Engine3, triples: Batch) -> list[tuple[int, int, list[int]
 
 
 def proved3(
-    kind: type[Engine3T],
+    kind: type[Engine3],
     task: ProofTask,
-    scoring: Scoring3,
     device: Device,
-    known: Engine3 | None = None,
-    **options: Any,
-) -> Engine3T | None:
+    options: Mapping[str, Any],
+    make: Callable[[Variant], Engine3],
+) -> Engine3 | None:
     """Return an engine in the first variant that does a task right on a device, if one does.
 
-    It is the ``known`` one if that is of this variant. Options go before those of variants.
+    ``options`` go before those of variants, from which ``make`` makes the engine.
     """
     proofs = proofs_of(device)
     asked = "".join(f", {key} {options[key]}" for key in options if key != "memory")
@@ -102,13 +100,9 @@ def proved3(
         if all(options.get(key, value) == value for key, value in variant.options.items())
     ]
 
-    def prove(variant: Variant) -> Engine3T:
-        if isinstance(known, kind) and known.variant == variant:
-            made = known
-        else:
-            made = kind(scoring, device, **(variant.options | options))
-            made.variant = variant
-        family = f"three sequences, {task}, {_family(scoring)}, {variant.name}{asked}"
+    def prove(variant: Variant) -> Engine3:
+        made = make(variant)
+        family = f"three sequences, {task}, {_family(made.scoring)}, {variant.name}{asked}"
         trial = partial(holds, proofs, made, task, surely="polling" not in options)
         proofs.require(made.name, family, trial)
         return made

@@ -6,7 +6,8 @@ The module of an engine is imported when the engine is first used.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, MutableMapping
+from collections import UserDict
+from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from glsw.engines.base import TIES, Capabilities, Engine, Progress, Ties
@@ -38,29 +39,14 @@ _HOMES = {
 _BY_CLASS = {home.rpartition(".")[2]: home for home in (*_HOMES.values(), "auto.engine_of")}
 
 
-class _Engines(MutableMapping[str, type[Engine]]):
+class _Engines(UserDict[str, Any]):
     """Engines by their names."""
 
-    def __init__(self) -> None:
-        self._kinds: dict[str, str | type[Engine]] = dict(_HOMES)
-
-    def __getitem__(self, name: str) -> type[Engine]:
-        kind = self._kinds[name]
+    def __getitem__(self, name: str) -> Any:
+        kind = self.data[name]
         if isinstance(kind, str):
-            kind = self._kinds[name] = _imported(kind)
+            kind = self.data[name] = _imported(kind)
         return kind
-
-    def __setitem__(self, name: str, kind: type[Engine]) -> None:
-        self._kinds[name] = kind
-
-    def __delitem__(self, name: str) -> None:
-        del self._kinds[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._kinds)
-
-    def __len__(self) -> int:
-        return len(self._kinds)
 
 
 def _imported(home: str) -> Any:
@@ -75,7 +61,7 @@ def __getattr__(name: str) -> Any:
     return found
 
 
-ENGINES: MutableMapping[str, type[Engine]] = _Engines()
+ENGINES: MutableMapping[str, type[Engine]] = _Engines(_HOMES)
 
 __all__ = [
     "ENGINES",

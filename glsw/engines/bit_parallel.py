@@ -50,26 +50,13 @@ _FEW_PAIRS = 256  # which leave most lanes of hardware idle
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes by which work is cut; the defaults are for hardware.
+    """Sizes by which work is cut; the defaults are for hardware."""
 
-    Parameters
-    ----------
-    lanes : int
-        Pairs that fill the device.
-    cells : int
-        Cells of a dispatch, at least.
-    large : int
-        Cells of a pair, of a few, that another engine scores.
-    window, lengths : int
-        A window of a target has as many letters, at least, and so many times those of the longest
-        query.
-    """
-
-    lanes: int = 2**15
-    cells: int = 2**32
-    large: int = 2**31
-    window: int = 2**11
-    lengths: int = 16
+    lanes: int = 2**15  # pairs that fill the device
+    cells: int = 2**32  # of a dispatch, at least
+    large: int = 2**31  # cells of a pair, of a few, that another engine scores
+    window: int = 2**11  # letters of a window of a target, at least
+    lengths: int = 16  # the same in lengths of the longest query
 
 
 SOFTWARE = Limits(lanes=64, cells=2**26, large=2**62)

@@ -104,22 +104,12 @@ def _copy(residues: UInt8, first: Int64, lengths: Int64, found: UInt8, at: Int64
 
 
 class Windows(NamedTuple):
-    """Parts of targets, or whole ones.
+    """Parts of targets, or whole ones."""
 
-    Attributes
-    ----------
-    owner : ndarray of int
-        The target of each.
-    start, columns : ndarray of int64
-        Where it begins, a multiple of 4, and its letters.
-    fresh : ndarray of int64
-        Of these, the letters that the window before does not have.
-    """
-
-    owner: Intp
-    start: Int64
-    columns: Int64
-    fresh: Int64
+    owner: Intp  # the target of each
+    start: Int64  # where it begins, a multiple of 4
+    columns: Int64  # its letters
+    fresh: Int64  # of these, the letters that the window before does not have
 
     def part(self, part: slice | Intp) -> Windows:
         """Return some of them, or in another order."""
@@ -167,27 +157,16 @@ def cut_windows(
 
 @dataclass(frozen=True, eq=False)
 class Tile:
-    """Pairs that are computed together: each of some queries with each slot, or slots alone.
-
-    Parameters
-    ----------
-    cut : Strips
-    queries : ndarray of int
-        Numbers of the queries; of rows, those with the most strips first.
-    slots : ndarray of `SLOT`, shape (N,)
-        The longest targets first; of slots alone, those whose queries have the most strips. Their
-        queries count from the first one of a row.
-    rows : int
-        The number of queries, or 1 if each slot has its own query.
-    fresh : ndarray of int64, shape (N,)
-        See `Windows`.
-    """
+    """Pairs that are computed together: each of some queries with each slot, or slots alone."""
 
     cut: Strips
     queries: npt.NDArray[np.integer]
+    """Numbers of the queries; of rows, those with the most strips first."""
     slots: Structured
-    rows: int
-    fresh: Int64
+    """`SLOT`, the longest targets first; of slots alone, those whose queries have the most strips.
+    Their queries count from the first one of a row."""
+    rows: int  # the number of queries, or 1 if each slot has its own query
+    fresh: Int64  # see `Windows`
 
 
 def slots_of(windows: Windows, first: Int64, queries: npt.ArrayLike) -> Structured:

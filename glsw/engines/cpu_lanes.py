@@ -25,57 +25,31 @@ Job: TypeAlias = "Future[tuple[Intp, BestCells]]"
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes by which engine ``cpu`` cuts work, and at which it changes what it does.
+    """Sizes by which engine ``cpu`` cuts work, and at which it changes what it does."""
 
-    Parameters
-    ----------
-    lanes : int
-        Targets that are computed together in 8 bits, with AVX2; others have half as many.
-    job, job_of_singles, largest_job : int
-        Cells of a job, at least in lanes or of single pairs, and at most.
-    long : int
-        Cells of a pair, seconds in a single lane, and until then nothing can interrupt.
-    together : int
-        Pairs of several queries whose jobs are made at once.
-    few_targets : int
-        Of a query, among which one pair that is repeated takes much of the time.
-    parts_of_whole : int
-        Parts of sequences for which all of them are copied: it is likely that others follow.
-    table, passes : int
-        Cells of a table that is kept for an alignment, 4 bytes each, and of a pair of which such a
-        table is a part, found by passes in a second or two.
-    walked : int
-        Cells of tables, on average, which take no longer than the walk back.
-    whole_table, column_table : int
-        Cells of a local table of which all, or whole columns, are kept.
-    large_table, large_tables : int
-        Cells of a table of which so many are kept at once, so that threads do not take many GiB.
-    begins : int
-        Pairs of residues with which the best local alignments of a pair may begin.
-    forbidden, forbidden_again : int
-        Letters of the library for pairs of a mask, and for more of them on a path that has some.
-    sparse : int
-        Pairs of a mask up to which alignments do not find ways between those with letters.
-    """
-
-    lanes: int = 32
-    job: int = 2**22
-    job_of_singles: int = 2**20
+    lanes: int = 32  # targets computed together in 8 bits, with AVX2; others have half as many
+    job: int = 2**22  # cells of a job in lanes, at least
+    job_of_singles: int = 2**20  # the same of single pairs
     largest_job: int = 2**28
-    long: int = 2**32
-    together: int = 2**14
-    few_targets: int = 512
-    parts_of_whole: int = 64
+    long: int = 2**32  # cells of a pair: seconds in a lane, in which nothing can interrupt
+    together: int = 2**14  # pairs of several queries whose jobs are made at once
+    few_targets: int = 512  # of a query, of which one that is repeated takes much of the time
+    parts_of_whole: int = 64  # parts of sequences that are all copied: others probably follow
+    # Cells of a table that is kept for an alignment, 4 bytes each, and of a pair of which such a
+    # table is a part, found by passes in a second or two.
     table: int = 2**24
     passes: int = 2**32
-    walked: int = 2**16
-    whole_table: int = 2**15
-    column_table: int = 2**18
+    walked: int = 2**16  # mean cells of tables, which take no longer than the walk back
+    whole_table: int = 2**15  # cells of a local table of which all is kept
+    column_table: int = 2**18  # the same of which whole columns are kept
+    # Cells of a table of which so many are kept at once, so that threads do not take many GiB.
     large_table: int = 2**22
     large_tables: int = 8
-    begins: int = 6
+    begins: int = 6  # pairs of residues with which the best local alignments of a pair may begin
+    # Letters of the library for pairs of a mask, and for more of them on a path that has some.
     forbidden: int = 160
     forbidden_again: int = 16
+    # Pairs of a mask up to which alignments do not find ways between those with letters.
     sparse: int = 640
 
 

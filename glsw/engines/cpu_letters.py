@@ -64,18 +64,11 @@ class Matrices:
 
 
 class Texts(NamedTuple):
-    """A pair of sequences as the library's letters.
-
-    Parameters
-    ----------
-    query, target : bytes
-    matrices : Matrices
-        The scores of their letters.
-    """
+    """A pair of sequences as the library's letters."""
 
     query: bytes
     target: bytes
-    matrices: Matrices
+    matrices: Matrices  # the scores of these letters
 
 
 class Lettering:

@@ -41,22 +41,12 @@ _LAMBDA, _PROVED = 0.3, 330  # of a proof: scale of scores; positions, whose sum
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes by which a device's work is cut.
+    """Sizes by which a device's work is cut."""
 
-    Parameters
-    ----------
-    letters : int
-        Of targets in a buffer.
-    borders, pairs : int
-        Words of the rows between strips that are kept, and pairs, at once.
-    groups : int
-        Work groups of a dispatch, which OpenGL promises.
-    """
-
-    letters: int = 2**26
-    borders: int = 2**20
-    pairs: int = 2**20
-    groups: int = gl.MAX_PAIRS_PER_DISPATCH
+    letters: int = 2**26  # of targets in a buffer
+    borders: int = 2**20  # words of the rows between strips that are kept at once
+    pairs: int = 2**20  # at once
+    groups: int = gl.MAX_PAIRS_PER_DISPATCH  # work groups of a dispatch, which OpenGL promises
 
 
 def log_sums(

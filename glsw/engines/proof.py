@@ -169,21 +169,12 @@ def sides_of(lengths: Int64) -> Intp:
 
 
 class Work(NamedTuple):
-    """Work of a scoring: two related queries, and what is compared with them.
-
-    Parameters
-    ----------
-    queries : list of ndarray
-    same, long : ndarray
-        Targets: the first query, and what it is after mutations.
-    targets : list of ndarray
-        Short ones, mutated parts of the first query.
-    """
+    """Work of a scoring: two related queries, and what is compared with them."""
 
     queries: list[npt.NDArray[Any]]
-    same: npt.NDArray[Any]
-    long: npt.NDArray[Any]
-    targets: list[npt.NDArray[Any]]
+    same: npt.NDArray[Any]  # a target: the first query
+    long: npt.NDArray[Any]  # what it is after mutations
+    targets: list[npt.NDArray[Any]]  # short ones, mutated parts of the first query
 
 
 def work_for(scoring: Scoring, letters: int | None = None) -> Work:

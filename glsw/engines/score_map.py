@@ -73,18 +73,10 @@ class MapTile(NamedTuple):
 
 
 class Bands(NamedTuple):
-    """How the rows of tiles of a map are divided for what is kept of them.
+    """How the rows of tiles of a map are divided for what is kept of them."""
 
-    Parameters
-    ----------
-    band : int
-        Rows whose borders are in one buffer, behind those of the row before them.
-    part : int
-        Rows whose borders are kept at once: whole bands.
-    """
-
-    band: int
-    part: int
+    band: int  # rows whose borders are in one buffer, behind those of the row before them
+    part: int  # rows whose borders are kept at once: whole bands
 
     def of(self, rows: int) -> list[range]:
         """Return the rows of each band.

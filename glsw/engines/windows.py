@@ -214,18 +214,10 @@ class WindowScores(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where in long targets the best alignments are.
+    """Where in long targets the best alignments are."""
 
-    Parameters
-    ----------
-    targets : ndarray of int64, shape (C,)
-        The targets that were cut.
-    windows : callable
-        Returns the scores of the windows of a target, given the numbers of a query and of a target.
-    """
-
-    targets: Int64
-    windows: Callable[[int, int], WindowScores]
+    targets: Int64  # those that were cut
+    windows: Callable[[int, int], WindowScores]  # of a query and a target, by their numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,76 +36,37 @@ USUAL_SHARE = 4
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes by which engine ``lanes`` cuts work, and at which it changes what it does.
+    """Sizes by which engine ``lanes`` cuts work, and at which it changes what it does."""
 
-    Parameters
-    ----------
-    floats : int
-        Local scores from which those of floats are computed again.
-    longest, longest_elsewhere : int
-        Residues of a target, in local alignments on hardware with subgroups and otherwise; llvmpipe
-        ends all loops of an invocation after 65535 rounds.
-    cells, cells_elsewhere : int
-        Of a pair that a chain computes alone, on hardware with 16-bit floats and otherwise: some
-        tenths of a second, as drivers end a dispatch after 2 s. Usual chains take a quarter.
-    large_pair, few_pairs : int
-        Cells of a pair, and pairs per query, that are left to `Engine.rest`.
-    waste : float
-        Of the cells of pairs, so that they are of fewer and larger kinds.
-    long_target, in_flight : int
-        Residues of a target that is set apart, at least, and targets that keep a large device busy
-        until one as long as all of them ends.
-    long_chains : tuple of int
-        Lanes of the chains of such targets.
-    targets_at_once : int
-        See `ScanHints`.
-    first_cells : int
-        Of the first queries of a scan, so that the device has work soon.
-    first_slice : int
-        Cells of the first slice of time on hardware.
-    small_part : int
-        Residues of a part that may lie on the device beside another one.
-    short : int
-        Residues of sequences, on average, whose scores take longer to be mirrored than to be
-        computed.
-    window, work : int
-        Queries that are looked at for a group, and groups times targets that a large device has at
-        once.
-    groups : int
-        Work groups of a dispatch along an axis, which OpenGL promises.
-    borders : int
-        Bytes of rows between strips, which the driver clears in 0.07 s.
-    first_use : int
-        Bytes of a buffer that the device itself copies.
-    block : int
-        Bytes of scores that a thread puts in place at a time.
-    passing, passing_groups, passing_lanes : int
-        Pairs that may pass before their buffer grows, which are always read, so many that this
-        waits for nothing else; the work groups per query and their lanes that list them.
-    """
-
-    floats: int = LIMIT
+    floats: int = LIMIT  # local scores from which those of floats are computed again
+    # Residues of a target, in local alignments on hardware with subgroups, and otherwise; llvmpipe
+    # ends all loops of an invocation after 65535 rounds.
     longest: int = 2**18
     longest_elsewhere: int = 2**15
+    # Cells of a pair that a chain computes alone, on hardware with 16-bit floats and otherwise:
+    # some tenths of a second, as drivers end a dispatch after 2 s. Usual chains take a quarter.
     cells: int = 2**30
     cells_elsewhere: int = 2**28
-    large_pair: int = 2**22
-    few_pairs: int = 16
-    waste: float = 1 / 32
-    long_target: int = 512
+    large_pair: int = 2**22  # cells of a pair that is left to `Engine.rest`
+    few_pairs: int = 16  # pairs per query that are left to it
+    waste: float = 1 / 32  # of the cells of pairs, so that they are of fewer and larger kinds
+    long_target: int = 512  # residues of a target that is set apart, at least
+    # Targets that keep a large device busy until one as long as all of them ends.
     in_flight: int = 2**13
-    long_chains: tuple[int, ...] = (32, 64, 128, 256)
-    targets_at_once: int = 2**16
-    first_cells: int = 2**40
-    first_slice: int = 2**32
-    small_part: int = 2**25
-    short: int = 64
-    window: int = 2**9
-    work: int = 2**17
-    groups: int = 65535
-    borders: int = 2**30
-    first_use: int = 2**20
-    block: int = 2**23
+    long_chains: tuple[int, ...] = (32, 64, 128, 256)  # lanes of the chains of long targets
+    targets_at_once: int = 2**16  # see `ScanHints`
+    first_cells: int = 2**40  # of the first queries of a scan, so that the device has work soon
+    first_slice: int = 2**32  # cells of the first slice of time on hardware
+    small_part: int = 2**25  # residues of a part that may lie on the device beside another one
+    short: int = 64  # mean residues of sequences whose scores take longer to mirror than to compute
+    window: int = 2**9  # queries that are looked at for a group
+    work: int = 2**17  # groups times targets that a large device has at once
+    groups: int = 65535  # work groups of a dispatch along an axis, which OpenGL promises
+    borders: int = 2**30  # bytes of rows between strips, which the driver clears in 0.07 s
+    first_use: int = 2**20  # bytes of a buffer that the device itself copies
+    block: int = 2**23  # bytes of scores that a thread puts in place at a time
+    # Pairs that may pass before their buffer grows, which are always read, so many that this waits
+    # for nothing else; the work groups per query and their lanes that list them.
     passing: int = 2**17
     passing_groups: int = 1024
     passing_lanes: int = 256

@@ -161,29 +161,17 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """Pairs whose scores are of one type: what they need on the device, as one array.
+    """Pairs whose scores are of one type: what they need on the device, as one array."""
 
-    Parameters
-    ----------
-    parts : list of WorkGroups
-        Pairs of one kind each.
-    order : ndarray of int, shape (places,)
-        The pair of each place, two of them in a slot if scores are floats; N if there is none.
-    content : ndarray of uint32, shape (words,)
-        The scores of letters, as columns.glsl has them; slots of queries and of targets, as
-        columns.glsl has them; places of queries and of targets, as lanes_columns.comp has them;
-        borders of each part.
-    bounds : list of (int, int)
-        Where each of these begins, and its size, in bytes.
-    words : (int, int)
-        Words that the letters of the queries, and of the targets, will take.
-    """
-
-    parts: list[WorkGroups]
+    parts: list[WorkGroups]  # pairs of one kind each
     order: Intp
+    """The pair of each place, two of them in a slot if scores are floats; N if there is none."""
     content: UInt32
-    bounds: list[tuple[int, int]]
-    words: tuple[int, int]
+    """The scores of letters, as columns.glsl has them; slots of queries and of targets, as
+    columns.glsl has them; places of queries and of targets, as lanes_columns.comp has them; borders
+    of each part."""
+    bounds: list[tuple[int, int]]  # where each of these begins, and its size, in bytes
+    words: tuple[int, int]  # that the letters of the queries, and of the targets, will take
 
     @property
     def score_bytes(self) -> int:

@@ -31,25 +31,13 @@ _MOST_INVOCATIONS = 1024  # that OpenGL promises
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes at which engines of three sequences change what they do.
+    """Sizes at which engines of three sequences change what they do."""
 
-    Parameters
-    ----------
-    many_triples : int
-        Triples whose tiles keep a large device busy.
-    packed : int
-        What scores have to be less than for packed sides.
-    planned_triples, plans : int
-        Triples of a batch whose chunks are kept, and how many such batches.
-    info : DeviceInfo, optional
-        The device that tiles are chosen for; by default that of the engine.
-    """
-
-    many_triples: int = 256
-    packed: int = 2**16 - 1
-    planned_triples: int = 2**12
-    plans: int = 8
-    info: DeviceInfo | None = None
+    many_triples: int = 256  # whose tiles keep a large device busy
+    packed: int = 2**16 - 1  # what scores have to be less than for packed sides
+    planned_triples: int = 2**12  # of a batch whose chunks are kept
+    plans: int = 8  # such batches
+    info: DeviceInfo | None = None  # of the device that tiles are for, if not the engine's
 
 
 class TileShape(NamedTuple):
@@ -102,26 +90,13 @@ class TileShape(NamedTuple):
 
 
 class TileForm(NamedTuple):
-    """The form of tiles, all of it compiled into the shaders.
-
-    Parameters
-    ----------
-    shape : TileShape
-    linear : bool
-        Whether gaps are linear.
-    packed : int
-        How sides have several values in a word, see cube.glsl; 0: not at all.
-    polling : bool
-        Whether tiles wait for the sides of others, as all are computed in one dispatch.
-    tile_rows : int
-        Rows of a tile; with ``polling`` those of a dispatch.
-    """
+    """The form of tiles, all of it compiled into the shaders."""
 
     shape: TileShape
-    linear: bool
-    packed: int
-    polling: bool
-    tile_rows: int
+    linear: bool  # whether gaps are linear
+    packed: int  # how sides have several values in a word, see cube.glsl; 0: not at all
+    polling: bool  # whether tiles wait for the sides of others: all are computed in one dispatch
+    tile_rows: int  # rows of a tile; with `polling` those of a dispatch
 
     @property
     def side_bytes(self) -> int:

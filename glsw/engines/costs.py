@@ -55,21 +55,12 @@ Kind = Literal["hardware", "software"]
 
 
 class Shape(NamedTuple):
-    """Work for an engine: pairs of about one size.
+    """Work for an engine: pairs of about one size."""
 
-    Parameters
-    ----------
-    m, n : float
-        Mean letters of queries and of targets.
-    pairs : int
-    queries, targets : int
-        Different ones.
-    """
-
-    m: float
-    n: float
+    m: float  # mean letters of queries
+    n: float  # and of targets
     pairs: int
-    queries: int
+    queries: int  # different ones
     targets: int
 
     @classmethod

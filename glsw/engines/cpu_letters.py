@@ -72,12 +72,7 @@ class Texts(NamedTuple):
 
 
 class Lettering:
-    """How pairs become letters: those of one scoring.
-
-    Parameters
-    ----------
-    scoring : Scoring
-    """
+    """How pairs become letters: those of one scoring."""
 
     def __init__(self, scoring: Scoring) -> None:
         self._scores = scoring.matrix.astype(np.int64)

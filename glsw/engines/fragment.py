@@ -46,18 +46,10 @@ _PAIRS, _TARGETS, _QUERY_PROFILE, _QUERIES, _SUBSTITUTION = range(8, 13)
 
 @dataclass(frozen=True)
 class Tile:
-    """The cells that one fragment computes, and what is stored of them.
+    """The cells that one fragment computes, and what is stored of them."""
 
-    Parameters
-    ----------
-    words : {4, 2, 1}
-        Words of 32 bits in a texel, of which a row of the tile is one.
-    bits : int
-        Bits of a value, `NARROW` or `WIDE`.
-    """
-
-    words: int
-    bits: int
+    words: int  # of 32 bits in a texel, of which a row of the tile is one: 4, 2 or 1
+    bits: int  # of a value, `NARROW` or `WIDE`
 
     @property
     def columns(self) -> int:

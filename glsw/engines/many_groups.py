@@ -30,24 +30,12 @@ _MAX_CELLS_PER_STEP, _MAX_SOFTWARE_CELLS_PER_STEP = 2**28, 2**24
 
 
 class Sizes(NamedTuple):
-    """What a pair takes.
+    """What a pair takes."""
 
-    Attributes
-    ----------
-    bytes : int
-        In the buffer `ROWS`.
-    candidates : int
-        Rows, columns or blocks of its table, each of which keeps its best cell.
-    cells : int
-        Cells computed in a step.
-    directions : int
-        Bytes of directions.
-    """
-
-    bytes: int
-    candidates: int
-    cells: int
-    directions: int = 0
+    bytes: int  # in the buffer `ROWS`
+    candidates: int  # rows, columns or blocks of its table, each of which keeps its best cell
+    cells: int  # computed in a step
+    directions: int = 0  # their bytes
 
     @property
     def layout(self) -> Layout:
@@ -59,18 +47,10 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True)
 class Chunk:
-    """Pairs that are computed together, the longest queries first.
+    """Pairs that are computed together, the longest queries first."""
 
-    Parameters
-    ----------
-    batch : Batch
-        The N pairs, none with an empty sequence.
-    defines : mapping
-        What is compiled into the shaders: the task.
-    """
-
-    batch: Batch
-    defines: Mapping[str, int | None]
+    batch: Batch  # the N pairs, none with an empty sequence
+    defines: Mapping[str, int | None]  # what is compiled into the shaders: the task
 
     @property
     def m(self) -> Int64:

@@ -100,22 +100,13 @@ class DeviceFaultWarning(RuntimeWarning):
 
 
 class Tested(NamedTuple):
-    """A test of a device, see `glsw.engines.device_check`.
-
-    Parameters
-    ----------
-    engine, variant, work : str
-    verdict : str
-        ``"right"``, or what is wrong.
-    seconds : float
-        With the compilation of programs that are used for the first time.
-    """
+    """A test of a device, see `glsw.engines.device_check`."""
 
     engine: str
     variant: str
     work: str
-    verdict: str
-    seconds: float
+    verdict: str  # `RIGHT`, or what is wrong
+    seconds: float  # with the compilation of programs that are used for the first time
 
 
 class Size(NamedTuple):
@@ -340,12 +331,7 @@ def _offset(scoring: Scoring, m: npt.NDArray[Any], n: npt.NDArray[Any]) -> Int64
 
 
 class Proofs:
-    """What the engines of a device have proved, in this process and before.
-
-    Parameters
-    ----------
-    device : Device
-    """
+    """What the engines of a device have proved, in this process and before."""
 
     def __init__(self, device: Device) -> None:
         self.device = device

@@ -34,19 +34,11 @@ _MANY_STRIPS_SIDE = 4096  # from which on a map of some hundred tiles has strips
 
 
 class MapTile(NamedTuple):
-    """A square tile of a map, and the tiles of a pass that it is made of.
+    """A square tile of a map, and the tiles of a pass that it is made of."""
 
-    Parameters
-    ----------
-    side : int
-        Residues of both sequences.
-    lanes, rows, columns : int
-        Invocations, rows of each and columns of a tile of the pass; whole ones make a map's tile.
-    """
-
-    side: int
-    lanes: int
-    rows: int
+    side: int  # residues of both sequences
+    lanes: int  # invocations of a tile of the pass; whole ones make a map's tile
+    rows: int  # of each
     columns: int
 
     @classmethod

@@ -186,21 +186,12 @@ def window_bounds(lengths: Int64, length: int, overlap: int) -> tuple[Int64, Int
 
 
 class WindowScores(NamedTuple):
-    """The best scores of a query with the windows of a target.
-
-    Parameters
-    ----------
-    score : ndarray of int32, shape (windows,)
-    start, stop : ndarray of int64, shape (windows,)
-        The columns of each.
-    span : int
-        The longest span of an alignment of the query.
-    """
+    """The best scores of a query with the windows of a target."""
 
     score: Int32
-    start: Int64
+    start: Int64  # the first column of each
     stop: Int64
-    span: int
+    span: int  # the longest of an alignment of the query
 
     def columns(self, m: int) -> tuple[int, int]:
         """Return the columns that have the best alignment, of a query of m letters.

@@ -163,25 +163,14 @@ class Compute3(Programs, Engine3):
 class Extents:
     """What triples are like without their letters, as the device gets them.
 
-    A letter that aligns with none may stand before each sequence.
-
-    Parameters
-    ----------
-    lengths : ndarray of int64, shape (N, 3)
-        Letters of the three, with that one: the cells 0 of the device are then those with an index
-        0 of the table.
-    first : ndarray of int64, shape (N, 3)
-        Where they begin among all residues.
-    before : int
-        Letters before each sequence, 0 or 1.
-    origin : int
-        `Scoring3.score_offset`, by which H is higher.
+    A letter that aligns with none may stand before each sequence: the cells 0 of the device are
+    then those with an index 0 of the table.
     """
 
-    lengths: Int64
-    first: Int64
-    before: int
-    origin: int = 0
+    lengths: Int64  # letters of the three, with that one, shape (N, 3)
+    first: Int64  # where they begin among all residues, shape (N, 3)
+    before: int  # letters before each sequence, 0 or 1
+    origin: int = 0  # `Scoring3.score_offset`, by which H is higher
 
     @cached_property
     def key(self) -> bytes:

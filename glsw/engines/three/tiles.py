@@ -280,28 +280,15 @@ class Chunk:
     """Triples that are computed together, and their share of each buffer; arrays are per triple.
 
     A patch is what a tile has along j and k.
-
-    Parameters
-    ----------
-    extents : Extents
-    chosen : ndarray of intp, shape (N,)
-        Numbers of the triples, none with an empty sequence.
-    form : TileForm
-    trace, masked : bool
-        Whether paths are traced, and cells forbidden.
-    spacing : int
-        Rows between two planes that are kept, a multiple of those of a sub-table.
-    most_rows : int
-        Rows whose sides there is room for, likewise.
     """
 
     extents: Extents
-    chosen: Intp
+    chosen: Intp  # numbers of the triples, none with an empty sequence
     form: TileForm
-    trace: bool = False
-    masked: bool = False
-    spacing: int = NEVER
-    most_rows: int = NEVER
+    trace: bool = False  # whether paths are traced
+    masked: bool = False  # and cells forbidden
+    spacing: int = NEVER  # rows between two planes that are kept, a multiple of a sub-table's
+    most_rows: int = NEVER  # rows whose sides there is room for, likewise
 
     def smaller(self, keeps_planes: bool) -> Iterator[Chunk]:
         """Yield the same with fewer and fewer rows at once, if tiles wait for one another.

@@ -134,76 +134,40 @@ Question: TypeAlias = Pairs | ScanTile
 
 @dataclass(frozen=True)
 class ScanHints:
-    """What suits the scans of an engine on its device.
+    """What suits the scans of an engine on its device."""
 
-    Parameters
-    ----------
-    part : int
-        Residues that a part of a database may have, so that a tile fits the memory.
-    cells_at_once : int
-        Cells of queries and a part that a tile should have, about.
-    rate : float or None
-        Cells per second of a fast scan, about; 0 if it is slow, None if it is not known.
-    keeps_targets : bool
-        Whether a part costs less if it is a part of sequences that were computed before.
-    halves : bool
-        Whether a task whose queries are its targets costs half of another.
-    targets_at_once : int or None
-        Targets of all queries that keep it busy; None if it cuts no long ones.
-    targets_together : int
-        Targets of one query that take as long as one of them. If 1, few targets keep it busy if
-        many queries are compared with them.
-    cells_of_pair : int
-        That a window of a long target and a query may have at most.
-    """
-
-    part: int = 2**28
-    cells_at_once: int = 2**30
+    part: int = 2**28  # residues that a part of a database may have, so that a tile fits the memory
+    cells_at_once: int = 2**30  # of queries and a part that a tile should have, about
     rate: float | None = 0.0
+    """Cells per second of a fast scan, about; 0 if it is slow, None if it is not known."""
     keeps_targets: bool = False
-    halves: bool = False
+    """Whether a part costs less if it is a part of sequences that were computed before."""
+    halves: bool = False  # whether a task whose queries are its targets costs half of another
     targets_at_once: int | None = None
+    """Targets of all queries that keep it busy; None if it cuts no long ones."""
     targets_together: int = 1
-    cells_of_pair: int = 2**62
+    """Targets of one query that take as long as one of them. If 1, few targets keep it busy if many
+    queries are compared with them."""
+    cells_of_pair: int = 2**62  # that a window of a long target and a query may have at most
 
 
 @dataclass(frozen=True, eq=False)
 class ComingScan:
-    """A scan that follows, whose hits are aligned.
+    """A scan that follows, whose hits are aligned."""
 
-    Parameters
-    ----------
-    lengths : ndarray of int64, shape (queries,)
-        Residues of the queries.
-    residues : int
-        Of all targets.
-    first : int
-        Queries that are compared with these first, 0 if the scan is small.
-    """
-
-    lengths: Int64
-    residues: int
-    first: int = 0
+    lengths: Int64  # residues of the queries
+    residues: int  # of all targets
+    first: int = 0  # queries that are compared with these first, 0 if the scan is small
 
 
 class Variant(NamedTuple):
-    """A variant of an engine: the usual one, or a safer one where that is wrong on a device.
-
-    Parameters
-    ----------
-    name : str
-    options : dict
-        Of the engine's constructor.
-    differs : callable
-        Tells whether it differs from the one before it on a device, and may be right there.
-    optional : bool
-        A faster variant that devices need not do right.
-    """
+    """A variant of an engine: the usual one, or a safer one where that is wrong on a device."""
 
     name: str
-    options: dict[str, Any]
+    options: dict[str, Any]  # of the engine's constructor
     differs: Callable[[DeviceInfo], bool] = lambda info: True
-    optional: bool = False
+    """Tells whether it differs from the one before it on a device, and may be right there."""
+    optional: bool = False  # a faster variant that devices need not do right
 
 
 USUAL = Variant("usual", {})

@@ -87,49 +87,23 @@ class Limits:
 
 @dataclass(frozen=True)
 class Geometry:
-    """What a chain of lanes computes at once.
+    """What a chain of lanes computes at once."""
 
-    Parameters
-    ----------
-    number : int
-        Type of the scores: `INT32`, `F16` or `F32`.
-    rows : int
-        Rows of the query in a lane, a multiple of 4.
-    chain : int
-        Lanes of a chain, one below the other: a power of two.
-    workgroup : int
-        Lanes of a work group.
-    profile_memory : int
-        Where the profile lies: `COMPARE`, `BLOCK`, `SHARED` or `STORAGE`; `OF_PAIRS` if there is
-        none, because each target has its own query.
-    queries : int
-        Queries at once; two of them share a pair of floats.
-    at_once : bool
-        All strips in one dispatch, not each in its own.
-    subgroups : bool
-        Chains hand on their last row by subgroup operations.
-    step : int
-        Columns that a lane computes between two meetings with its neighbours.
-    letters : int
-        Of pairs that each have their own query: how many different ones occur.
-    joined : bool
-        Some queries may follow others in a stream.
-    end_to_end : bool
-        Scores are global or semi-global: lanes have to know which rows they have, of which queries.
-    """
-
-    number: int
-    rows: int
-    chain: int
-    workgroup: int
+    number: int  # type of the scores: `INT32`, `F16` or `F32`
+    rows: int  # of the query in a lane, a multiple of 4
+    chain: int  # lanes of a chain, one below the other: a power of two
+    workgroup: int  # lanes of a work group
     profile_memory: int
-    queries: int = 1
-    at_once: bool = False
-    subgroups: bool = False
-    step: int = 2
-    letters: int = 0
-    joined: bool = False
+    """Where the profile lies: `COMPARE`, `BLOCK`, `SHARED` or `STORAGE`; `OF_PAIRS` if there is
+    none, because each target has its own query."""
+    queries: int = 1  # at once; two of them share a pair of floats
+    at_once: bool = False  # all strips in one dispatch, not each in its own
+    subgroups: bool = False  # chains hand on their last row by subgroup operations
+    step: int = 2  # columns that a lane computes between two meetings with its neighbours
+    letters: int = 0  # of pairs that each have their own query: how many different ones occur
+    joined: bool = False  # some queries may follow others in a stream
     end_to_end: bool = False
+    """Scores are global or semi-global: lanes have to know which rows of queries they have."""
 
     @property
     def strip(self) -> int:

@@ -19,7 +19,7 @@ from glsw.engines.base import USUAL, ComingScan, Pairs, ProgramOf, Progress, Var
 from glsw.engines.chunks import Layout
 from glsw.engines.gl import MAX_ROUNDS, ROWS, STEP, Binding, ComputeEngine
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import distinct, ranges
+from glsw.sequences.encoded import distinct
 
 _NO_CHECKPOINTS = 2**30  # as a spacing: the directions of all strips are kept
 _WORKGROUPS = 16, 32, 64
@@ -118,9 +118,11 @@ class Diagonal(ComputeEngine):
 
     def _paths(self, batch: Batch, progress: Progress) -> Paths:
         """Return the best alignment of each pair, traced back on the device."""
-        cells = BestCells.zeros(len(batch))
-        counts = np.zeros(len(batch), dtype=np.int64)
         parts = []
+        if not self.scoring.local:
+            empty = np.flatnonzero((batch.lengths == 0).any(axis=1))
+            ends = self.ends_of(batch.select(empty), BestCells.zeros(len(empty)))
+            parts.append((empty, Paths.empty(ends, np.zeros(len(empty), np.int64))))
         for chunk in self._chunks(batch, trace=True):
             self._prepare(chunk)
             at_once = chunk.spacing >= chunk.strips
@@ -134,19 +136,11 @@ class Diagonal(ComputeEngine):
                 None if at_once else again,
                 WORKGROUP=chunk.workgroup,
             )
-            cells.put(chunk.chosen, self._best_cells(chunk))
-            counts[chunk.chosen], runs = self.download_paths(
-                chunk.pairs["path"], chunk.layout.totals["path"]
-            )
-            parts.append((chunk.chosen, runs))
-        ends = self.ends_of(batch, cells)
-        # Only from end to end can there be a path of gaps alone, which the device does not know.
-        some = np.minimum(ends.query_end, ends.target_end) > 0
-        paths = Paths.empty(ends, counts * some)
-        for chosen, runs in parts:
-            kept = runs[np.repeat(some[chosen], counts[chosen])]
-            paths.runs[ranges(paths.offsets[chosen], (counts * some)[chosen])] = kept
-        return paths
+            cells, some = self._best_cells(chunk), batch.select(chunk.chosen)
+            size = chunk.layout.totals["path"]
+            paths = self.download_paths(some, cells, chunk.pairs["path"], size)
+            parts.append((chunk.chosen, paths))
+        return Paths.merged(batch.index.shape, parts)
 
     def programs(self, coming: ComingScan) -> Iterator[ProgramOf]:
         """Yield the programs that align such queries, see `Engine.programs`.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.paths import BestCells
+from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Int32, Int64, Structured, UInt32
 from glsw.device import shader
 from glsw.device.device import Device, DeviceMemoryError
@@ -470,12 +470,18 @@ class ComputeEngine(Kernels, Engine):
                 self.device.ctx.memory_barrier()
         self.device.check("tracing back")
 
-    def download_paths(self, places: UInt32, size: int) -> tuple[Int64, UInt32]:
-        """Return how many runs each path has, shape (N,), and the runs of all in turn.
+    def download_paths(self, batch: Batch, cells: BestCells, places: UInt32, size: int) -> Paths:
+        """Return the paths of pairs that `trace_back` has traced from their best cells.
 
         ``places`` says where each begins in a buffer of ``size`` runs, in ascending order.
         """
         counts = self.download(TRACES, (np.uint32, 4), len(places))[:, 3].astype(np.int64)
         room = np.diff(places.astype(np.int64), append=size)
         check_range(self, "runs of a path:", counts, 0, room)
-        return counts, self.download(PATHS, np.uint32, size)[ranges(places, counts)]
+        runs = self.download(PATHS, np.uint32, size)[ranges(places, counts)]
+        ends = self.ends_of(batch, cells)
+        # Only from end to end can there be a path of gaps alone, which the device does not know.
+        some = np.minimum(ends.query_end, ends.target_end) > 0
+        paths = Paths.empty(ends, counts * some)
+        paths.runs[:] = runs[np.repeat(some, counts)]
+        return paths

@@ -176,10 +176,7 @@ class Scan(ManyGroupsEngine):
             WORKGROUP=shape.rows // gl.ROWS,
             ROW_MAJOR=1,
         )
-        counts, found = self.download_paths(records["path"], int(runs.sum()))
-        paths = Paths.empty(self.ends_of(chunk.batch, cells), counts)
-        paths.runs[:] = found
-        return paths
+        return self.download_paths(chunk.batch, cells, records["path"], int(runs.sum()))
 
     def _directions_again(self, chunk: Chunk) -> Callable[[], None]:
         """Return what computes the directions of the strips that traces wait for."""

@@ -199,13 +199,9 @@ class SinglePairs:
     def table(self, query: Codes, target: Codes) -> Iterator[Int32]:
         """Return H of i, j from 1 for a ``with`` block, shape (m, n); neither is empty."""
         pair = text_of(query), text_of(target)
-        with (
-            self._room if len(query) * len(target) > self._limits.large_table else nullcontext(),
-            parasail_calls.table(self._of_tables, *pair, self._costs, self._plain.matrix()) as (
-                _,
-                table,
-            ),
-        ):
+        large = len(query) * len(target) > self._limits.large_table
+        of_pair = parasail_calls.table(self._of_tables, *pair, self._costs, self._plain.matrix())
+        with self._room if large else nullcontext(), of_pair as (_, table):
             yield table
 
 

@@ -326,13 +326,12 @@ class Cpu(Engine):
         """Put the best cells of pairs that the library does not compute, by `rest` or NumPy."""
         if not len(pairs):
             return
+        some = batch.select(pairs)
         if self.rest and not ends and batch.masks is None:
-            scores = self.rest(batch.select(pairs), progress)
-            scores = scores + self.scoring.score_offset(*batch.lengths[pairs].T)
-            found.put(pairs, BestCells.of(scores, 0 * scores, 0 * scores))
+            found.put(pairs, self.as_cells(some, self.rest(some, progress)))
             return
         if not self.scoring.local:
-            asked = Pairs(batch.select(pairs), "ends" if ends else "score", ends or "any")
+            asked = Pairs(some, "ends" if ends else "score", ends or "any")
             found.put(pairs, Reference(self.scoring).best(asked, progress))
             return
         for p in pairs:

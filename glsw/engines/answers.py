@@ -117,15 +117,9 @@ def check_runs(engine: Engine, ends: Ends, runs: Runs) -> None:
 def check_starts(engine: Judged, start: Int64, some: Bool, wanted: Bool, borders: int) -> None:
     """Raise `DeviceError` if paths leave the table or begin where they may not.
 
-    Parameters
-    ----------
-    engine : AnyEngine
-    start : ndarray of int64, shape (N, k)
-        The residues before each path.
-    some, wanted : ndarray of bool, shape (N,)
-        Whether it has columns, and a score above 0.
-    borders : int
-        How many of its sequences begin with it, at least; 0 for local alignments.
+    ``start`` has the residues before each path, shape (N, k); ``some`` and ``wanted`` whether it
+    has columns, and a score above 0. So many of its sequences begin with it, at least, as
+    ``borders`` says: 0 for local alignments.
     """
     check_range(engine, "a path that begins at", start, 0, 2**31 - 1)
     if not borders and (some != wanted).any():

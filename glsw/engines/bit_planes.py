@@ -39,20 +39,8 @@ def bit_planes(
     Words of no row come first, whole strips too; they, and letters that match none, have a further
     bit, if there are any.
 
-    Parameters
-    ----------
-    queries : Sequences
-    which : ndarray of int, shape (N,)
-    cut : Strips
-        Into which each of these is cut.
-    planes : int
-        Bits of a code.
-    matching : int
-        Codes from this one on match no letter, not even themselves.
-
-    Returns
-    -------
-    ndarray of uint32, shape (N, strips * words, planes or planes + 1)
+    Codes have ``planes`` bits; those from ``matching`` on match no letter, not even themselves. The
+    shape is (N, strips * words, planes or planes + 1).
 
     Examples
     --------

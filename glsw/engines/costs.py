@@ -75,15 +75,7 @@ class Shape(NamedTuple):
 
 
 def terms(engine: str, shape: Shape, software: bool = False) -> tuple[float, ...]:
-    """Return the quantities of the work that an engine's estimate is made of.
-
-    Parameters
-    ----------
-    engine : str
-        A key of `COEFFICIENTS`.
-    shape : Shape
-    software : bool
-    """
+    """Return the quantities of work in the estimate of an engine, a key of `COEFFICIENTS`."""
     m, n, pairs = shape.m, shape.n, shape.pairs
     match engine.removesuffix(" alignment"):
         case "diagonal":
@@ -159,13 +151,8 @@ def seconds(engine: str, shape: Shape, device: Kind, *, slower: float = 1.0) -> 
 def way_of_lanes(shape: Shape, *, own_queries: bool, rate: float | None = None) -> str:
     """Return how ``lanes`` computes pairs on hardware: the key of what costs least.
 
-    Parameters
-    ----------
-    shape : Shape
-    own_queries : bool
-        Whether it can compute pairs that each have their own query.
-    rate : float, optional
-        Cells per second of the device; by default those to which the factors were fitted.
+    With ``own_queries`` it can compute pairs that each have their own query. ``rate`` are the cells
+    per second of the device; by default those to which the factors were fitted.
     """
     ways = [WHOLE_TABLE, EACH_QUERY, OWN_QUERIES][: 3 if own_queries and shape.queries > 1 else 2]
     slower = 1 / (rate * COEFFICIENTS["hardware"][WHOLE_TABLE][-1]) if rate else 1.0

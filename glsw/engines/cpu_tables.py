@@ -84,20 +84,10 @@ def path_to(
 ) -> UInt32:
     """Return the runs of the best alignment that ends at a cell, see `glsw.alignment.traceback`.
 
-    Parameters
-    ----------
-    table : ndarray of int32, shape (m, n), C order
-        H(i, j) of i, j from 1.
-    end : (int, int)
-        i and j; of local alignments H is positive there.
-    pair : tuple of bytes
-        The codes of the query, m, and of the target, n.
-    scores : sequence of sequence of int
-        Of each code of a query with each code of a target.
-    costs : GapCost
-        Of gaps in both sequences; not free.
-    borders : Borders, optional
-        Of an alignment from end to end; its path begins in row 0 or column 0.
+    The table has H(i, j) of i, j from 1, C order; the end is i and j, where H is positive in local
+    alignments. The pair has the codes of the query and the target, ``scores`` those of each code
+    with each. Gaps are not free. With borders the alignment is one from end to end, whose path
+    begins in row 0 or column 0.
 
     Examples
     --------

@@ -445,14 +445,9 @@ class ComputeEngine(Kernels, Engine):
     ) -> None:
         """Trace back from the best cells of pairs; see traceback.comp.
 
-        Parameters
-        ----------
-        count, blocks, spacing : int
-            Pairs; blocks of strips whose directions are there at a time; strips of a block.
-        loops : int
-            Dispatches for a block on software renderers, which end long loops.
-        again : callable, optional
-            Computes the directions of the block that each path is in.
+        There are ``blocks`` of strips, ``spacing`` in each, whose directions are there at a time;
+        ``again`` computes those of the block that each path is in. Software renderers, which end
+        long loops, get so many ``loops``, a dispatch each, for a block.
         """
         for block in range(blocks + 1):
             if block and again:

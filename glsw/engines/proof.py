@@ -342,13 +342,8 @@ class Proofs:
 
         Nothing is known where the device lacks memory for it.
 
-        Parameters
-        ----------
-        engine : str
-        family : str
-            What distinguishes the programs, such as their macros.
-        trial : callable
-            Computes the work, and tells whether it is right.
+        The family is what distinguishes them, such as their macros. The trial computes the work,
+        and tells whether it is right.
 
         Raises
         ------

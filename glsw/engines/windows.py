@@ -298,18 +298,8 @@ def window_groups(
 ) -> Iterator[tuple[Intp, Windows]]:
     """Yield the queries that share windows, and these; whole targets where windows do not pay.
 
-    Spans are rounded up, so that windows can be used again.
-
-    Parameters
-    ----------
-    engine : Engine
-    queries : Sequences
-    spans : ndarray of int64, shape (queries,)
-        See `longest_spans`.
-    part : Sequences
-        The targets.
-    made : dict
-        Windows of these targets by length and overlap; new ones are added.
+    Spans are rounded up, so that windows can be used again: ``made`` has those of these targets by
+    length and overlap, and new ones are added.
     """
     order = np.argsort(spans, kind="stable")
     fill = engine.hints.targets_at_once or 1

@@ -176,18 +176,10 @@ def taken(
 ) -> list[list[Query]]:
     """Take queries for a group, the longest first, and then those that fit into its last strip.
 
-    Parameters
-    ----------
-    left : list of (int, int)
-        Lengths and numbers of queries, ascending; those that are taken are removed.
-    count : int
-        Streams.
-    rows, strip : int
-        Of a lane, and of a strip.
-    most : int
-        Letters from which on a stream takes no more queries, if these are fewer than usual.
-    full : float
-        Of the rows of the group, from which on it takes no more queries.
+    ``left`` has lengths and numbers of queries, ascending; those that are taken are removed. There
+    are ``count`` streams, and so many rows in a lane and in a strip. From ``most`` letters on a
+    stream takes no more queries, if these are fewer than usual, and from ``full`` of its rows on a
+    group.
 
     >>> left = [(10, 4), (20, 3), (190, 2), (300, 1), (480, 0)]
     >>> taken(left, 2, 10, 100)
@@ -371,22 +363,10 @@ def query_profiles(
 ) -> tuple[int, list[Section]]:
     """Have the device make the profiles that query_profile.glsl reads: of strips, group by group.
 
-    Parameters
-    ----------
-    engine : Lanes
-    queries : Sequences
-    rows : Rows
-        Groups of ``geometry.queries`` streams, of as many strips unless these have several queries.
-    geometry : Geometry
-    first : ndarray of int, shape (groups,)
-        The first work group of targets that meets each group.
-
-    Returns
-    -------
-    strips : int
-        Of each group at most.
-    profiles : list of Section
-        Of all strips, or of each one where these are not read together.
+    ``rows`` are groups of ``geometry.queries`` streams, of as many strips unless these have several
+    queries; ``first`` has the first work group of targets that meets each group. Returned are the
+    strips of each group at most, and the profile of all strips, or of each where these are not read
+    together.
     """
     placed, scoring = Placed(rows, geometry), engine.scoring
     codes, heads = _codes(queries, placed), profile_heads(placed, first)

@@ -17,17 +17,8 @@ def edit_distances(
 
     An integer has the differences of a whole column (Myers 1999; Hyyrö 2003).
 
-    Parameters
-    ----------
-    pairs : iterable of (ndarray of uint8, ndarray of uint8)
-    infix : bool
-        The ends of targets are free; the first end counts.
-    progress : callable, optional
-        As in `Engine.scores`.
-
-    Returns
-    -------
-    ndarray of int32, shape (N, 2)
+    If ``infix``, the ends of targets are free, and the first end counts. Progress is as in
+    `Engine.scores`; the shape is (N, 2).
 
     Examples
     --------

@@ -85,19 +85,9 @@ class LocalPaths:
     ) -> Walked | None:
         """Return the best alignment of a pair.
 
-        Parameters
-        ----------
-        query, target : ndarray of uint8, shapes (m,), (n,)
-            Codes; not empty.
-        mask : Mask, optional
-        most : int
-            Cells of a table that may be kept.
-
-        Returns
-        -------
-        tuple or None
-            None if the library has not enough letters for the mask, or the table would be larger
-            and there is a mask, or best alignments begin with many different pairs.
+        The codes are not empty. Tables that may be kept have ``most`` cells. None if the library
+        has not enough letters for the mask, or the table would be larger and there is a mask, or
+        best alignments begin with many different pairs.
         """
         if mask is None or not len(mask.columns):
             return self._best(query, target, np.empty((2, 0), np.int64), most)

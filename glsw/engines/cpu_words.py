@@ -18,10 +18,6 @@ class Words:
 
     Words are so long that few sequences have many in common by chance.
 
-    Parameters
-    ----------
-    targets : Sequences
-
     Examples
     --------
     >>> targets = np.random.default_rng(1).integers(0, 4, (3, 100)).astype(np.uint8)

@@ -66,15 +66,7 @@ _MAX_SCORES, _MAX_SCORES_KEPT = 2**26, 2**25  # of queries and windows
 def longest_spans(scoring: Scoring, queries: Sequences) -> Int64:
     """Return how many residues of a target a best alignment of each query spans at most.
 
-    Parameters
-    ----------
-    scoring : Scoring
-    queries : Sequences
-
-    Returns
-    -------
-    ndarray of int64, shape (queries,)
-        2**62 if extending a gap costs nothing.
+    It is 2**62 if extending a gap costs nothing.
 
     Examples
     --------
@@ -163,12 +155,8 @@ def window_bounds(lengths: Int64, length: int, overlap: int) -> tuple[Int64, Int
     Targets that would have fewer than three windows stay whole, but for those that are longer than
     `LONGEST_WINDOW`.
 
-    Returns
-    -------
-    first : ndarray of int64, shape (targets + 1,)
-        The windows of target t are ``first[t]`` to ``first[t + 1] - 1``.
-    start, stop : ndarray of int64, shape (windows,)
-        The columns of each.
+    Returned are the first window of each target, and behind all the number of windows; and the
+    columns of each window, where it starts and stops.
 
     Examples
     --------
@@ -215,15 +203,6 @@ class Places(NamedTuple):
 class Windows:
     """Targets, the long ones of which are cut.
 
-    Parameters
-    ----------
-    sequences : Sequences
-        The windows of the first target, of the second, and so on; copies.
-    first : ndarray of int64, shape (targets + 1,)
-        The windows of target t are ``first[t]`` to ``first[t + 1] - 1``.
-    start : ndarray of int64, shape (windows,)
-        Where in its target each begins.
-
     Examples
     --------
     >>> targets = Sequences.of([np.arange(9, dtype=np.uint8), np.arange(4, dtype=np.uint8)])
@@ -234,9 +213,9 @@ class Windows:
     [[9, 2]]
     """
 
-    sequences: Sequences
-    first: Int64
-    start: Int64
+    sequences: Sequences  # the windows of the first target, of the second, and so on; copies
+    first: Int64  # the windows of target t are first[t] to first[t + 1] - 1
+    start: Int64  # where in its target each begins
 
     @classmethod
     def of(cls, targets: Sequences, length: int, overlap: int) -> Windows:

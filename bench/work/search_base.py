@@ -123,22 +123,29 @@ class Database:
             self._engine = entry, entry.made(self.scoring, self.setup.device)
         engine, (every, targets, _) = self._engine[1], self.made
         some = Sequences.of(every[q] for q in queries)
-        parts = [targets.part(part) for part in targets.parts(engine.hints.part)]
         judges = [self._works[q] for q in queries]
         first: list[float] = []
 
+        def scores(queries: Sequences, targets: Sequences) -> Scores:
+            parts = map(targets.part, targets.parts(engine.hints.part))
+            found = list(engine.answers(ScanTile(queries, part) for part in parts))
+            return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+
         def scan() -> Scores:
             start = time.perf_counter()
-            found = list(engine.answers(ScanTile(some, part) for part in parts))
+            found = scores(some, targets)
             first.append(time.perf_counter() - start)
-            return found[0] if len(found) == 1 else np.concatenate(found, axis=1)
+            return found
 
         def check(found: Scores) -> Check:
             rows = zip(judges, found, strict=True)
             return reduce(both, (one.check(entry.label, "any", row) for one, row in rows))
 
+        def of_part(part: Batch) -> None:
+            scores(some.part(slice(1)), part.targets.select(part.target_index))
+
         known = entry.engine == "lanes" and any(each.first for each in judges)
-        seconds_of = None if known else estimated(engine.scores, judges[0].batch, len(some))
+        seconds_of = None if known else estimated(of_part, judges[0].batch, len(some))
         facts = base.facts_of(engine)
         return Run(
             *(scan, check, self.cells(queries), seconds_of),

@@ -176,10 +176,9 @@ def taken(
 ) -> list[list[Query]]:
     """Take queries for a group, the longest first, and then those that fit into its last strip.
 
-    ``left`` has lengths and numbers of queries, ascending; those that are taken are removed. There
-    are ``count`` streams, and so many rows in a lane and in a strip. From ``most`` letters on a
-    stream takes no more queries, if these are fewer than usual, and from ``full`` of its rows on a
-    group.
+    ``left`` has lengths and numbers of queries, ascending; those that are taken are removed. The
+    group has ``count`` streams, a lane ``rows`` rows, and a strip ``strip``. A stream takes no more
+    from ``most`` letters on, if these are fewer than usual, a group none from ``full`` of its rows.
 
     >>> left = [(10, 4), (20, 3), (190, 2), (300, 1), (480, 0)]
     >>> taken(left, 2, 10, 100)

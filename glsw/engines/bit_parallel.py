@@ -384,15 +384,13 @@ class BitParallel(ComputeEngine):
         if not (isinstance(columns, slice) or isinstance(lines, slice)):
             place = np.ix_(rows, owner)
         if not self._infix:
-            if isinstance(columns, slice) and isinstance(lines, slice):
-                some = found.distance[lines, columns]
-                if some.flags.c_contiguous:
-                    self.download_into(DISTANCES, some)
-                    check_range(self, "a distance of", highest(some), 0, most)
-                    return
-            some = self.download(DISTANCES, np.int32, pairs)
+            slices = isinstance(columns, slice) and isinstance(lines, slice)
+            direct = slices and found.distance[place].flags.c_contiguous
+            some = found.distance[place] if direct else np.empty(shape, np.int32)
+            self.download_into(DISTANCES, some)
             check_range(self, "a distance of", highest(some), 0, most)
-            found.distance[place] = some.reshape(shape)
+            if not direct:
+                found.distance[place] = some
             return
         results = self.download(DISTANCES, (np.int32, 3), pairs).reshape(*shape, 3)
         check_range(self, "a distance of", results[..., 1], 0, longest)

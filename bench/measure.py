@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from glsw.device.device import Device
 
-WARM_UP = 1.0  # seconds of work before hardware is timed: an idle card clocks low at first
-COOLS = 1.0  # seconds without work after which it does: an H100 needs 2 to be half as fast
+WARM_UP, AGAIN = 1.0, 0.1  # seconds of work before hardware is timed: an idle card clocks low
+COOLS = 1.0  # seconds without work after which it does: an H100 is at half its speed after 2
 ENOUGH, LEAST = 0.02, 0.3  # repeats end when the spread is this small, after these seconds
 FEWEST, MOST = 3, 200  # repeats, unless the budget ends them earlier
 SHORT = 0.25  # seconds of a run up to which the budget ends no repeats before the fewest
@@ -122,7 +122,7 @@ def measure(
     cells: int,
     device: Device | None = None,
     budget: float = 10.0,
-    warm_up: float = WARM_UP,
+    warm_at: float = -math.inf,
     trusted: bool = False,
 ) -> Measurement:
     """Run, check what came out, warm up, and repeat until the spread is small.
@@ -130,8 +130,8 @@ def measure(
     ``check`` judges the result of the first run and of each timed one: if one is wrong, no time is
     reported. After ``budget`` seconds, the first run and the warm-up included, no further repeat
     begins; one is always timed, and of short runs `FEWEST`. On hardware the warm-up takes
-    ``warm_up`` seconds, or `WARM_UP` if the check takes long. Work that is ``trusted`` was run and
-    checked before: then the first run is timed.
+    `WARM_UP` seconds, or `AGAIN` if it was warm at ``warm_at``, no longer than `COOLS` ago. Work
+    that is ``trusted`` was run and checked before: then the first run is timed.
     """
     start = time.perf_counter()
     if not trusted:
@@ -139,7 +139,7 @@ def measure(
         if not checked.passed:
             return Measurement(checked, cells)
     checked_at = time.perf_counter()
-    warm_up = WARM_UP if checked_at - start > COOLS else warm_up
+    warm_up = WARM_UP if checked_at - warm_at > COOLS else AGAIN
     while device and not device.info.software and time.perf_counter() - checked_at < warm_up:
         run()
     wall: list[float] = []

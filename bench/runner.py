@@ -1,6 +1,7 @@
 """Measures workloads on a device, row by row, within a time, in passes; goes on where it was."""
 
 import gc
+import math
 import re
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from typing import Any, TypeAlias
 
 from bench import machine, table
 from bench.machine import Sampler
-from bench.measure import COOLS, WARM_UP, Measurement, measure
+from bench.measure import Measurement, measure
 from bench.row import File, Key, digest, key, state, tidy
 from bench.work.base import CANNOT, Case, Setup, Workload, require
 
@@ -59,7 +60,7 @@ class Runner:
     meter: Sampler | None = None
     only: re.Pattern[str] | None = None  # of titles of rows, see `table.title`
     measured: int = 0
-    _warm_until: float = 0.0
+    _warm_at: float = -math.inf
     _width: int = 0
     _own: set[Key] = field(default_factory=set)
     _used: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -159,10 +160,10 @@ class Runner:
                 return {"skipped": f"about {seconds:.2g} s", "estimate": seconds}
             device = case.device
             words: dict[str, Any] = {"cells": work.cells, "device": device, "budget": share}
-            words["warm_up"] = 0.1 if time.perf_counter() <= self._warm_until else WARM_UP
+            words["warm_at"] = self._warm_at
             words["trusted"] = bool(old and device and device.info.software)
             found = measure(work.run, work.check, **words)
-            self._warm_until = time.perf_counter() + COOLS if device else self._warm_until
+            self._warm_at = time.perf_counter() if device else self._warm_at
             part = work.cells / work.whole if work.cells < work.whole else None
             return {**found.fields(), "part": part, **work.facts()}
         finally:

@@ -3,6 +3,7 @@
 Loops and copies are run on the device, and compared with what NumPy says of them.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,14 +14,13 @@ import moderngl
 import numpy as np
 
 from bench import micro_kernels
-from bench.measure import WARM_UP, Check, Measurement, compare, measure
+from bench.measure import AGAIN, WARM_UP, Check, Measurement, compare, measure
 from bench.micro_kernels import SEEDS, Found, Kernel, texture_table, word
 from bench.row import SHADERS
 from bench.work.base import Case, Setup, Workload
 from glsw import Device, DeviceError
 from glsw.device import shader
 
-_WARM_UP_AGAIN = 0.1  # seconds before each but the first is timed: clocks fall meanwhile
 PLACES = 4096  # places in which invocations add up what they find, see results.glsl
 JUDGE = "NumPy"
 _MOST_GROUPS = 65535
@@ -308,10 +308,11 @@ class Micro(Workload, called="micro"):
             count, speed = self._enough(loop, budget)
             found.append((speed * loop.work, count, loop))
         _, count, loop = max(found, key=lambda each: each[0])
-        warm_up = 0.0 if self.setup.software else _WARM_UP_AGAIN if self._warm else WARM_UP
+        warm_at = time.perf_counter() if self._warm else -math.inf  # it has just worked
+        warm_up = 0.0 if self.setup.software else AGAIN if self._warm else WARM_UP
         self._warm = True
         run, check = partial(loop.run, count), partial(loop.check, count)
-        times: dict[str, Any] = {"budget": budget + warm_up, "warm_up": warm_up}
+        times: dict[str, Any] = {"budget": budget + warm_up, "warm_at": warm_at}
         measured = measure(run, check, cells=0, device=self.device, **times)
         note = f"{what} ({loop.form})" if loop.form else what
         facts: dict[str, Any] = {"unit": unit, "note": note, "cells": None}

@@ -5,9 +5,12 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -473,6 +476,28 @@ def test_what_is_wrong_in_a_journey_is_told(bench, monkeypatch, name):
     monkeypatch.setattr("bench.work.journeys.hits", lambda *_, **__: [*hits(*_, **__)][:-1])
     status, file = bench("journeys", "--fresh")
     assert (status, state(next(iter(file.rows.values())))) == (1, "wrong")
+
+
+@pytest.mark.parametrize(("idle", "least"), [(None, 1.0), (0.5, 0.1), (0.9, 1.0)])
+def test_a_card_is_warmed_up_for_as_long_as_it_has_cooled(monkeypatch, idle, least):
+    now, ran = [100.0], []
+    monkeypatch.setattr("bench.measure.time.perf_counter", lambda: now[0])
+
+    def run():
+        ran.append(now[0])
+        now[0] += 0.01
+
+    def judge(_):
+        now[0] += 0.2  # in which the card is idle, too
+        return Check("j", 1, 0)
+
+    device = SimpleNamespace(info=SimpleNamespace(software=False), timer=nullcontext)
+    words = {} if idle is None else {"warm_at": now[0] - idle}
+    measure(run, judge, cells=1, device=device, budget=0.0, **words)
+    warm = [at for at in ran[1:] if at - ran[1] < least - 1e-9]
+    assert len(warm) == pytest.approx(least / 0.01, abs=1)
+    assert ran[1 + len(warm)] - ran[len(warm)] == pytest.approx(0.01)
+    assert all(later - at > 0.2 for at, later in pairwise(ran[1 + len(warm) :]))
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ class ForwardScores:
             at += np.repeat(first[part], counts)
             residues += np.repeat(targets.offsets[pairs[part, 1]], counts)
             letters = of_code[targets.residues[residues]]
-            found[part] = _bias_corrections(odds[at], letters, counts)
+            found[part] = _bias_corrections(odds.take(at, axis=0), letters, counts)
         return found
 
 

@@ -64,18 +64,12 @@ SOFTWARE = Limits(lanes=64, cells=2**26, large=2**62)
 
 
 class Distances(NamedTuple):
-    """Edit distances of N pairs, and where the alignments end.
-
-    Attributes
-    ----------
-    distance : ndarray of int32, shape (N,), or int
-    target_end : ndarray of int32, shape (N,), or int
-        Target letters before the end: all in global alignment, else the fewest that have this
-        distance.
-    """
+    """Edit distances of N pairs, and where the alignments end: arrays of int32, or numbers."""
 
     distance: Any
     target_end: Any
+    """Target letters before the end: all in global alignment, else the fewest that have this
+    distance."""
 
 
 class BitParallel(ComputeEngine):

@@ -197,18 +197,11 @@ def new_buffer(device: Device, size: int) -> moderngl.Buffer:
 
 
 class Programs:
-    """Storage buffers, by binding, and compiled compute shaders with the scoring of an engine.
+    """Storage buffers, by binding, and compiled compute shaders with the scoring of an engine."""
 
-    Attributes
-    ----------
-    bindings : tuple of Binding
-        The only table of the numbers of its buffers.
-    order_binding : Binding or None
-        Where its programs with subgroups prove their order, see neighbours.glsl.
-    """
-
-    bindings: ClassVar[tuple[Binding, ...]]
+    bindings: ClassVar[tuple[Binding, ...]]  # the only table of the numbers of its buffers
     order_binding: ClassVar[Binding | None] = None
+    """Where its programs with subgroups prove their order, see neighbours.glsl."""
     _defines: dict[str, int]
     _uniforms: dict[str, Uniform]
     _substitution: moderngl.Buffer | moderngl.Texture | None

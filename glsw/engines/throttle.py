@@ -30,23 +30,17 @@ class Throttle:
     device : Device
     first : int
         How many to try with.
-
-    Attributes
-    ----------
-    new : bool
-        Whether nothing has been measured yet.
-    rate : float or None
-        Work per second of the last overlapping slice; None before the second one.
-    full_rate : float or None
-        The highest one of those that took long, not counting the first of each work, for which
-        programs may have been compiled; None before.
     """
 
     def __init__(self, device: Device, first: int = 16) -> None:
         self._device = device
-        self._count, self.new = first, True
+        self._count = first
+        self.new = True  # nothing has been measured yet
         self.rate: float | None = None
+        """Work per second of the last overlapping slice; None before the second one."""
         self.full_rate: float | None = None
+        """The highest one of those that took long, not counting the first of each work, for which
+        programs may have been compiled; None before."""
 
     def run(
         self,

@@ -78,28 +78,17 @@ def only(rows: Rows, groups: Sequence[int] | range) -> Rows:
 
 
 class Placed:
-    """Where the queries of a table are in lanes of a geometry.
-
-    Attributes
-    ----------
-    bounds : ndarray of int, shape (groups + 1,)
-        See `bounds_of`.
-    strips : ndarray of int, shape (groups,)
-        Strips of each group.
-    first, lanes : ndarray of int
-        The first lane of each query in its stream, and how many it has.
-    begins : ndarray of bool
-        Whether a query is the first one of its stream.
-    """
+    """Where the queries of a table are in lanes of a geometry."""
 
     def __init__(self, rows: Rows, geometry: Geometry) -> None:
         self.rows, self.geometry, self.bounds = rows, geometry, bounds_of(rows)
-        self.lanes = -(-rows["length"] // geometry.rows)
+        self.lanes = -(-rows["length"] // geometry.rows)  # of each query
         streams = 2 * rows["group"] + rows["side"]
-        self.begins = np.ones(len(rows), np.bool_)
+        self.begins = np.ones(len(rows), np.bool_)  # whether a query is the first one of its stream
         self.begins[1:] = streams[1:] != streams[:-1]
         ends = np.cumsum(self.lanes)
         before = ends - self.lanes
+        # The first lane of each query in its stream, and the strips of each group.
         self.first = before - np.maximum.accumulate(np.where(self.begins, before, 0))
         longest = np.maximum.reduceat(self.first + self.lanes, self.bounds[:-1])
         self.strips = -(-longest // geometry.chain)

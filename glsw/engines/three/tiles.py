@@ -170,13 +170,7 @@ def is_nvidia(info: DeviceInfo) -> bool:
 
 
 class TileForms:
-    """Choose the form of tiles for triples: as requested, else as suits device and scoring.
-
-    Attributes
-    ----------
-    polling : bool
-        Whether tiles wait for one another, where they are not too large for that.
-    """
+    """Choose the form of tiles for triples: as requested, else as suits device and scoring."""
 
     def __init__(
         self,
@@ -191,6 +185,7 @@ class TileForms:
         self._scoring, self._limits, self._info = scoring, limits, limits.info or info
         self._shape, self._depth, self._packed = shape, depth, packed
         self._shared = self._info.limits["max_shared_memory"]
+        # Whether tiles wait for one another, where they are not too large for that.
         self.polling = is_nvidia(info) if polling is None else polling
         for trace in (False, True):
             self.form(trace, int(packed is not False), 1)

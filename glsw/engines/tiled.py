@@ -79,8 +79,7 @@ class Tiled(Kernels):
         rows, _ = self._tiles(whole)
         height = rows * self._height + rows + 1
         left = np.empty((len(tables), height, 2), np.int32)
-        gaps = self.scoring.gaps
-        left[:, :, 1] = -(gaps.most.open if gaps else self.scoring.gap_open)
+        left[:, :, 1] = self._uniforms["border_gap"]
         for own, table in zip(left, tables, strict=True):
             own[:, 0] = table.corner
             if ends := self._ends_of(table):
@@ -90,7 +89,7 @@ class Tiled(Kernels):
         self.reserve(KEPT, 16)
         extend = min(self.scoring.gap_extend, self.scoring.insertion[1])
         low = max(self.scoring.gap_open, self.scoring.insertion[0]) - extend
-        if gaps:
+        if gaps := self.scoring.gaps:
             low = int((gaps.opens - gaps.extends).max())
         most = max(0, self.scoring.maximum)
         high = max(table.corner + most * min(table.m, table.n) for table in tables)
@@ -100,9 +99,8 @@ class Tiled(Kernels):
     def _row_above(self, tables: Sequence[Region], *, gap_next: bool = False) -> Int32:
         """Return H and F of the rows above tables, or F of their first rows, shape (N, n, 2)."""
         above = np.empty((len(tables), enclosing(tables).n, 2), np.int32)
-        gaps = self.scoring.gaps
         above[:, :, 0] = np.array([[table.corner] for table in tables])
-        above[:, :, 1] = -(gaps.most.open if gaps else self.scoring.gap_open)
+        above[:, :, 1] = self._uniforms["border_gap"]
         columns = np.arange(1, above.shape[1] + 1)
         for own, table in zip(above, tables, strict=True):
             if ends := self._ends_of(table):

@@ -343,10 +343,12 @@ def rounds(
                 seen[k].update(found[k].numbers)
                 names, following = found[k].names, built.get(k, profile)
                 made[k] = Round(number, profile, result, names, new[k], following)
-            ends = [made[k].converged or _alike(made[k]) for k in part]
-            late = np.array(ends, bool) & ~complete
-            if late.any():
-                whole = hits.aligned(late[hits.owner])
+            late = [
+                not done and (made[k].converged or _alike(made[k]))
+                for k, done in zip(part, complete.tolist(), strict=True)
+            ]
+            if any(late):
+                whole = hits.aligned(np.array(late)[hits.owner])
                 results = [
                     one if end else other
                     for end, one, other in zip(late, whole, results, strict=True)

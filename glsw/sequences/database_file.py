@@ -55,7 +55,8 @@ result:
 
 - the preface and the table of contents when a file is opened;
 - every block of 65,536 bytes when something in it is needed: residues when a part is searched,
-  titles when they are shown, indices at the first search. Nothing else is read;
+  titles when they are shown, indices at the first search. Nothing else is read. Of 16 or 64 blocks
+  that are read together, the CRC-32 of all of them, which follows from those of each, is computed;
 - in versions 1 and 2 a section of at most 64 MiB when something in it is needed; a larger one only
   when it is needed as a whole, as the residues are by a search that takes them as one part, and by
   `Database.verify`. Index anew for more;

@@ -36,7 +36,7 @@ from glsw.sequences.database import Database, makedb
 from glsw.sequences.database_file import is_database
 from glsw.sequences.fasta import read
 from glsw.sequences.records import Record
-from glsw.sequences.sections import DatabaseError
+from glsw.sequences.sections import BLOCK, BlockChecksums, DatabaseError, OpenFile, Section
 
 CODONS = Alphabet("codons", ("AAA", "CCC", "GGG"), {"GGT": "GGG"})
 VERSION_1 = Path(__file__).parents[1] / "data" / "version1.glsw"
@@ -246,6 +246,29 @@ def test_what_is_read_ahead_is_kept_and_checked_when_it_is_needed(made):
     with pytest.raises(DatabaseError, match="order"):
         _ = damaged.order
     Database.of(RECORDS, PROTEIN).read_ahead()  # it has no file
+
+
+@pytest.mark.parametrize("blocks", [15, 16, 16.5, 17, 48, 49.2])
+def test_damage_is_found_in_slabs_as_in_blocks(tmp_path, blocks):
+    path, start = tmp_path / "file", 7
+    content = np.random.default_rng(1).integers(0, 256, int(blocks * BLOCK), np.uint8)
+    whole = BlockChecksums()
+    whole.add(content)
+    of_blocks = np.array(whole.values, np.uint32)
+
+    def section():
+        path.write_bytes(bytes(start) + content.tobytes())
+        return Section(OpenFile(path), "residues", start, len(content), of_blocks)
+
+    assert np.array_equal(section().whole(), content)
+    assert np.array_equal(section().read(BLOCK, 17 * BLOCK), content[BLOCK : 17 * BLOCK])
+    for at in (0, BLOCK, 15 * BLOCK - 1, len(content) // 2, len(content) - 1):
+        content[at] ^= 4
+        for reading in (Section.whole, Section.check):
+            with pytest.raises(DatabaseError, match="residues"):
+                reading(section())
+        content[at] ^= 4
+    section().check()
 
 
 @pytest.mark.parametrize("residues", [1, 2, 3, 4, 5, 6, 8, 11, 12, 13, 99])

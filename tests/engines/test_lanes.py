@@ -250,6 +250,19 @@ def test_an_engine_that_is_ready_has_the_same_scores(device, number):
     assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()
 
 
+def test_residues_that_lay_in_the_memory_of_borders_are_there_for_other_queries(device):
+    targets, first = database(12, 40), Sequences.of([np.concatenate(database(11, 9, 300))])
+    targets = Sequences.of(targets)
+    engine = Lanes(BLOSUM62, standing_in(device), limits=Limits(first_use=16))
+    engine.get_ready(ComingScan(first.lengths, len(targets.residues), 1))
+    residues = len(targets.residues)
+    assert engine.queue.unused_borders.size >= residues
+    for queries in first, Sequences.of(database(13, 5, 120)), first:
+        (found,) = engine.answers([ScanTile(queries, targets)])
+        assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()
+        assert -(-residues // 4) * 4 not in [each.size for each in engine.targets.buffers]
+
+
 def test_ends_and_alignments_come_from_the_router(device):
     batch = Batch.pairwise(database(14, 9), database(15, 9))
     engine = Lanes(BLOSUM62, device)

@@ -209,6 +209,12 @@ class Queue:
         assumed = _RATE if self._device.info.half else _SLOW_RATE
         return self._throttle.full_rate or assumed
 
+    @property
+    def unused_borders(self) -> moderngl.Buffer | None:
+        """The buffer of borders, if there is one and nothing runs that needs it."""
+        engine = self._engine
+        return None if self._running or not engine.room(BORDERS) else engine.reserve(BORDERS)
+
     def border_room(self, size: int, largest: int = 0) -> int:
         """Return the most bytes of rows between strips, given those of the slices to come.
 

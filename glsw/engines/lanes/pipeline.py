@@ -148,11 +148,12 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
         engine.device.activate()
         longest = int(queries.lengths.max(initial=0))
         work.targets = targets = engine.targets.sorted(part, longest, work.stacked)
-        if not self.halved(work.tile):
-            work.jobs = self._jobs_of(work, np.zeros(len(bounds_of(rows)) - 1, np.intp))
-            work.progress = self._progress
-        else:
-            work.jobs = self._jobs_of(work, targets.first_needed(rows))
+        halved, once = self.halved(work.tile), len(rows) == len(queries)
+        needed = targets.first_needed(rows) if halved else np.zeros(len(bounds_of(rows)) - 1, int)
+        with engine.targets.borrowing(engine.queue.unused_borders if once else None):
+            work.jobs = self._jobs_of(work, needed)
+        work.progress = self._progress
+        if halved:
             letters = int(rows["length"].sum())
             long = letters * int(part.lengths[targets.beyond].sum())
             work.progress = expected = Proportion(self._progress)

@@ -7,6 +7,7 @@ drivers make large ones slowly.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -284,6 +285,7 @@ class TargetStore:
         self.present: SortedTargets | None = None
         self._asked: tuple[object, ...] = ()
         self._packed: dict[tuple[Targets, int, int, int], PackedTargets] = {}
+        self._lent: moderngl.Buffer | None = None
 
     @property
     def buffers(self) -> list[moderngl.Buffer]:
@@ -292,11 +294,12 @@ class TargetStore:
         return [*self._letters.values(), *packed]
 
     def sorted(self, sequences: Sequences, m: int, queries: int = 1) -> SortedTargets:
-        """Return targets for queries of up to m letters, uploaded; the last ones if these serve.
+        """Return targets for queries of up to m letters; the last ones if these serve.
 
-        Packed ones before are freed with the last job that reads them.
+        Packed ones before are freed with the last job that reads them, residues of others at once.
         """
-        self._upload(sequences)
+        for other in {*self._letters} - {sequences}:
+            self._letters.pop(other).release()
         engine, limits = self._engine, self._engine.limits
         most, longest = limits.cells // max(1, m), int(sequences.lengths.max(initial=0))
         at_all = min(limits.longest, most if engine.rest is not None else longest)
@@ -309,12 +312,30 @@ class TargetStore:
             self._asked = asked
         return self.present
 
-    def _upload(self, sequences: Sequences) -> None:
-        """Have the residues on the device, and no others."""
-        for other in {*self._letters} - {sequences}:
-            self._letters.pop(other).release()
+    @contextmanager
+    def borrowing(self, lent: moderngl.Buffer | None) -> Iterator[None]:
+        """Upload residues to memory that is lent meanwhile, if they fit.
+
+        A large buffer takes time when it is first used, and when the process ends.
+        """
+        self._lent = lent
+        try:
+            yield
+        finally:
+            self._lent = None
+            kept = self._letters.items()
+            self._letters = {each: buffer for each, buffer in kept if buffer is not lent}
+
+    def _uploaded(self, sequences: Sequences) -> moderngl.Buffer:
+        """Return the buffer with the residues, which are uploaded when they are first packed."""
         if sequences not in self._letters:
-            self._letters[sequences] = self._engine.pool.filled(sequences.residues, pooled=False)
+            content, lent = np.ascontiguousarray(sequences.residues), self._lent
+            if lent and content.nbytes <= lent.size:
+                self._engine.device.write(lent, content)
+            else:
+                lent = self._engine.pool.filled(content, pooled=False)
+            self._letters[sequences] = lent
+        return self._letters[sequences]
 
     def prefetch(self, sequences: Sequences) -> Iterator[None]:
         """Upload residues beside those that targets may just be packed from, in some steps."""
@@ -349,13 +370,14 @@ class TargetStore:
         slots = slots_of(places[:, 1], geometry.targets, geometry.step)
         slots[:, 4:] = scores.reshape(-1, geometry.targets)
         pool, words = engine.pool, int(slots[-1, :2].sum()) + 1
+        letters = self._uploaded(self.present.sequences)
         made = PackedTargets(
             pool.filled(slots, pooled=False),
             new_buffer(engine.device, 4 * engine.tracks * words),
             slots[:, 1].astype(np.int64) * geometry.step,
             count + 1,
         )
-        stored, letters = pool.filled(places), self._letters[self.present.sequences]
+        stored = pool.filled(places)
         self.pack_letters(geometry, lanes, made.slots, stored, letters, made.words)
         pool.give_when_read([stored])
         return made

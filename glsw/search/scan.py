@@ -25,7 +25,7 @@ _MAX_PENDING_SCORES = 2**26  # of queries with one part of a database
 FEW_QUERIES = 64
 """Queries that may share a second of the device."""
 _SECONDS_AT_ONCE = 1.5
-_FIRST_CELLS = 2**42  # of few queries while the rate is not known
+_FIRST_CELLS = 2**43  # of few queries while the rate of a GPU is not known
 _LARGE_CELLS, _LARGE_RESIDUES = 2**40, 2**25
 _MAX_PENDING_QUERIES = 64  # if each has a histogram, or keeps the hits of all targets
 _FEW_HITS = 32  # times as many, if few targets are expected to be hits

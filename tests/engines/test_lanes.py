@@ -14,6 +14,7 @@ from glsw.cores import limited
 from glsw.engines import auto, engine_of
 from glsw.engines.base import ComingScan, Pairs
 from glsw.engines.cpu import Cpu
+from glsw.engines.lanes import pipeline as of_pipeline
 from glsw.engines.lanes.engine import Lanes, trial_of
 from glsw.engines.lanes.geometry import (
     BLOCK,
@@ -261,6 +262,26 @@ def test_residues_that_lay_in_the_memory_of_borders_are_there_for_other_queries(
         (found,) = engine.answers([ScanTile(queries, targets)])
         assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()
         assert -(-residues // 4) * 4 not in [each.size for each in engine.targets.buffers]
+
+
+@pytest.mark.parametrize(("most", "times"), [(0, 3), (2**16, 1)])
+def test_scores_that_may_be_wrong_wait_for_those_of_the_next_queries(
+    device, most, times, monkeypatch
+):
+    monkeypatch.setattr(of_pipeline, "_MOST_WRONG", most)
+    again, exact = [], Lanes.exact
+
+    def watched(engine, pairs, query, target, *progress):
+        again.append(len(query))
+        return exact(engine, pairs, query, target, *progress)
+
+    monkeypatch.setattr(Lanes, "exact", watched)
+    queries = Sequences.of([np.concatenate(database(k, 9, 60)) for k in range(14, 19)])
+    targets = Sequences.of([*database(15, 20), *queries])
+    engine = Lanes(BLOSUM62, device, number="f32", limits=Limits(floats=100))
+    (found,) = engine.answers([ScanTile(queries, targets)])
+    assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()
+    assert len([count for count in again if count]) == times
 
 
 def test_ends_and_alignments_come_from_the_router(device):

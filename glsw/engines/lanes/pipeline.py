@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
@@ -30,6 +30,7 @@ _MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one disp
 _LEAST_BLOCK, _BLOCKS = 2**20, 8  # bytes of scores that a thread puts in place, and such blocks
 _NO_SCORE = -(2**31) + 1  # of global alignments, which may be negative
 _MAX_QUERIES = 2048
+_MOST_WRONG = 2**16  # scores that wait to be computed again
 _FIRST_QUERIES = 256  # so that the device has work soon
 _MIRRORED = 128  # rows and columns that lie in the cache of a processor
 _MANY = 8  # of these rows, from which on threads share them
@@ -103,11 +104,12 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
         engine, current = self._engine, next(self._rounds, None)
         slices = self._started(current)
         while current:
-            ahead = self._look_ahead(current.tile.targets)
-            while True:  # two slices are queued
-                if engine.hints.rate is not None:  # it decides how many queries follow
+            ahead, rate = self._look_ahead(current.tile.targets), engine.hints.rate
+            while True:  # two slices are queued, after which the rate is known longer ones
+                if rate is not None:  # it decides how many queries follow
                     next(ahead, None)
                     self.get_ready_to_read(current)
+                rate = engine.hints.rate
                 if next(slices, self) is self:
                     break
             for _ in ahead:
@@ -228,6 +230,7 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
     """
 
     _ending: Callable[[], None] | None = None
+    _wrong: Sequence[tuple[npt.NDArray[np.intp], ...]] = ()  # queries and targets, so far
 
     def room(self, tile: ScanTile) -> Scores:
         """Return room for all scores, with those of sequences without letters.
@@ -284,15 +287,22 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
             ending()
 
     def _kept(self, done: Round[ScanTile, Scores], parts: Callable[[], list[_Put]]) -> None:
-        """Have the scores in place, and compute those again that may be wrong."""
+        """Have the scores in place, and compute those again that may be wrong.
+
+        They wait for those of the next rounds: what they need would be queued behind two slices.
+        """
         engine, tile, beyond, found = self._engine, done.tile, done.targets.beyond, done.found
         rows, halved = done.rows[done.rows["length"] > 0], self.halved(tile)
         if some := parts():
-            extremes, query, target = (np.concatenate(each) for each in zip(*some, strict=True))
-            found[query, target] = engine.exact(tile, query, target)
+            extremes, *wrong = (np.concatenate(each) for each in zip(*some, strict=True))
+            self._wrong = [*self._wrong, tuple(wrong)]
             longest = max(int(share.lengths[0]) for share, _ in done.targets.shares)
             size = int(rows["length"].max(initial=0)), longest
             check_found(engine, extremes, *size, all_there=not halved)
+        if self._wrong and (done.last or sum(len(each[0]) for each in self._wrong) > _MOST_WRONG):
+            query, target = (np.concatenate(each) for each in zip(*self._wrong, strict=True))
+            found[query, target] = engine.exact(tile, query, target)
+            self._wrong = ()
         query, target = np.repeat(rows["query"], len(beyond)), np.tile(beyond, len(rows))
         found[query, target] = engine.exact(tile, query, target, done.progress)
         if done.last and halved:

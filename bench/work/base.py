@@ -237,19 +237,15 @@ def spread(count: int, some: int) -> list[int]:
     return sorted({round(k) for k in np.linspace(0, count - 1, min(some, count))})
 
 
-def estimated(
-    run: Callable[[Batch], object], batch: Batch, times: int = 1
-) -> Callable[[float], float] | None:
-    """Return what tells the seconds of a batch, run so many times; None for few cells."""
-    if batch.cells * times <= PROBE:
+def estimated(run: Callable[[Batch], object], batch: Batch) -> Callable[[float], float] | None:
+    """Return what tells the seconds of a batch; None for few cells."""
+    if batch.cells <= PROBE:
         return None
-    if len(batch) == 1:
-        return partial(_seconds_of_one, run, batch)
-    return lambda limit: _seconds_of_many(run, batch, limit, times)
+    return partial(_seconds_of_one if len(batch) == 1 else _seconds_of_many, run, batch)
 
 
-def _seconds_of_many(run: Callable[[Batch], object], batch: Batch, limit: float, n: int) -> float:
-    """Return about how many seconds a batch takes n times, from the time of some of its pairs.
+def _seconds_of_many(run: Callable[[Batch], object], batch: Batch, limit: float) -> float:
+    """Return about how many seconds a batch takes, from the time of some of its pairs.
 
     A small part cannot keep every engine busy, which then seems slower than it is. So larger ones
     are tried while the whole seems to exceed ``limit``, until a part takes more than an eighth of
@@ -259,7 +255,7 @@ def _seconds_of_many(run: Callable[[Batch], object], batch: Batch, limit: float,
     while True:
         part = batch.select(portion(batch, cells))
         seconds = second_run(partial(run, part))
-        whole = n * seconds * batch.cells / max(1, part.cells)
+        whole = seconds * batch.cells / max(1, part.cells)
         if part.cells >= batch.cells or whole <= limit or seconds > limit / 8:
             return whole
         cells *= 8

@@ -142,10 +142,10 @@ class Database:
             return reduce(both, (one.check(entry.label, "any", row) for one, row in rows))
 
         def of_part(part: Batch) -> None:
-            scores(some.part(slice(1)), part.targets.select(part.target_index))
+            scores(some, part.targets.select(part.target_index))
 
         known = entry.engine == "lanes" and any(each.first for each in judges)
-        seconds_of = None if known else estimated(of_part, judges[0].batch, len(some))
+        seconds_of = None if known else estimated(of_part, judges[0].batch)
         facts = base.facts_of(engine)
         return Run(
             *(scan, check, self.cells(queries), seconds_of),

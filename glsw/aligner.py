@@ -327,8 +327,14 @@ class Aligner(PoolUser):
         >>> aligner.score_pairs(["HE"], ["EH", "H"], scores=[[[0.5, 2], [3, 0]], [[1], [-1]]])
         array([3., 1.])
         """
-        from glsw.pairs.many_pairs import score_pairs
+        from glsw.pairs.many_pairs import score_pairs, score_parts
 
+        plain = pairs is None and scores is None and executor is None
+        if plain and (slices := self._inputs.slices(queries, targets)):
+            parts = self._inputs.parts(queries, targets, slices)
+            with self._pool.running(progress) as run, parts as some:
+                if not run.workers and len(found := score_parts(run, some)) == slices[-1].stop:
+                    return self.scoring.in_matrix_units(found)
         _, batch = self._many(queries, targets, pairs)
         own = None if scores is None else own_scores(scores, self.scoring, batch.lengths)
         with self._pool.running(progress, executor) as run:

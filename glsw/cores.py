@@ -53,14 +53,41 @@ def in_threads(
     if isinstance(items, Sequence):
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(work, items))
-    found: list[FoundT] = []
+    return list(beside(work, items))
+
+
+def beside(work: Callable[[ItemT], FoundT], items: Iterable[ItemT]) -> Iterator[FoundT]:
+    """Yield what ``work`` returns for each item; threads do it while this one makes the next few.
+
+    >>> [*beside(len, iter(["a", "bc"]))]
+    [1, 2]
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
     pending: deque[Future[FoundT]] = deque()
-    with _quick_switches(), ThreadPoolExecutor(min(threads, _BESIDE)) as pool:
+    with _quick_switches(), ThreadPoolExecutor(min(_BESIDE, cores())) as pool:
         for each in items:
             pending.append(pool.submit(work, each))
             if len(pending) > _AHEAD:
-                found.append(pending.popleft().result())
-        return found + [each.result() for each in pending]
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+
+
+def ahead(items: Iterable[ItemT]) -> Iterator[ItemT]:
+    """Yield items, which are not None; a thread makes the next one.
+
+    >>> [*ahead(["a", "bc"])]
+    ['a', 'bc']
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    rest = iter(items)
+    with ThreadPoolExecutor(1, "glsw-ahead") as thread:
+        following = thread.submit(next, rest, None)
+        while (current := following.result()) is not None:
+            following = thread.submit(next, rest, None)
+            yield current
 
 
 @contextmanager

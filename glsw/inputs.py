@@ -6,11 +6,13 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from glsw.alignment.batch import Batch
+from glsw.cores import ahead
 from glsw.options import HitOptions
 from glsw.scoring.kinds import checked
 from glsw.scoring.positional import PositionalQuery
@@ -25,16 +27,22 @@ from glsw.sequences.named import (
     NamedSequences,
     NotTextError,
     One,
+    are_errors,
     as_records,
     codes_of,
+    codes_of_lists,
     collect,
     is_single,
+    joined,
     records_or_codes,
 )
 from glsw.sequences.query import QueryPreparation, QuerySet, Strand
-from glsw.sequences.records import EncodedRecord, ProfileRecord, Record, Records
+from glsw.sequences.records import PIECE, EncodedRecord, ProfileRecord, Record, Records
 from glsw.sequences.seg import MASKED, Masked, Seg, check_seg
 from glsw.sequences.translated import TranslatedDatabase
+
+_SAMPLE = 2**10  # texts that tell the letters of all
+_MOST_PAIRS, _MOST_PIECES = 2**17, 16  # that are encoded while those before are computed
 
 Queries: TypeAlias = "Many | PositionalQuery | Sequence[PositionalQuery]"
 
@@ -156,6 +164,40 @@ class InputEncoder:
                 return first, first
             second = queries if targets is None else targets
             return first, self._collection(second, "target", found)
+
+    def slices(self, queries: Many, targets: Many | None) -> list[slice]:
+        """Return slices of two long lists of text that pair up, for `parts`; none of others."""
+        plain = self._alphabet.width == 1 and are_errors(self._alphabet, self._unknown)
+        if not plain or any(self._masks_any.values()):
+            return []
+        return _slices_of(queries, targets)
+
+    @contextmanager
+    def parts(
+        self, queries: Many, targets: Many | None, slices: Sequence[slice]
+    ) -> Iterator[Iterator[Batch]]:
+        """Give the pairs of some `slices`, several at a time; threads encode the next ones.
+
+        They end before a text that is wrong, which `collections` names.
+        """
+        sides: list[Any] = self._checked(query=queries, target=targets)
+        texts = (side[some] for some in slices for side in sides)
+        codes = codes_of_lists(texts, self._alphabet)
+        count = 2 * _pieces_of_part(slices[0].stop)
+        parts = iter(lambda: [*islice(codes, count)], [])
+
+        def made() -> Iterator[Batch]:
+            try:
+                for part in ahead(parts):
+                    for *_, substituted in part:
+                        found.update(substituted)
+                    first, second = (joined(part[side::2]) for side in (0, 1))
+                    yield Batch.pairwise(first, second)
+            except (TypeError, ValueError):
+                found.clear()
+
+        with self._counted(*sides) as found:
+            yield made()
 
     def _collection(self, source: Many, what: str, found: Counter[str]) -> NamedSequences:
         """Return sequences of one side, masked as the settings say, unless they are `Sequences`."""
@@ -292,6 +334,24 @@ class InputEncoder:
         with located(*sources):
             yield found
         self._alphabet.warn_of_substitutes(found)
+
+
+def _slices_of(*sides: Any) -> list[slice]:
+    """Return slices of lists of text that pair up, of about `PIECE` letters; none of others."""
+    if not all(type(side) is list and len(side) == len(sides[0]) for side in sides):
+        return []
+    texts = [text for side in sides for text in side[:: 1 + len(side) // _SAMPLE]]
+    if not {*map(type, texts)} <= {str, bytes}:
+        return []
+    many = len(sides[0])
+    count = max(1, min(_MOST_PAIRS, PIECE * len(texts) // max(1, sum(map(len, texts)))))
+    every = [slice(first, min(first + count, many)) for first in range(0, many, count)]
+    return every if len(every) >= 2 * _pieces_of_part(count) else []
+
+
+def _pieces_of_part(pairs: int) -> int:
+    """Return how many slices of so many pairs are computed together."""
+    return max(1, min(_MOST_PIECES, _MOST_PAIRS // pairs))
 
 
 def _takes_nucleotides(scoring: Scoring) -> bool:

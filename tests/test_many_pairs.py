@@ -236,6 +236,41 @@ def test_an_item_of_a_long_list_is_of_another_kind(other, at, unknown, monkeypat
     assert [*found(words)] == [*found(tuple(words))] == expected
 
 
+@pytest.mark.parametrize("kind", [str, str.encode])
+@pytest.mark.parametrize("mode", ["local", "global"])
+def test_pairs_of_long_lists_are_encoded_in_parts(mode, kind, monkeypatch):
+    queries, targets = (random_words(90, 20, LETTERS + "U", seed) for seed in (1, 2))
+    queries[7] = targets[8] = ""
+    words, done = [[*map(kind, side)] for side in (queries, targets)], []
+    aligner = glsw.Aligner(mode=mode, engine="reference")
+    with pytest.warns(RuntimeWarning) as whole:
+        expected = aligner.score_pairs(*words)
+    monkeypatch.setattr("glsw.inputs.PIECE", 100)
+    monkeypatch.setattr("glsw.inputs._MOST_PIECES", 2)
+    slices = aligner._inputs.slices
+    assert len(slices(*words)) > 5
+    assert slices(words[0], words[1][:-1]) == slices(words[0], tuple(words[1])) == []
+    with monkeypatch.context() as parts:
+        parts.setattr(type(aligner._inputs), "collections", None)
+        with pytest.warns(RuntimeWarning) as warned:
+            found = aligner.score_pairs(*words, progress=done.append)
+    assert found.tolist() == expected.tolist()
+    assert [str(each.message) for each in warned] == [str(each.message) for each in whole]
+    assert {each.filename for each in warned} == {__file__}
+    assert sum(done) == sum(len(q) * len(t) for q, t in zip(*words, strict=True))
+    for side, at, name in ((1, 80, "target 81"), (1, 12, "target 13"), (0, 85, "query 86")):
+        words[side][at] = kind("MK?")  # errors are those of all queries, then of all targets
+        with pytest.raises(UnknownLetterError, match=rf"^{name}: letter '\?' at position 3"):
+            aligner.score_pairs(*words)
+    words[0][85] = words[1][12] = kind("")
+    words[1][80] = None
+    with pytest.raises(TypeError, match="target 81: "):
+        aligner.score_pairs(*words)
+    words[1][80] = "MK" if kind is not str else b"MK"
+    with pytest.warns(RuntimeWarning):
+        assert len(aligner.score_pairs(*words)) == 90
+
+
 @pytest.mark.parametrize("kind", ["str", "string[pyarrow]", pd.ArrowDtype(pa.large_string())])
 @pytest.mark.parametrize("words", [["MKV", "AC"], ["MKé", "A"], ["MK?", ""], ["a.fa", "b/c"]])
 def test_columns_are_as_lists(words, kind, monkeypatch):

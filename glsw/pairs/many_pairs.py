@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, repeat
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Runs
+from glsw.cores import ahead
 from glsw.engines.base import Engine, Pairs, Progress, Ties
 from glsw.pairs.align_pairs import OwnScores, aligned
 from glsw.run.pool import Runner, task_count
 from glsw.sequences.encoded import offsets_of
 from glsw.sequences.tiles import cut, even
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 _MAX_PAIRS, _MAX_RESIDUES, _MAX_CELLS = 2**18, 2**26, 2**37  # of a chunk
 _MAX_TABLE = 2**28  # scores of all queries with all targets, 1 GiB on the host
@@ -58,11 +56,22 @@ def score_pairs(run: Runner, batch: Batch, own: OwnScores | None = None) -> npt.
     fits = residues <= _MAX_RESIDUES and prod(batch.distinct) <= _MAX_TABLE
     whole = len(batch) > 0 and fits and run.engine.is_table(batch)
     every = [slice(0, len(batch))] if whole else list(chunks(batch))
-    some = map(Pairs, _ahead(run.engine, batch, every))
+    some = map(Pairs, ahead(_prepared(run.engine, zip(repeat(batch), every))))
     answers = run.engine.answers(some, progress=run.progress)
     for chunk, scores in zip(every, answers, strict=True):
         found[chunk] = scores
     return found
+
+
+def score_parts(run: Runner, parts: Iterable[Batch]) -> npt.NDArray[np.int32]:
+    """Return the scores of pairs in parts, as `score_pairs`.
+
+    The engine of this process computes while a thread asks for the next part and lays it out.
+    """
+    every = ((part, chunk) for part in parts for chunk in chunks(part))
+    some = map(Pairs, ahead(_prepared(run.engine, every)))
+    answers = run.engine.answers(some, progress=run.progress)
+    return np.concatenate([np.empty(0, np.int32), *answers])
 
 
 def align_pairs(run: Runner, batch: Batch, own: OwnScores | None = None) -> _Found:
@@ -216,24 +225,13 @@ def computed(
         run.report(cells[k])
 
 
-def _ahead(engine: Engine, batch: Batch, every: list[slice]) -> Iterator[Batch]:
-    """Yield chunks of pairs; a thread prepares the next one."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    def prepared(chunk: slice) -> Batch:
+def _prepared(engine: Engine, every: Iterable[tuple[Batch, slice]]) -> Iterator[Batch]:
+    """Yield chunks of pairs, laid out for an engine."""
+    for batch, chunk in every:
         some = _compact(batch, chunk)
         _ = some.distinct, some.extent  # which it keeps
         engine.prepare(some)
-        return some
-
-    following: Future[Batch] | None = None
-    with ThreadPoolExecutor(1, "glsw-pairs") as thread:
-        for chunk in every:
-            current, following = following, thread.submit(prepared, chunk)
-            if current is not None:
-                yield current.result()
-        if following is not None:
-            yield following.result()
+        yield some
 
 
 def _ends(run: slice | npt.NDArray[np.int32], chunk: slice) -> tuple[int, int]:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.arrays import Codes, Int64, UInt8
-from glsw.cores import in_threads
+from glsw.cores import beside, in_threads
 from glsw.sequences.alphabet import Alphabet, letters_of, single_bytes
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.fasta import read, read_all
@@ -225,6 +225,44 @@ def _with_room(
         yield text, part
 
 
+_Encoded: TypeAlias = "tuple[Codes, Int64, int, Counter[str]]"
+
+
+def codes_of_lists(lists: Iterable[Sequence[Any]], alphabet: Alphabet) -> Iterator[_Encoded]:
+    """Yield the codes of lists of text, their lengths, the largest code, and what counts as others.
+
+    Threads encode while this one joins the next lists. TypeError for a list that has other objects,
+    or text of both kinds, ValueError for letters outside the alphabet: `codes_of` names them.
+    """
+
+    def texts() -> Iterator[tuple[bytes | memoryview, Int64]]:
+        for some in lists:
+            lengths = np.fromiter(map(len, some), np.int64, len(some))
+            if type(some[0]) is bytes:
+                yield b"".join(_alike(some)), lengths
+            else:
+                yield letters_of("".join(some)), lengths
+
+    def encode(text: tuple[bytes | memoryview, Int64]) -> _Encoded:
+        (letters, lengths), substituted = text, Counter[str]()
+        codes = np.empty(len(letters), alphabet.code_type)
+        highest = alphabet._put(letters, codes)
+        if highest < 0:
+            codes = alphabet.encode(bytes(letters), substituted=substituted)
+            highest = int(codes.max(initial=0))
+        return codes, lengths, highest, substituted
+
+    return beside(encode, texts())
+
+
+def joined(parts: Sequence[_Encoded]) -> Sequences:
+    """Return sequences of which there are `codes_of_lists`."""
+    residues, lengths, bounds, _ = zip(*parts, strict=True)
+    made = Sequences(np.concatenate(residues), offsets_of(np.concatenate(lengths)))
+    made.__dict__["code_bound"] = max(bounds)
+    return made
+
+
 class _Nameless(Records):
     """Letters of sequences without names, which get their number when they are asked for."""
 
@@ -299,7 +337,7 @@ class _Texts(_Nameless):
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some may name files, and have no letters that are an error anyway."""
-        if _are_errors(alphabet, unknown) or isinstance(self._texts[0], bytes):
+        if are_errors(alphabet, unknown) or isinstance(self._texts[0], bytes):
             return False
         return any(like_a_file(each) for each in _alike(self._texts) if "." in each or "/" in each)
 
@@ -320,7 +358,7 @@ def _alike(texts: Sequence[Any]) -> Sequence[Any]:
     return texts
 
 
-def _are_errors(alphabet: Alphabet, unknown: str | None) -> bool:
+def are_errors(alphabet: Alphabet, unknown: str | None) -> bool:
     """Tell whether letters that all names of files have are an error."""
     letters = "".join((*alphabet.letters, *alphabet.aliases))
     return unknown is None and "." not in letters and "/" not in letters
@@ -339,7 +377,7 @@ class _Column(_Nameless):
 
     def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
         """Tell whether some may name files, see `_Texts.like_files`."""
-        return not _are_errors(alphabet, unknown) and self._texts.like_files(alphabet, unknown)
+        return not are_errors(alphabet, unknown) and self._texts.like_files(alphabet, unknown)
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._texts)

@@ -158,7 +158,7 @@ def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
     monkeypatch.setattr(own_queries, "_kinds", kinds)
     found = many_pairs.score_pairs(Runner(router), batch)
     assert found.tolist() == Cpu(BLOSUM62).scores(batch).tolist()
-    assert threads == ["glsw-pairs_0"] * 3
+    assert threads == ["glsw-ahead_0"] * 3
     options["own_queries"] = False  # there is nothing to lay out
     router = engine_of(Lanes, BLOSUM62, standing_in(device), **options)
     assert many_pairs.score_pairs(Runner(router), batch).tolist() == found.tolist()

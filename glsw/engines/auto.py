@@ -349,6 +349,11 @@ class Auto(Engine):
             apart += cost
             if together <= apart:
                 return [(name, every)]
+        # Of alignments, `blocked` traces one after the other. If none is cut, one engine may do all.
+        if cutting and task == "alignment" and len(chosen) > 1 and _WINDOWS not in chosen:
+            together, name, _ = self._mixed(batch, task)
+            if together <= apart:
+                return [(name, every)]
         return [
             (name, np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
             for name, parts in chosen.items()

@@ -349,7 +349,7 @@ class Auto(Engine):
             apart += cost
             if together <= apart:
                 return [(name, every)]
-        # Of alignments, `blocked` traces one after the other. If none is cut, one engine may do all.
+        # Of alignments `blocked` traces one by one: if none is cut, one engine may do all sooner.
         if cutting and task == "alignment" and len(chosen) > 1 and _WINDOWS not in chosen:
             together, name, _ = self._mixed(batch, task)
             if together <= apart:

@@ -30,7 +30,7 @@ from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.items import code_alphabet
 
 CDR3 = Scoring.named("BLOSUM62", 11, 11).in_mode("global")  # of scirpy
-SAMPLE, PAIRS = 3e7, 20_000  # cells that are judged, in so many pairs at most
+SAMPLE, PAIRS = 3e7, 10_000  # cells that are judged, in so many pairs at most
 Shape: TypeAlias = tuple[int, int, int]  # how many sequences, the smallest and the largest length
 
 

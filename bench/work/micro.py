@@ -298,7 +298,7 @@ class Micro(Workload, called="micro"):
         if needs == "half" and not info.half:
             raise ValueError("no 16-bit floats in shaders")
         self.device.activate()  # frees what the last one dropped
-        budget = max(seconds, 0.0 if self.setup.software else 0.3)
+        budget = max(seconds, 0.0 if self.setup.software else 0.2)
         found = []
         for words in loops:
             loop = self._loop(*words)

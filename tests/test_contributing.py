@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 
@@ -50,6 +51,27 @@ def test_property_tests_have_no_deadline():
     assert HealthCheck.too_slow in settings().suppress_health_check
     files = (ROOT / "tests").rglob("*.py")
     assert not [path for path in files if re.search(r"@settings\(.*deadline", path.read_text())]
+
+
+def at_import(node: ast.AST) -> list[ast.Call]:
+    """The calls that run when a test file is imported, those in decorators among them."""
+    inside = (
+        node.decorator_list if isinstance(node, ast.FunctionDef) else ast.iter_child_nodes(node)
+    )
+    found = [call for child in inside for call in at_import(child)]
+    return [node, *found] if isinstance(node, ast.Call) else found
+
+
+def test_names_of_tests_do_not_hold_the_time():
+    """A gzip file has the time in it: workers a second apart would collect different names."""
+    calls = [
+        (path.name, call)
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for call in at_import(ast.parse(path.read_text(encoding="utf-8")))
+        if ast.unparse(call.func) == "gzip.compress"
+    ]
+    assert calls
+    assert {file for file, call in calls if "mtime" not in [a.arg for a in call.keywords]} == set()
 
 
 def test_system_packages_of_the_tests_are_named():

@@ -140,8 +140,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)  # after the fixtures
 def pytest_runtest_teardown() -> None:
-    """Drop compiled programs when there are many: a software renderer takes a megabyte for each."""
+    """Leave no device current, and drop compiled programs when there are many.
+
+    A device that stands in for another is an object of its own, which the other cannot give up.
+    A software renderer takes a megabyte for each program.
+    """
+    if current := current_device():
+        current.deactivate()
     for opened in device_module._opened.values():
         if len(opened.programs) > MOST_PROGRAMS:
             opened.programs.clear()
@@ -171,7 +178,6 @@ def free(device: Device) -> Iterator[Device]:
     yield device
     assert current_device() is None
     device.check("after threads")
-    device.deactivate()
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from glsw.cli.inputs import Targets
 from glsw.cli.options import add_of_wings
 from glsw.cli.words import UNKNOWN, Rows, add_rows, cost, name, not_positive, number
 from glsw.engines import TIES
-from glsw.scoring.gaps import MODES
+from glsw.scoring.gaps import MODES, from_blast
 from glsw.scoring.kinds import seen
 from glsw.scoring.matrices import matrix_names
 from glsw.scoring.scoring import Scoring
@@ -248,7 +248,7 @@ def scoring_of(arguments: argparse.Namespace, nucleic: bool = False) -> Scoring:
     if dna:
         return Scoring.nucleotide(match, mismatch, gapopen, gapextend)
     if match is not None:
-        return Scoring.match_mismatch(match, mismatch, gapopen + gapextend, gapextend)
+        return Scoring.match_mismatch(match, mismatch, *from_blast(gapopen, gapextend))
     return Scoring.blast(arguments.matrix or "BLOSUM62", gapopen, gapextend)
 
 

@@ -173,9 +173,10 @@ def own_scores(
             raise ValueError(f"scores have shape {each.shape}, the sequences need {tuple(shape)}")
         if max(shape) > MAX_POSITIONS:
             raise ValueError(f"scores of {max(shape)} letters: at most {MAX_POSITIONS} expected")
-        top = float(np.abs(each.astype(np.float64)).max(initial=0))
-        if not top <= MAX_UNITS:
-            raise ValueError(f"scores: finite numbers up to {MAX_UNITS} expected, got {top:g}")
+        sizes = np.abs(each.astype(np.float64))
+        if not (top := float(sizes.max(initial=0))) <= MAX_UNITS:
+            wanted = f"finite numbers from {-MAX_UNITS} to {MAX_UNITS}"
+            raise ValueError(f"scores: {wanted} expected, got {each.flat[sizes.argmax()]:.15g}")
         largest = max(largest, top)
     if any(each.dtype.kind == "f" for each in given):
         scoring = _in_finer_units(scoring, 10**MAX_DECIMALS // scoring.scale)

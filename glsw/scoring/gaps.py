@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from glsw.scoring.matrices import MAX_UNITS, checked_number
+from glsw.scoring.matrices import MAX_UNITS, checked_number, in_integer_units
 from glsw.words import ParameterError, one_of
 
 Mode = Literal["local", "global", "semiglobal"]
@@ -345,8 +345,8 @@ def from_blast(
 
     Raises
     ------
-    TypeError
-        If there are ``others``, keyword arguments such as ``gapopen``.
+    TypeError, ValueError
+        If there are ``others``, keyword arguments such as ``gapopen``; for a cost out of range.
 
     Examples
     --------
@@ -360,4 +360,8 @@ def from_blast(
             "each further position, so that 11 and 1 of BLAST are gap_open=12, gap_extend=1"
         )
     costs = checked_cost("existence", existence), checked_cost("extension", extension)
-    return round(sum(costs), 8), costs[1]
+    units, scale = in_integer_units(np.array(costs), "gap costs")
+    if units.sum() > MAX_UNITS:
+        text = f"{costs[0]:.15g} plus {costs[1]:.15g} for each position: the first position of a "
+        raise ParameterError("existence", f"{text}gap costs more than {MAX_UNITS / scale:.15g}")
+    return float(units.sum() / scale), costs[1]

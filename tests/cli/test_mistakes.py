@@ -100,6 +100,15 @@ def test_limits_differ_from_what_was_given(tmp_path, capsys):
         assert main(["align", *words, given]) == 2
         said = f"glsw: gapopen must be between 0 and 1000000, got {given}\n"
         assert capsys.readouterr().err == said
+    for more in ([], ["--match", "2", "--mismatch", "-3", "--gapextend", "1"]):
+        assert main(["align", *words, "1000000", *more]) == 2
+        assert capsys.readouterr().err == (
+            "glsw: gapopen 1000000 plus 1 for each position: "
+            "the first position of a gap costs more than 1000000\n"
+        )
+    assert main(["align", *words, "0.5", "--gapextend", "0.00001"]) == 2
+    said = "glsw: gap costs: 1e-05 has more than 4 decimals, round it\n"
+    assert capsys.readouterr().err == said
 
 
 def test_small_numbers():

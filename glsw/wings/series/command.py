@@ -15,6 +15,7 @@ from glsw.cli.words import Rows, add_rows, cost, count, not_positive, number
 from glsw.engines import ENGINES
 from glsw.engines.three import ENGINES3
 from glsw.run.pool import AnyExecutor
+from glsw.scoring.gaps import from_blast
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
 from glsw.wings.series import figure, readers
@@ -218,14 +219,15 @@ def _scoring(arguments: argparse.Namespace) -> Scoring3 | Scoring:
     if arguments.engine and arguments.engine not in known:
         names = ", ".join(known)
         raise ValueError(f"engine {arguments.engine!r}: with --of {arguments.of} there are {names}")
+    gap_open, gap_extend = from_blast(arguments.gapopen, arguments.gapextend)
     return scoring_of(
         arguments.letters,
         of=arguments.of,
         rule=arguments.scoring,
         match=arguments.match,
         mismatch=_DEFAULTS["mismatch"] if arguments.mismatch is None else arguments.mismatch,
-        gap_open=arguments.gapopen + arguments.gapextend,
-        gap_extend=arguments.gapextend,
+        gap_open=gap_open,
+        gap_extend=gap_extend,
     )
 
 

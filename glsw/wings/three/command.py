@@ -14,7 +14,7 @@ from glsw.cli.outputs import check_output, destination, write
 from glsw.cli.scoring import add_costs, check_match, gaps_of, scoring_for, scoring_of
 from glsw.cli.words import add_rows, alphabet
 from glsw.engines.three import ENGINES3
-from glsw.scoring.gaps import MODES
+from glsw.scoring.gaps import MODES, from_blast
 from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import DNA
 from glsw.sequences.fasta import read_all
@@ -148,8 +148,8 @@ def _scoring_of(arguments: argparse.Namespace, *sides: tuple[str, Targets]) -> t
         match, mismatch = IDENTITY
     gapopen, gapextend = gaps_of(arguments, IDENTITY_GAPS)
     letters = arguments.alphabet or DNA
-    costs = match, mismatch, gapopen + gapextend, gapextend
-    return Scoring3.identity(*costs, alphabet=letters), ""
+    costs = from_blast(gapopen, gapextend)
+    return Scoring3.identity(match, mismatch, *costs, alphabet=letters), ""
 
 
 def _add_scoring(parser: argparse.ArgumentParser) -> None:

@@ -443,6 +443,10 @@ BAD = {
     "unknown matrix": (f"{ALIGN} --matrix BLOSUM26", "did you mean BLOSUM62?"),
     "negative penalty": (f"{ALIGN} --gapopen -11", "argument --gapopen: -11: a cost must not be"),
     "absurd penalty": (f"{ALIGN} --gapopen 1e12", "gapopen must be between 0 and 1000000"),
+    "first residue of a gap": (
+        f"{ALIGN} --scheme identity --gapopen 1e6",
+        "gapopen 1000000 plus 1 for each position: the first position of a gap costs more than",
+    ),
     "unknown engine": ("align3 a.fasta b.fasta c.fasta --engine best", "unknown engine 'best'; th"),
     "unknown device": ("align3 a.fasta b.fasta c.fasta --device voodoo", "no device 'voodoo'"),
     "several devices": ("align3 a.fasta b.fasta c.fasta --device 0,0", "no device '0,0'"),

@@ -10,7 +10,7 @@ from glsw.engines import Auto, Lanes, Reference
 from glsw.engines.base import Engine
 from glsw.engines.lanes.geometry import Limits
 from glsw.engines.lanes.jobs import Job
-from glsw.engines.tiles import ALWAYS, NEVER, BoundedTile
+from glsw.engines.tiles import ALWAYS, NEVER, BoundedTile, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -77,6 +77,19 @@ def test_auto(device, nothing_downloaded):
 def test_more_pass_than_there_is_room_for(device):
     limits = Limits(passing=3, passing_groups=1, passing_lanes=16)
     check(Lanes(BLOSUM62, device, limits=limits), tiles())
+
+
+def test_scores_and_lists_of_many_queries_fit_a_small_buffer(device):
+    """OpenGL promises 128 MiB: scores of 400 queries, or the list of all, may be more."""
+    limits = {**device.info.limits, "max_storage_block": 2**16}
+    small = standing_in(device, limits=limits)
+    engine = Lanes(BLOSUM62, small, limits=Limits(passing=3))
+    queries, targets = sequences([9] * 120), sequences([9] * 300, 4)
+    every, reference = ScanTile(queries, targets), Reference(BLOSUM62)
+    bounds = np.full(120, ALWAYS, np.int32), np.full(300, NEVER, np.int32)
+    for asked in (every, BoundedTile(queries, targets, *bounds)):
+        (found,) = engine.answers([asked])
+        np.testing.assert_array_equal(found, reference.answer(asked, None))
 
 
 def test_scores_that_floats_do_not_hold(device):

@@ -9,6 +9,7 @@ from cases import CHUNKED, OPTIONS, standing_in
 from glsw.alignment.batch import Batch, Mask
 from glsw.engines import ENGINES, bit_parallel, cpu_lanes, engine_of
 from glsw.engines.base import Pairs
+from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Limits
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.engines.windows import scan_windows
@@ -126,3 +127,18 @@ def test_all_cells_are_reported_once(cut_finely, name, seed):
                 finished = []
                 call(finished.append)
                 assert sum(finished) == cells, (number, chosen, batch.lengths.tolist())
+
+
+def test_targets_that_are_too_long_for_some_queries_are_reported(device):
+    """For the longest query; the pairs of others are computed as integers."""
+    rng = np.random.default_rng(3)
+    queries, targets = (
+        Sequences.of([rng.integers(0, 20, n, np.uint8) for n in lengths])
+        for lengths in ((4, 9, 90), (70, 80, 12))
+    )
+    limits = Limits(cells_elsewhere=4000, large_pair=2**10, few_pairs=0)
+    engine, reference = Lanes(SCORINGS[0], standing_in(device), limits=limits), ENGINES["reference"]
+    engine.rest = lambda batch, told: reference(SCORINGS[0]).scores(batch, progress=told)
+    finished = []
+    list(engine.answers([ScanTile(queries, targets)], progress=finished.append))
+    assert sum(finished) == len(queries.residues) * len(targets.residues)

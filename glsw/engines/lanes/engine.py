@@ -360,7 +360,8 @@ class Lanes(ComputeEngine):
             if left.any():
                 found[left] = self.rest(batch.select(np.flatnonzero(left)), progress)
         if not left.all():
-            found[~left] = self._integers.scores(batch.select(np.flatnonzero(~left)))
+            others = batch.select(np.flatnonzero(~left))
+            found[~left] = self._integers.scores(others, progress=progress)
         return found
 
     def _of_table(self, batch: Batch, progress: Progress) -> Scores:

@@ -172,6 +172,7 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
         targets before it score 0.
         """
         engine, rows, jobs, before = self._engine, work.rows, [], 0
+        room = min(_MAX_STACKED_BYTES, engine.device.info.limits["max_storage_block"])
         for share, long in work.targets.shares:
             first = np.maximum(needed - before, 0)
             before += len(share.order)
@@ -185,7 +186,7 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
                 columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
                 scores = 4 * packed.row_size * int(np.bincount(own["group"]).max())
                 size = max(profile, scores, columns * BORDER)
-                most = max(1, min(_MAX_STACKED_BYTES // size, engine.limits.groups))
+                most = max(1, min(room // size, engine.limits.groups))
                 for start in range(0, len(numbers), most):
                     stack = numbers[start : start + most]
                     each = only(rows, stack)
@@ -201,10 +202,12 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
     def _rounds_of(self, tiles: Iterable[TileT]) -> Iterator[Round[TileT, FoundT]]:
         engine, last, at_once, count = self._engine, None, 1, _FIRST_QUERIES
         cells: float = np.inf if engine.on_software else engine.limits.first_cells
+        # A list of all pairs, which may all pass, takes a buffer twice as large as their scores.
+        room = min(_MAX_SCORE_BYTES, engine.device.info.limits["max_storage_block"] // 4)
         for tile in tiles:
             part = tile.targets
             engine.check_lengths(tile.queries, part)
-            most = min(_MAX_SCORE_BYTES // (4 * max(1, len(part))), _MAX_QUERIES)
+            most = min(room // (4 * max(1, len(part))), _MAX_QUERIES)
             most = 1 if engine.on_software else max(1, most)
             rows = together(engine.geometries, tile.queries.lengths, len(part))
             bounds, found, start = bounds_of(rows), self.room(tile), 0

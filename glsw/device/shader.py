@@ -26,6 +26,8 @@ from glsw.device.egl import EglContext
 _INCLUDE = re.compile(r"\s*#\s*include\b\s*(.*)")
 _QUOTED = re.compile(r'"([^"]+)"\s*(?://.*|/\*.*)?$')
 _VERSION = re.compile(r"\s*#\s*version\b")
+_UNIFORMS = re.compile(r"uniform \w+ ([^;]+);")
+_WORDS = re.compile(r"\w+")
 _WORD = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
 _MACRO = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
 
@@ -54,14 +56,20 @@ class ShaderError(Exception):
 
 
 class ComputeProgram(moderngl.ComputeShader):
-    """A compute program that remembers its uniforms, so that only other values are written."""
+    """A compute program that remembers its uniforms, so that only other values are written.
+
+    Attributes
+    ----------
+    extra : dict
+        The last values of all uniforms that its text declares, None at first. Drivers drop some.
+    """
 
     extra: dict[str, object]
 
     @classmethod
-    def of(cls, made: moderngl.ComputeShader) -> ComputeProgram:
+    def of(cls, made: moderngl.ComputeShader, text: str) -> ComputeProgram:
         """Return the same object as one of this class: moderngl makes its objects itself."""
-        made.__class__, made.extra = cls, {}
+        made.__class__, made.extra = cls, dict.fromkeys(uniforms_of(text))
         assert isinstance(made, cls)
         return made
 
@@ -72,6 +80,15 @@ class ComputeProgram(moderngl.ComputeShader):
         if self.extra.get(name) != value:
             super().__setitem__(name, value)
             self.extra[name] = value
+
+
+def uniforms_of(text: str) -> list[str]:
+    """Return the names of the uniforms that a shader declares, under any condition.
+
+    >>> uniforms_of("uniform int row, strip;  // of a query")
+    ['row', 'strip']
+    """
+    return _WORDS.findall(" ".join(_UNIFORMS.findall(text)))
 
 
 class _Text(NamedTuple):
@@ -233,18 +250,19 @@ def _program(
     assembled = {stage: assemble(name, defines, folder) for stage, name in stages.items()}
     sources: dict[str, str] = {stage: source for stage, (source, _) in assembled.items()}
     key = (*stages.values(), *sources.values())
+    device.activate()  # also for a program that is there, whose uniforms are written next
     cached = device.programs.get(key)
     if isinstance(cached, kind):
         return cached
 
     origins = {stage: places for stage, (_, places) in assembled.items()}
-    device.activate()
     if device.compiling and key in device.begun:
         device.compiling.wait_for(device.begun[key])
     try:
         with signals_held():
             if kind is moderngl.ComputeShader:
-                made: object = ComputeProgram.of(device.ctx.compute_shader(sources["compute"]))
+                text = sources["compute"]
+                made: object = ComputeProgram.of(device.ctx.compute_shader(text), text)
             else:
                 made = device.ctx.program(
                     vertex_shader=sources["vertex"], fragment_shader=sources["fragment"]

@@ -294,7 +294,9 @@ class Programs:
                 made = self.program(name, **defines | {"SUBGROUPS": None})
             self._programs[asked] = made
         program = self._programs[asked]
-        self.set(program, self._uniforms)  # engines share programs
+        for uniform, value in self._uniforms.items():  # engines share programs
+            if uniform in program:
+                program[uniform] = value
         if isinstance(self._substitution, moderngl.Buffer):
             self._substitution.bind_to_uniform_block(SUBSTITUTION.number)
         elif self._substitution is not None:
@@ -330,10 +332,12 @@ class Programs:
 
     @staticmethod
     def set(program: moderngl.ComputeShader, uniforms: Mapping[str, Uniform]) -> None:
-        """Set those of the uniforms that a program declares."""
+        """Set uniforms that a program declares, but for those that the driver has dropped."""
         for name, value in uniforms.items():
             if name in program:
                 program[name] = value
+            elif name not in program.extra:
+                raise KeyError(f"the program declares no uniform {name!r}")
 
 
 class Kernels(Programs):

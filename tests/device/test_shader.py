@@ -15,6 +15,7 @@ import glsw.device.shader
 from glsw.device.device import DeviceError, DeviceInfo
 from glsw.device.egl import EglContext
 from glsw.device.shader import ShaderError, assemble, begin, compute, explain, render
+from glsw.engines.gl import Programs
 
 VERTEX = """#version 330
 void main() {
@@ -362,6 +363,19 @@ def test_only_other_values_of_uniforms_are_written(device, folder, monkeypatch):
     with pytest.raises(KeyError):
         program["shift"] = 1
     assert compute(device, "scaled.comp") is program
+
+
+def test_uniforms_that_a_driver_drops_are_known_from_mistyped_ones(device, folder):
+    if not device.info.compute:
+        pytest.skip(f"{device.info.name} has no compute shaders")
+    unused = "uniform int offset;\nuniform int first, second;\nuniform int third[2];"
+    folder("unused.comp", SCALED.replace("uniform int offset;", unused))
+    program = compute(device, "unused.comp")
+    Programs.set(program, {"offset": 4, "first": 1, "second": 2, "third": (3, 4)})
+    assert program.extra["offset"] == 4
+    assert "first" not in program
+    with pytest.raises(KeyError, match="the program declares no uniform 'ofset'"):
+        Programs.set(program, {"offset": 4, "ofset": 5})
 
 
 def test_compute_error(device, folder):

@@ -545,9 +545,8 @@ def test_finished_queries_are_written_before_the_next_starts(
 
     def watched(self: Reference, tiles: Any, **options: Any) -> Any:
         for tile in tiles:
-            end = time.monotonic() + 10
-            while seen and not written() and time.monotonic() < end:
-                time.sleep(0.01)
+            if seen:
+                wait_until(written)  # a thread writes
             seen.append(written() or "none")
             yield from answers(self, [tile], **options)
 

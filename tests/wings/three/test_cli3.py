@@ -6,7 +6,6 @@ import gzip
 import io
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -358,9 +357,8 @@ def test_alignments_are_written_before_the_next_is_computed(
 
     def watched(self: Reference3, *arguments: Any, **options: Any) -> Any:
         for found in disjoint(self, *arguments, **options):
-            until = time.monotonic() + 60  # a thread writes
-            while seen and len(text()) <= len(seen[-1]) and time.monotonic() < until:
-                time.sleep(0.01)
+            if seen:
+                wait_until(lambda: len(text()) > len(seen[-1]))  # a thread writes
             seen.append(text())
             yield found
 

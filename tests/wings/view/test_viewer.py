@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
+from program import wait_until
 
 import glsw
 from glsw.aligner import Aligner
@@ -235,9 +234,7 @@ def test_a_thread_computes_the_last_request_only(computer, device):
         wanted = Request(Part(0, 64, 0, 64), 4)
         worker.submit(Request(Part(0, 600, 0, 520), 1))
         worker.submit(wanted)
-        start = time.monotonic()
-        while worker.busy and time.monotonic() - start < 60:
-            time.sleep(0.01)
+        wait_until(lambda: not worker.busy)
         assert worker.latest().request == wanted
         assert worker.latest().complete
     finally:
@@ -267,10 +264,8 @@ def test_errors_of_the_thread_are_raised_by_the_window(computer, device, monkeyp
     monkeypatch.setattr(computer, "compute", fail)
     worker = ThreadedWorker(computer)
     worker.submit(Request(Part(0, 64, 0, 64), 4))
-    with pytest.raises(ValueError, match="no"):  # noqa: PT012
-        for _ in range(500):
-            worker.latest()
-            time.sleep(0.01)
+    with pytest.raises(ValueError, match="no"):
+        wait_until(worker.latest)
     worker.close()
 
 

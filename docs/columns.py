@@ -27,7 +27,8 @@ both refer to the query as given, even on its minus strand; identity is a fracti
 `SearchResult.to_dataframe()` and `rows()`, `PairAlignments`, `Alignment`, `tsv` and `jsonl`.
 Formats of other programs follow their definitions: in `blast-tab` positions are 1-based and
 inclusive, the target descends on the minus strand, and identity is a percentage; SAM and GFF3
-are 1-based, PAF 0-based. Text for people (`table`, `pairwise`, `html`, `str()` of a result) is
+are 1-based, PAF 0-based, and these three omit gaps at the ends of global and semi-global
+alignments. Text for people (`table`, `pairwise`, `html`, `str()` of a result) is
 1-based, as in BLAST; so are `Hsp.query_place` and `Hsp.target_place`, which it shows.
 
 E-values are never cut off, except in BLAST's formats (`pairwise`, `blast-tab`,

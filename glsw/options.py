@@ -57,7 +57,8 @@ class HitOptions(TypedDict, total=False):
         Maximum number of hits to list, the best by score or E-value; None for all. "auto" means
         500, or all if ``evalue`` is given. `SearchResult.more` counts the hits not listed.
     min_score : int or float
-        Minimum score of a hit and of its further alignments, at least 1 in every mode.
+        Minimum score of a hit and of its further alignments. Only positive scores are listed, in
+        every mode.
     evalue : float, None or "auto"
         Maximum E-value of hits: of all sequences within it, the best ``top`` are listed. None for
         no limit. "auto" means 10; without E-values, only ``top`` limits the list. E-values are

@@ -146,6 +146,15 @@ class HitTable(AlignedColumns):
         """Return what is pickled: the fields, and nothing that is made of them."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
+    def without_end_gaps(self) -> HitTable:
+        """Return the rows from their first aligned pair to their last, as mapped reads are shown.
+
+        If a row has no pair, nothing changes.
+        """
+        if self.scoring.local or not (runs := self.runs.without_end_gaps()).columns.all():
+            return self
+        return replace(self, runs=runs)
+
     def alignment(self, row: int) -> Alignment:
         """Return the alignment of a row."""
         query, target = self.queries[int(self.query[row])], self.targets[int(self.target[row])]

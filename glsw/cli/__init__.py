@@ -352,7 +352,7 @@ def _errors() -> tuple[type[Exception], ...]:
 def _hint(error: Exception, arguments: argparse.Namespace) -> str:
     """Return the option that avoids an error, if the command has it."""
     from glsw.output.result_file import OtherRunError
-    from glsw.sequences.alphabet import UnknownLetterError
+    from glsw.sequences.alphabet import GAPS, UnknownLetterError
     from glsw.sequences.database_writer import NoDatabaseError
 
     for kind, option, text in (
@@ -360,7 +360,7 @@ def _hint(error: Exception, arguments: argparse.Namespace) -> str:
         (NoDatabaseError, "force", "--force overwrites it"),
         (OtherRunError, "resume", "without --resume it is overwritten"),
     ):
-        if isinstance(error, kind) and option in arguments:
+        if isinstance(error, kind) and option in arguments and GAPS not in error.args:
             return f"; {text}"
     return ""
 

@@ -124,7 +124,7 @@ def tables(found: Iterable[FoundT], cells: int, most: int, bar: Bar) -> Iterator
 
 @contextmanager
 def warnings_in_a_line() -> Iterator[None]:
-    """Print warnings as messages of the program, that of a software renderer once."""
+    """Print warnings as messages of the program, each text once."""
     from glsw.device.device import SoftwareRendererWarning
     from glsw.sequences.nucleic import KindWarning
 
@@ -136,8 +136,11 @@ def warnings_in_a_line() -> Iterator[None]:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        say(message)
+        if str(message) not in said:
+            say(message)
+        said.add(str(message))
 
+    said: set[str] = set()
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)
         warnings.simplefilter("ignore", KindWarning)  # a command says it in its own words

@@ -46,7 +46,9 @@ _HITS = {
     ("--top", count, None, "N"): (
         f"list the N best hits, 0 for all ({DEFAULT_TOP}, but all if --evalue is given)"
     ),
-    ("--min-score", number, _DEFAULTS["min_score"], "S"): "list hits with at least this score (1)",
+    ("--min-score", number, _DEFAULTS["min_score"], "S"): (
+        "list hits with at least this score, which is positive in every mode (1)"
+    ),
     ("--evalue", evalue, None, "E"): (
         f"list hits with at most this E-value, inf for no limit ({DEFAULT_EVALUE:g}; where there "
         "are no E-values, only --top limits the list)"

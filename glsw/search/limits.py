@@ -134,7 +134,8 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
             raise ValueError(f"max_hsps {max_hsps}: 1 expected if alignments are not local")
         if wanted or statistics not in ("auto", "none"):
             raise ValueError("E-values exist for local alignments only")
-        counted, statistics = None, "none"
+        if min_score < 0:
+            raise ValueError(f"min_score {min_score}: a search lists positive scores only")
     if wanted:
         if statistics == "none":
             raise ValueError(f"{wanted}: statistics are 'none'")

@@ -237,7 +237,7 @@ alphabet (ACGTRYSWKMBDHVN)
             error = UnknownLetterError(
                 f"{name}: letter {shown!r} at position {at + 1} is not in the {self.name} "
                 f"alphabet ({_listing(self.letters)})",
-                _advice(self, data),
+                GAPS if shown in ("-", ".") else _advice(self, data),
             )
             error.place = name, shown, at + 1
             raise error
@@ -508,6 +508,9 @@ def _advice(alphabet: Alphabet, data: bytes) -> str:
     nucleic = alphabet.amino_acids or bool(kind_of([data]).nucleic)
     return "glsw.Scoring.blast() scores proteins" if takes and not nucleic else ""
 
+
+GAPS = "remove the gaps of an alignment first"
+"""Advice on ``-`` and ``.``, for which no letter should stand."""
 
 DNA = custom("ACGT" + _AMBIGUOUS_DNA, "DNA", ambiguous=_AMBIGUOUS_DNA)
 PROTEIN = Alphabet("protein", "ARNDCQEGHILKMFPSTWYVBZX*", ambiguous="BZX*")

@@ -342,7 +342,10 @@ class Database:
                 f"that of the scoring is {_listed(alphabet)}"
             )
         if masks(alphabet) and not masks(self.alphabet):
-            raise ValueError(f"{self.path or 'the database'}: lower case is not masked")
+            raise ValueError(
+                f"{self.path or 'the database'}: lower case is not masked: index it with "
+                "--lower-case-mask, in Python lower_case_mask=True"
+            )
 
     def verify(self) -> None:
         """Read the whole file and raise DatabaseError if anything in it is damaged."""

@@ -588,7 +588,7 @@ BAD = {
     "standard input twice": ("search - -", "standard input ('-') can be read only once"),
     "letter": (
         "search query.fasta letter.fasta --engine reference",
-        "(ARNDCQEGHILKMFPSTWYVBZX*); --unknown X maps such letters",
+        "(ARNDCQEGHILKMFPSTWYVBZX*); remove the gaps of an alignment first",
     ),
     "letter of a query": (
         "search letter.fasta db.fasta --engine reference",
@@ -1255,6 +1255,38 @@ def test_interrupt_before_the_first_result_leaves_no_file(files: Path) -> None:
 
 
 # Modes.
+
+
+def test_mapped_reads_have_no_end_gaps(run: Callable[..., Any], files: Path) -> None:
+    (files / "read.fa").write_text(">read\nACGTACGATTGCAACCCC\n")
+    (files / "genome.fa").write_text(">genome\nTTTACGTACGTTGCAA\n")
+    words = "align read.fa genome.fa --dna --mode semiglobal --strand plus --engine reference"
+    record = run(f"{words} --format sam").out.splitlines()[-1].split("\t")
+    assert record[3:6] == ["4", "255", "7=1I6=4S"]
+    assert {"NM:i:1", "MD:Z:13"} <= set(record)
+    line = run(f"{words} --format paf").out.split("\t")
+    assert line[1:4] + line[6:11] == ["18", "0", "14", "16", "3", "16", "13", "14"]
+    assert line[-1] == "cg:Z:7=1I6=\n"
+    line = run(f"{words} --format gff3").out.splitlines()[-1].split("\t")
+    assert line[3:5] == ["4", "16"]
+    assert "Target=read 1 14 +;Gap=M7 I1 M6;" in line[-1]
+    assert run(f"{words} --format tsv").out.split("\t")[-2] == "3D7=1I6=4I"
+    (files / "none.fa").write_text(">none\nGGGG\n")  # all columns are gaps
+    words = "align none.fa read.fa --match 1 --mismatch -9 --mode global --strand plus"
+    assert run(f"{words} --format sam --engine reference").out.splitlines()[-1].split("\t")[5]
+
+
+def test_a_search_of_whole_sequences_lists_positive_scores(run: Callable[..., Any]) -> None:
+    words = "search query.fasta db.fasta --engine reference --mode global"
+    assert "\nE-values: none: no local statistics exist: the alignments are not" in (
+        run(f"{words} --format table").out
+    )
+    assert "E-values: none: not asked for\n" in (
+        run(f"{words} --format table --statistics none").out
+    )
+    done = run(f"{words} --min-score -5")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "glsw: min_score -5: a search lists positive scores only\n"
 
 
 @pytest.mark.parametrize(("mode", "cigar"), [("local", "4="), ("semiglobal", "2I4=2D")])

@@ -79,7 +79,7 @@ def test_a_stranger_is_named_with_record_letter_and_position():
         PROTEIN.encode("MKU-V", name="P1")
     message = str(caught.value)
     assert f"the protein alphabet ({PROTEIN.letters})" in message
-    assert message.endswith(")")
+    assert message.endswith("; remove the gaps of an alignment first")
     assert "\n" not in message
 
 
@@ -157,7 +157,10 @@ def test_letters_that_count_as_others_are_a_warning():
         (DNA, "AC!", ""),
         (custom("ACGT"), "ACGN", "; glsw.Scoring.nucleotide() scores DNA"),
         (Scoring.named("GONNET1992").alphabet, "MKLX", ""),
-        (PROTEIN, "MK-", ""),
+        (PROTEIN, "MK!", ""),
+        (PROTEIN, "MK-", "; remove the gaps of an alignment first"),
+        (DNA, "AC.GT", "; remove the gaps of an alignment first"),
+        (custom("AC-"), "A-G", ""),
     ],
 )
 def test_an_unknown_letter_names_the_scoring_that_takes_all(alphabet, text, advice):

@@ -1,5 +1,7 @@
 """Engine `lanes` beyond what every engine is judged by: overflow, shares, parts, two queries."""
 
+import threading
+import time
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -131,6 +133,39 @@ def test_threads_put_scores_in_place(device, mode, number):
     assert found.tolist() == expected.tolist()
     assert (expected >= LIMIT).any()
     assert (expected == 0).any()
+
+
+def test_an_interrupt_waits_for_threads_that_put_scores_in_place(device, monkeypatch):
+    """They read memory that the next download overwrites or frees."""
+    put, look_ahead, rounds, ended = of_pipeline._put, Pipeline._look_ahead, [], []
+    interrupted = threading.Event()
+
+    def late(*given):
+        assert interrupted.wait(20)
+        time.sleep(0.1)
+        ended.append(put(*given))
+        return ended[-1]
+
+    def interrupt(self, part):
+        rounds.append(part)
+        if len(rounds) == 2:
+            interrupted.set()
+            raise KeyboardInterrupt
+        return look_ahead(self, part)
+
+    monkeypatch.setattr(of_pipeline, "_put", late)
+    monkeypatch.setattr(Pipeline, "_look_ahead", interrupt)
+    targets = Sequences.of(database(3))
+    queries = Sequences.of([targets.residues[k : k + 20] for k in range(9)])
+    limits = Limits(block=64, first_cells=4 * 20 * len(targets.residues))
+    engine = Lanes(BLOSUM62, standing_in(device), limits=limits)
+    with pytest.raises(KeyboardInterrupt):
+        list(engine.answers([ScanTile(queries, targets)]))
+    count = len(ended)
+    for thread in threading.enumerate():
+        if thread.name.startswith("glsw-scores"):
+            thread.join()
+    assert count == len(ended) > 0
 
 
 def test_threads_mirror_scores():

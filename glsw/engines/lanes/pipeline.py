@@ -23,6 +23,8 @@ from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.tiles import cut
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from glsw.engines.lanes.engine import Lanes
 
 _MAX_SCORE_BYTES = 2**28
@@ -233,7 +235,16 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
     """
 
     _ending: Callable[[], None] | None = None
+    _putting: Future[list[_Put]] | None = None
     _wrong: Sequence[tuple[npt.NDArray[np.intp], ...]] = ()  # queries and targets, so far
+
+    def run(self) -> Iterator[Scores]:
+        """Yield the scores of each tile."""
+        try:
+            yield from super().run()
+        finally:
+            if self._putting:  # before what was read is overwritten, or its memory freed
+                self._putting.exception()
 
     def room(self, tile: ScanTile) -> Scores:
         """Return room for all scores, with those of sequences without letters.
@@ -275,8 +286,9 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
             from concurrent.futures import ThreadPoolExecutor
 
             thread = ThreadPoolExecutor(1, "glsw-scores")
-            parts = thread.submit(in_threads, put, blocks).result
+            self._putting = thread.submit(in_threads, put, blocks)
             thread.shutdown(wait=False)
+            parts = self._putting.result
         else:
             parts = [*map(put, blocks)].copy
         self._ending = partial(self._kept, done, parts)
@@ -353,8 +365,6 @@ def _put(
     positions, query, scores = block
     if isinstance(positions, slice):
         found[query, positions] = scores
-    elif len(positions) == found.shape[1]:  # to gather takes a third of the time of scattering
-        found[query] = np.take(scores, np.argsort(positions), axis=1)
     else:
         found[query[:, None], positions] = scores
     high, extremes = np.empty((2, 0), np.intp), [scores.min(), scores.max()]

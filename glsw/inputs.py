@@ -6,13 +6,11 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from glsw.alignment.batch import Batch
-from glsw.cores import ahead
 from glsw.options import HitOptions
 from glsw.scoring.kinds import checked
 from glsw.scoring.positional import PositionalQuery
@@ -33,7 +31,6 @@ from glsw.sequences.named import (
     codes_of_lists,
     collect,
     is_single,
-    joined,
     records_or_codes,
 )
 from glsw.sequences.query import QueryPreparation, QuerySet, Strand
@@ -181,18 +178,14 @@ class InputEncoder:
         They end before a text that is wrong, which `collections` names.
         """
         sides: list[Any] = self._checked(query=queries, target=targets)
-        texts = (side[some] for some in slices for side in sides)
-        codes = codes_of_lists(texts, self._alphabet)
-        count = 2 * _pieces_of_part(slices[0].stop)
-        parts = iter(lambda: [*islice(codes, count)], [])
+        lists = ((sides[0][some], sides[1][some]) for some in slices)
+        room = _pieces_of_part(slices[0].stop) * PIECE
 
         def made() -> Iterator[Batch]:
             try:
-                for part in ahead(parts):
-                    for *_, substituted in part:
-                        found.update(substituted)
-                    first, second = (joined(part[side::2]) for side in (0, 1))
-                    yield Batch.pairwise(first, second)
+                for part, substituted in codes_of_lists(lists, self._alphabet, room):
+                    found.update(substituted)
+                    yield Batch.pairwise(*part)
             except (TypeError, ValueError):
                 found.clear()
 

@@ -241,6 +241,7 @@ def test_an_item_of_a_long_list_is_of_another_kind(other, at, unknown, monkeypat
 def test_pairs_of_long_lists_are_encoded_in_parts(mode, kind, monkeypatch):
     queries, targets = (random_words(90, 20, LETTERS + "U", seed) for seed in (1, 2))
     queries[7] = targets[8] = ""
+    targets[40] *= 50  # more letters than one part has room for
     words, done = [[*map(kind, side)] for side in (queries, targets)], []
     aligner = glsw.Aligner(mode=mode, engine="reference")
     with pytest.warns(RuntimeWarning) as whole:

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -182,12 +183,7 @@ def codes_of(
         arrays, highest = list[Codes](), 0
 
         def encode(piece: tuple[bytes | memoryview, Codes]) -> tuple[Counter[str], int]:
-            (text, part), counted = piece, Counter[str]()
-            code = alphabet._put(text, part)
-            if code < 0:
-                part[:] = alphabet.encode(bytes(text), unknown=unknown, substituted=counted)
-                code = int(part.max(initial=0))
-            return counted, code
+            return _put(*piece, alphabet, unknown)
 
         with suppress(ValueError):
             if records.like_files(alphabet, unknown):
@@ -209,6 +205,17 @@ def codes_of(
     return Sequences.of(encoded)
 
 
+def _put(
+    letters: bytes | memoryview, codes: Codes, alphabet: Alphabet, unknown: str | None = None
+) -> tuple[Counter[str], int]:
+    """Put the codes of letters into an array; return what counts as others, and the highest."""
+    substituted, highest = Counter[str](), alphabet._put(letters, codes)
+    if highest < 0:
+        codes[:] = alphabet.encode(bytes(letters), unknown=unknown, substituted=substituted)
+        highest = int(codes.max(initial=0))
+    return substituted, highest
+
+
 def _with_room(
     records: Records, alphabet: Alphabet, arrays: list[Codes]
 ) -> Iterator[tuple[bytes | memoryview, Codes]]:
@@ -225,42 +232,41 @@ def _with_room(
         yield text, part
 
 
-_Encoded: TypeAlias = "tuple[Codes, Int64, int, Counter[str]]"
+def codes_of_lists(
+    lists: Iterable[tuple[Sequence[Any], Sequence[Any]]], alphabet: Alphabet, room: int
+) -> Iterator[tuple[list[Sequences], Counter[str]]]:
+    """Yield the codes of lists of text in pairs, and what counts as others.
 
-
-def codes_of_lists(lists: Iterable[Sequence[Any]], alphabet: Alphabet) -> Iterator[_Encoded]:
-    """Yield the codes of lists of text, their lengths, the largest code, and what counts as others.
-
+    Lists that follow one another are encoded as one: as many as have up to ``room`` letters a side.
     Threads encode while this one joins the next lists. TypeError for a list that has other objects,
     or text of both kinds, ValueError for letters outside the alphabet: `codes_of` names them.
     """
 
-    def texts() -> Iterator[tuple[bytes | memoryview, Int64]]:
-        for some in lists:
-            lengths = np.fromiter(map(len, some), np.int64, len(some))
-            if type(some[0]) is bytes:
-                yield b"".join(_alike(some)), lengths
-            else:
-                yield letters_of("".join(some)), lengths
+    def texts() -> Iterator[tuple[int, bytes | memoryview, Int64, Codes]]:
+        number, rooms, ends = 0, list[Codes](), list[int]()
+        for sides in lists:
+            letters = [
+                b"".join(_alike(some)) if type(some[0]) is bytes else letters_of("".join(some))
+                for some in sides
+            ]
+            ends = [end + len(text) for end, text in zip(ends, letters, strict=False)]
+            if not ends or max(ends) > room:
+                ends, number = [*map(len, letters)], number + 1
+                rooms = [np.empty(max(end, room), alphabet.code_type) for end in ends]
+            for some, text, codes, end in zip(sides, letters, rooms, ends, strict=True):
+                yield number, text, np.fromiter(map(len, some), np.int64, len(some)), codes[:end]
 
-    def encode(text: tuple[bytes | memoryview, Int64]) -> _Encoded:
-        (letters, lengths), substituted = text, Counter[str]()
-        codes = np.empty(len(letters), alphabet.code_type)
-        highest = alphabet._put(letters, codes)
-        if highest < 0:
-            codes = alphabet.encode(bytes(letters), substituted=substituted)
-            highest = int(codes.max(initial=0))
-        return codes, lengths, highest, substituted
+    def encode(text: tuple[int, bytes | memoryview, Int64, Codes]) -> tuple[Any, ...]:
+        number, letters, lengths, codes = text
+        return number, lengths, codes, *_put(letters, codes[len(codes) - len(letters) :], alphabet)
 
-    return beside(encode, texts())
-
-
-def joined(parts: Sequence[_Encoded]) -> Sequences:
-    """Return sequences of which there are `codes_of_lists`."""
-    residues, lengths, bounds, _ = zip(*parts, strict=True)
-    made = Sequences(np.concatenate(residues), offsets_of(np.concatenate(lengths)))
-    made.__dict__["code_bound"] = max(bounds)
-    return made
+    for _, alike in groupby(beside(encode, texts()), itemgetter(0)):
+        _, lengths, codes, substituted, highest = zip(*alike, strict=True)
+        found = list[Sequences]()
+        for side in (0, 1):
+            found.append(Sequences(codes[side - 2], offsets_of(np.concatenate(lengths[side::2]))))
+            found[side].__dict__["code_bound"] = max(highest[side::2])
+        yield found, sum(substituted, Counter[str]())
 
 
 class _Nameless(Records):

@@ -13,10 +13,11 @@ from cases import CASES, groups_in, lanes_options, standing_in
 
 from glsw.alignment.batch import Batch
 from glsw.cores import limited
+from glsw.device.device import DeviceMemoryError
 from glsw.engines import auto, engine_of
 from glsw.engines.base import ComingScan, Pairs
 from glsw.engines.cpu import Cpu
-from glsw.engines.lanes import pipeline as of_pipeline
+from glsw.engines.lanes import pipeline as of_pipeline, targets as of_targets
 from glsw.engines.lanes.engine import Lanes, trial_of
 from glsw.engines.lanes.geometry import (
     BLOCK,
@@ -732,6 +733,40 @@ def test_buffers_that_queued_work_reads_are_not_used_again(device):
     buffers.give(buffers.behind())
     assert buffers.take(2000) is read
     assert buffers.behind() == []
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_targets_that_do_not_fit_beside_others_are_uploaded_later(device, number, monkeypatch):
+    made, refused = of_targets.new_buffer, []
+    queries, first, second = (Sequences.of(database(seed)) for seed in (5, 6, 7))
+    engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=Limits(small_part=0))
+
+    def short(device, size):
+        if size == len(second.residues) and engine.targets.present.sequences is first:
+            refused.append(size)
+            raise DeviceMemoryError("no memory")
+        return made(device, size)
+
+    monkeypatch.setattr(of_targets, "new_buffer", short)
+    tiles = [ScanTile(queries, first), ScanTile(queries, second)]
+    for tile, found in zip(tiles, engine.answers(iter(tiles)), strict=True):
+        assert found.tolist() == expected(BLOSUM62, tile.queries, tile.targets).tolist()
+    assert len(refused) == 2
+
+
+def test_free_buffers_are_released_for_new_ones(device, monkeypatch):
+    made, buffers = of_targets.new_buffer, Buffers(device)
+    free = buffers.take(4000)
+    buffers.give([free])
+
+    def short(device, size):
+        if not isinstance(free.mglo, moderngl.InvalidObject):
+            raise DeviceMemoryError("no memory")
+        return made(device, size)
+
+    monkeypatch.setattr(of_targets, "new_buffer", short)
+    assert buffers.make(2000).size == 2000
+    assert buffers.take(2000).size >= 2000
 
 
 def test_the_longest_unused_buffers_are_released(device):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import moderngl
@@ -99,8 +99,7 @@ class Buffers:
         self, content: npt.NDArray[np.unsignedinteger], *, pooled: bool = True
     ) -> moderngl.Buffer:
         """Return a buffer with this content: a new one, unless it is to go back to the pool."""
-        make = self.take if pooled else partial(new_buffer, self._device)
-        buffer = make(content.nbytes)
+        buffer = (self.take if pooled else self.make)(content.nbytes)
         if content.size:
             self._device.write(buffer, np.ascontiguousarray(content))
         return buffer
@@ -113,6 +112,10 @@ class Buffers:
         for k, buffer in enumerate(self._free):
             if buffer.size == size:
                 return self._free.pop(k)
+        return self.make(size)
+
+    def make(self, size: int) -> moderngl.Buffer:
+        """Return a new buffer of ``size`` bytes; free ones are released if memory is short."""
         try:
             return new_buffer(self._device, size)
         except DeviceMemoryError:
@@ -340,7 +343,10 @@ class TargetStore:
     def prefetch(self, sequences: Sequences) -> Iterator[None]:
         """Upload residues beside those that targets may just be packed from, in some steps."""
         content = np.ascontiguousarray(sequences.residues)
-        buffer = new_buffer(self._engine.device, -(-content.nbytes // 4) * 4)
+        try:
+            buffer = self._engine.pool.make(content.nbytes)
+        except DeviceMemoryError:  # there is room for them when the others are gone
+            return
         for start in range(0, content.nbytes, _BYTES_PER_STEP):
             # Not by `Device.write`, whose copies would wait for the slices before them.
             buffer.write(content[start : start + _BYTES_PER_STEP], offset=start)
@@ -373,7 +379,7 @@ class TargetStore:
         letters = self._uploaded(self.present.sequences)
         made = PackedTargets(
             pool.filled(slots, pooled=False),
-            new_buffer(engine.device, 4 * engine.tracks * words),
+            pool.make(4 * engine.tracks * words),
             slots[:, 1].astype(np.int64) * geometry.step,
             count + 1,
         )

@@ -16,7 +16,7 @@ from Bio.Data.IUPACData import ambiguous_dna_values
 
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
 from glsw.sequences.lines import naming
-from glsw.words import ParameterError
+from glsw.words import ParameterError, numbered
 
 MAX_UNITS = 1_000_000
 """The largest matrix entry or gap cost, in integer units."""
@@ -298,9 +298,10 @@ def in_integer_units(
             f"{what}: {numbers[~exact][0]:.15g} has more than {MAX_DECIMALS} decimals, round it"
         )
     if np.abs(whole).max() > MAX_UNITS:
+        kind = f"numbers with {numbered(decimals, 'decimal')}" if decimals else "whole numbers"
         raise ValueError(
             f"{what}: {numbers[np.abs(whole).argmax()]:.15g} is beyond {MAX_UNITS / scale:.15g}, "
-            f"the limit of numbers with {decimals} decimals"
+            f"the limit of {kind}"
         )
     return whole.astype(np.int32), scale
 

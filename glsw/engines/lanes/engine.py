@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
-from glsw.arrays import Bool, Int64, Intp
+from glsw.arrays import Bool, Int32, Int64, Intp
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import (
@@ -45,7 +45,7 @@ from glsw.engines.lanes.geometry import (
 )
 from glsw.engines.lanes.jobs import Job, Queue
 from glsw.engines.lanes.own_queries import Share, scores_of_each, shares_of
-from glsw.engines.lanes.pipeline import Matrices, Scores
+from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.rows import (
     Placed,
     Rows,
@@ -237,7 +237,7 @@ class Lanes(ComputeEngine):
         if self.rest is None and longest > most:
             raise ValueError(f"target of {longest} residues: engine 'lanes' takes at most {most}")
 
-    def best(self, asked: Pairs, progress: Progress) -> Scores:
+    def best(self, asked: Pairs, progress: Progress) -> Int32:
         """Return the best score of each pair, see `Engine.best`."""
         batch = asked.batch
         way = self.way(batch)
@@ -340,7 +340,7 @@ class Lanes(ComputeEngine):
         query: npt.NDArray[np.integer],
         target: npt.NDArray[np.integer],
         progress: Progress = ignore,
-    ) -> Scores:
+    ) -> Int32:
         """Return the scores of pairs that lanes did not compute, or not exactly.
 
         `rest` computes long targets, and large pairs and any if they are few: such would keep some
@@ -364,7 +364,7 @@ class Lanes(ComputeEngine):
             found[~left] = self._integers.scores(others, progress=progress)
         return found
 
-    def _of_table(self, batch: Batch, progress: Progress) -> Scores:
+    def _of_table(self, batch: Batch, progress: Progress) -> Int32:
         """Return the scores of pairs out of those of all their queries with all their targets."""
         sides, used = batch.sequences, batch.used
         if sides[0] is sides[1]:
@@ -379,7 +379,7 @@ class Lanes(ComputeEngine):
             report = proportion = Proportion(progress)
             proportion.expect(len(queries.residues) * len(targets.residues), batch.cells)
         (scores,) = self.answers([ScanTile(queries, targets)], progress=report)
-        found: Scores = scores.reshape(-1)
+        found: Int32 = scores.reshape(-1)
         if batch.table and len(found) == len(batch):
             return found
         rows, columns = ((np.cumsum(each) - 1) for each in used)
@@ -415,14 +415,14 @@ class Lanes(ComputeEngine):
         that it does not need.
         """
         packed = self.targets.pack(share, geometry)
-        border_columns = packed.border_columns(geometry)
+        border_columns = offsets_of(packed.columns[:: geometry.chains] * geometry.chains)
         first = first // geometry.group
         strips, profiles = query_profiles(self, queries, rows, geometry, first)
         letters = np.bincount(rows["group"], rows["length"]).astype(np.int64)
         columns = np.diff(border_columns)
         met = np.cumsum(np.bincount(first, letters, len(columns)).astype(np.int64))
         borders = self.pool.filled(border_columns.astype(np.uint32))
-        scores = self.pool.take(4 * packed.row_size * len(rows))
+        scores = self.pool.take(4 * share.row_size * len(rows))
         bound = [
             (SLOTS, packed.slots),
             (COLUMNS, packed.words),
@@ -440,7 +440,7 @@ class Lanes(ComputeEngine):
             useful=int(letters @ share.residues_from[first * geometry.group]),
             bound=bound,
             profiles=profiles,
-            row_size=packed.row_size,
+            row_size=share.row_size,
             scores=scores,
             buffers=(profiles[0].buffer, borders, scores),
         )
@@ -459,7 +459,7 @@ class Lanes(ComputeEngine):
             self.proofs.require(self.name, self._family(geometry), trial)
             self._proved.add(geometry)
 
-    def reading(self, jobs: Sequence[Job]) -> Callable[[], list[Scores]]:
+    def reading(self, jobs: Sequence[Job]) -> Callable[[], list[Int32]]:
         """Begin to read the scores of each job, shape (queries, targets); return what gives them.
 
         Those of floats are perhaps too high.

@@ -12,13 +12,13 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Int32, Int64
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import BLOCK, BORDER, COMPARE, Geometry, Limits
 from glsw.engines.lanes.rows import Rows
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _SOFTWARE_CELLS = 2**26  # of the first slice of time
 _SHORT_CELLS = 2**36  # of the shortest targets, which show how many a slice of time takes
-_SLICES_AHEAD = 2  # so many can be queued before one is waited for, see `Throttle.overlapping`
 _RATE, _SLOW_RATE = 4e12, 1e11  # assumed with 16-bit floats, and without
 _LEAST_BORDER_BYTES = 2**26
 _BORDER_BYTES_OF_A_SLICE = 2**24  # so many are cleared and freed while a slice runs out
@@ -40,35 +39,17 @@ _BORDER_BYTES_OF_A_SLICE = 2**24  # so many are cleared and freed while a slice 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WorkGroups:
-    """Work groups of lanes that a dispatch can compute, with one geometry.
-
-    Parameters
-    ----------
-    geometry : Geometry
-    groups : int
-        Groups of queries, in work groups along y.
-    strips : int
-    border_columns, cells : ndarray of int64, shape (groups + 1,)
-        Places of borders, and cells with their padding, before each work group.
-    useful : int
-        Cells without padding.
-    bound : list of (Binding, Buffer or Section)
-        What it needs on the device, besides the next.
-    profiles : list of Section
-        The query profile of all strips, or of each, which then has a dispatch of its own.
-    row_size : int
-        Scores of a query, unless each target has its own.
-    """
+    """Work groups of lanes that a dispatch can compute, with one geometry."""
 
     geometry: Geometry
-    groups: int
+    groups: int  # of queries, in work groups along y
     strips: int
-    border_columns: npt.NDArray[np.int64]
-    cells: npt.NDArray[np.int64]
-    useful: int
-    bound: Sequence[tuple[Binding, Bindable]] = ()
-    profiles: Sequence[Section] = ()
-    row_size: int = 0
+    border_columns: Int64  # places of borders before each work group, and behind the last one
+    cells: Int64  # with their padding, before each work group
+    useful: int  # cells without padding
+    bound: Sequence[tuple[Binding, Bindable]] = ()  # what it needs, besides the next
+    profiles: Sequence[Section] = ()  # of all strips, or of each, which then has its own dispatch
+    row_size: int = 0  # scores of a query, unless each target has its own
 
     @property
     def slots(self) -> int:
@@ -76,41 +57,26 @@ class WorkGroups:
         return (len(self.cells) - 1) * self.geometry.chains
 
     @cached_property
-    def border_bytes(self) -> npt.NDArray[np.int64]:
+    def border_bytes(self) -> Int64:
         """Bytes of borders before each work group, of all groups of queries."""
-        size = self.groups * BORDER if self.strips > 1 else 0
-        return self.border_columns.astype(np.int64) * size
-
-    def useful_before(self, group: int) -> int:
-        """Return the cells without padding before a work group."""
-        return self.useful * int(self.cells[group]) // int(self.cells[-1])
+        return self.border_columns * (self.groups * BORDER * (self.strips > 1))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Job(WorkGroups):
-    """Groups of queries against targets with chains of one length.
+    """Groups of queries against targets with chains of one length."""
 
-    Parameters
-    ----------
-    rows : Rows
-        The queries of all groups.
-    targets : Targets
-    scores : moderngl.Buffer
-    buffers : tuple of moderngl.Buffer
-        What it alone takes on the device.
-    """
-
-    rows: Rows
+    rows: Rows  # the queries of all groups
     targets: Targets
     scores: moderngl.Buffer
-    buffers: tuple[moderngl.Buffer, ...]
+    buffers: tuple[moderngl.Buffer, ...]  # what it alone takes on the device
 
     @property
     def score_bytes(self) -> int:
         """Bytes of its scores, of padding too."""
         return 4 * self.row_size * len(self.rows)
 
-    def scores_of(self, content: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
+    def scores_of(self, content: npt.NDArray[np.uint8]) -> Int32:
         """Return the scores in what was read, shape (queries, targets)."""
         return content.view(np.int32).reshape(len(self.rows), -1)[:, :-1]
 
@@ -135,8 +101,10 @@ class Slices:
     def __init__(self, jobs: Sequence[WorkGroups], groups: int = Limits.groups) -> None:
         self._jobs, self._groups = jobs, groups
         self._first = offsets_of([len(job.cells) - 1 for job in jobs])
-        self.cells = _joined([job.cells for job in jobs])
-        self.borders = _joined([job.border_bytes for job in jobs])
+        self.cells, self.borders = (
+            offsets_of(np.concatenate([np.zeros(0, np.int64), *map(np.diff, before)]))
+            for before in ([job.cells for job in jobs], [job.border_bytes for job in jobs])
+        )
 
     def run(
         self,
@@ -230,17 +198,12 @@ class Queue:
         """Queue the jobs slice by slice of time: one starts when the one before it runs out."""
         return self._run(Slices(jobs, self._engine.limits.groups), progress)
 
-    def ahead(self, slices: Iterator[None]) -> None:
-        """Queue the first slices of work whose turn is next, so that the device has work."""
-        for _ in islice(slices, _SLICES_AHEAD):
-            pass
-
     def _run(self, slices: Slices, progress: Progress) -> Iterator[None]:
         self._device.ctx.memory_barrier()
         # The first slices are small. They have short targets: a few long ones would take as long.
-        count, all_cells = len(slices.cells) - 1, int(slices.cells[-1])
-        short = min(all_cells // 2, self._short) if self._throttle.new else 0
-        rest = int(np.searchsorted(slices.cells, all_cells - short))
+        count, total = len(slices.cells) - 1, int(slices.cells[-1])
+        short = min(total // 2, self._short) if self._throttle.new else 0
+        rest = int(np.searchsorted(slices.cells, total - short))
         reserve, wait = partial(self._engine.reserve, BORDERS), self._device.finish
         largest = int(np.diff(slices.borders).max(initial=0))
         room = max(self._engine.room(BORDERS), self.border_room(int(slices.borders[-1]), largest))
@@ -253,7 +216,9 @@ class Queue:
                 for each in some:
                     self._dispatch(each)
                     job, groups = each.job, each.groups
-                    progress(job.useful_before(groups.stop) - job.useful_before(groups.start))
+                    ends = (int(job.cells[k]) for k in (groups.start, groups.stop))
+                    before, done = (job.useful * cells // int(job.cells[-1]) for cells in ends)
+                    progress(done - before)
                 yield
         self._running = None
 
@@ -274,12 +239,8 @@ class Queue:
         in_block = job.geometry.profile_memory in (COMPARE, BLOCK)
         for strip, profile in enumerate(job.profiles):
             program["first_strip"] = strip
-            profile.bind(QUERY_PROFILE.number, in_block=in_block)
+            bind = profile.bind_to_uniform_block if in_block else profile.bind_to_storage_buffer
+            bind(QUERY_PROFILE.number)
             program.run(len(groups), job.groups)
             if not at_once:
                 self._device.ctx.memory_barrier()
-
-
-def _joined(before: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """Return what is before each work group of all jobs, given the same of each job."""
-    return offsets_of(np.concatenate([np.zeros(0, np.int64), *map(np.diff, before)]))

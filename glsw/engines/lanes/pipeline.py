@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from glsw.arrays import Int32, Intp
 from glsw.cores import in_threads
 from glsw.engines.answers import check_found
 from glsw.engines.base import Progress, Proportion
@@ -36,45 +37,32 @@ _MOST_WRONG = 2**16  # scores that wait to be computed again
 _FIRST_QUERIES = 256  # so that the device has work soon
 _MIRRORED = 128  # rows and columns that lie in the cache of a processor
 _MANY = 8  # of these rows, from which on threads share them
-Scores: TypeAlias = npt.NDArray[np.int32]
-_Put: TypeAlias = tuple[Scores, npt.NDArray[np.intp], npt.NDArray[np.intp]]
+_SLICES_AHEAD = 2  # so many can be queued before one is waited for, see `Throttle.overlapping`
+_Put: TypeAlias = tuple[Int32, Intp, Intp]
 TileT = TypeVar("TileT", bound=ScanTile)
 FoundT = TypeVar("FoundT")
-StoredT = TypeVar("StoredT")
 
 
 @dataclass(eq=False)
 class Round(Generic[TileT, FoundT]):
-    """Some queries of a tile that are computed together, and once it has begun by what jobs.
-
-    Parameters
-    ----------
-    tile : ScanTile
-    rows : Rows
-        The queries.
-    stacked : int
-        About how many groups one dispatch takes: the same for all tiles with the same targets, so
-        that these are packed once.
-    found : object
-        What the tile yields.
-    last : bool
-        Whether these are the last queries of the tile.
-    slices : iterator
-        Queues a slice of time at each step; the device has done all when it ends.
-    """
+    """Some queries of a tile that are computed together, and once it has begun by what jobs."""
 
     tile: TileT
-    rows: Rows
+    rows: Rows  # the queries
     stacked: int
-    found: FoundT
-    last: bool
+    """About how many groups one dispatch takes: the same for all tiles with the same targets, so
+    that these are packed once."""
+    found: FoundT  # what the tile yields
+    last: bool  # whether these are the last queries of the tile
+    begun: bool = field(default=False, init=False)
     targets: SortedTargets = field(init=False)
     jobs: list[Job] = field(init=False)
     progress: Progress = field(init=False)
-    slices: Iterator[None] | None = None
+    slices: Iterator[None] = field(init=False)
+    """Queues a slice of time at each step; the device has done all when it ends."""
 
 
-class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
+class Pipeline(ABC, Generic[TileT, FoundT]):
     """Computes tiles one after the other, and prepares the next one meanwhile.
 
     While a round of queries is being computed, the jobs of the next one are made, or its targets
@@ -94,17 +82,13 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
         """Do what `reading` needs while the device is busy; called several times."""
 
     @abstractmethod
-    def reading(self, done: Round[TileT, FoundT]) -> Callable[[], StoredT]:
-        """Begin to read what a round has found; return what returns it."""
-
-    @abstractmethod
-    def keep(self, done: Round[TileT, FoundT], stored: StoredT) -> None:
-        """Take what has been read."""
+    def reading(self, done: Round[TileT, FoundT]) -> Callable[[], None]:
+        """Begin to read what a round has found; return what takes it."""
 
     def run(self) -> Iterator[FoundT]:
         """Yield what each tile has found."""
         engine, current = self._engine, next(self._rounds, None)
-        slices = self._started(current)
+        self._start(current)
         while current:
             ahead, rate = self._look_ahead(current.tile.targets), engine.hints.rate
             while True:  # two slices are queued, after which the rate is known longer ones
@@ -112,27 +96,27 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
                     next(ahead, None)
                     self.get_ready_to_read(current)
                 rate = engine.hints.rate
-                if next(slices, self) is self:
+                if next(current.slices, self) is self:
                     break
             for _ in ahead:
                 pass
-            following, read = self._following, self.reading(current)
-            if following and following.slices:
-                engine.queue.ahead(following.slices)
-            self.keep(current, read())
+            following, take = self._following, self.reading(current)
+            if begun := following and following.begun:
+                self._start(following)
+            take()
             found, last, current = current.found, current.last, following
-            slices = self._started(current)
+            if not begun:
+                self._start(current)
             if last:
                 yield found
 
-    def _started(self, current: Round[TileT, FoundT] | None) -> Iterator[None]:
-        """Begin a round unless it has begun, and queue the first slices; return the others."""
-        if not current:
-            return iter(())
-        if not current.slices:
-            self._engine.queue.ahead(self._begin(current))
-        assert current.slices
-        return current.slices
+    def _start(self, work: Round[TileT, FoundT] | None) -> None:
+        """Begin a round unless it has begun, and queue its first slices."""
+        if work:
+            if not work.begun:
+                self._begin(work)
+            for _ in islice(work.slices, _SLICES_AHEAD):
+                pass
 
     def _look_ahead(self, part: Sequences) -> Iterator[None]:
         """Prepare the next queries, or upload the residues of their targets, in some steps."""
@@ -146,8 +130,8 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
         if targets is part or not large or len(part.residues) <= small:
             self._begin(following)
 
-    def _begin(self, work: Round[TileT, FoundT]) -> Iterator[None]:
-        """Make the jobs of some queries; only the packing of targets is queued. Return `slices`."""
+    def _begin(self, work: Round[TileT, FoundT]) -> None:
+        """Make the jobs of some queries; only the packing of targets is queued."""
         engine, rows, queries, part = self._engine, work.rows, work.tile.queries, work.tile.targets
         engine.device.activate()
         longest = int(queries.lengths.max(initial=0))
@@ -164,10 +148,9 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
             computed = sum(job.useful for job in work.jobs)
             expected.expect(computed, letters * len(part.residues) - long)
             expected.expect(long, long)
-        work.slices = engine.queue.slices_of(work.jobs, work.progress)
-        return work.slices
+        work.slices, work.begun = engine.queue.slices_of(work.jobs, work.progress), True
 
-    def _jobs_of(self, work: Round[TileT, FoundT], needed: npt.NDArray[np.intp]) -> list[Job]:
+    def _jobs_of(self, work: Round[TileT, FoundT], needed: Intp) -> list[Job]:
         """Make the jobs of groups of queries, whose work overlaps.
 
         ``needed`` has the first target that each group needs, see `SortedTargets.first_needed`;
@@ -186,7 +169,7 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
                 strips = int(Placed(own, geometry).strips.max())
                 profile = geometry.size(profile_letters(engine.scoring)) * strips
                 columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
-                scores = 4 * packed.row_size * int(np.bincount(own["group"]).max())
+                scores = 4 * share.row_size * int(np.bincount(own["group"]).max())
                 size = max(profile, scores, columns * BORDER)
                 most = max(1, min(room // size, engine.limits.groups))
                 for start in range(0, len(numbers), most):
@@ -228,7 +211,7 @@ class Pipeline(ABC, Generic[TileT, FoundT, StoredT]):
                 start = max(1, stop)
 
 
-class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
+class Matrices(Pipeline[ScanTile, Int32]):
     """Computes all scores of each tile, shape (queries, targets).
 
     Threads put those of a round in place while the next one is prepared.
@@ -236,9 +219,9 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
 
     _ending: Callable[[], None] | None = None
     _putting: Future[list[_Put]] | None = None
-    _wrong: Sequence[tuple[npt.NDArray[np.intp], ...]] = ()  # queries and targets, so far
+    _wrong: Sequence[tuple[Intp, ...]] = ()  # queries and targets, so far
 
-    def run(self) -> Iterator[Scores]:
+    def run(self) -> Iterator[Int32]:
         """Yield the scores of each tile."""
         try:
             yield from super().run()
@@ -246,7 +229,7 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
             if self._putting:  # before what was read is overwritten, or its memory freed
                 self._putting.exception()
 
-    def room(self, tile: ScanTile) -> Scores:
+    def room(self, tile: ScanTile) -> Int32:
         """Return room for all scores, with those of sequences without letters.
 
         Where a pair is computed in one order only, the other one has less than any score.
@@ -260,21 +243,22 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
         found[:, n == 0] = ends.alone(m, 0)[:, None] if ends else 0
         return found
 
-    def get_ready_to_read(self, current: Round[ScanTile, Scores]) -> None:
+    def get_ready_to_read(self, current: Round[ScanTile, Int32]) -> None:
         """Have memory for the scores, when nothing that is there is needed any more."""
         self._end()
         self._engine.device.readback.reserve(sum(job.score_bytes for job in current.jobs))
 
-    def reading(self, done: Round[ScanTile, Scores]) -> Callable[[], list[Scores]]:
+    def reading(self, done: Round[ScanTile, Int32]) -> Callable[[], None]:
         """Begin to read the scores of the jobs of a round."""
         self._end()
-        return self._engine.reading(done.jobs)
+        read = self._engine.reading(done.jobs)
+        return lambda: self._keep(done, read())
 
-    def keep(self, done: Round[ScanTile, Scores], stored: list[Scores]) -> None:
+    def _keep(self, done: Round[ScanTile, Int32], stored: list[Int32]) -> None:
         """Begin to put the scores in place; of the last queries of a tile end it."""
         engine, found = self._engine, done.found
-        total = sum(each.nbytes for each in stored)
-        block = min(engine.limits.block, max(_LEAST_BLOCK, total // _BLOCKS))
+        share = sum(each.nbytes for each in stored) // _BLOCKS
+        block = min(engine.limits.block, max(_LEAST_BLOCK, share))
         blocks = [
             (job.targets.positions, job.rows["query"][some], scores[some])
             for job, scores in zip(done.jobs, stored, strict=True)
@@ -301,7 +285,7 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
         if ending:
             ending()
 
-    def _kept(self, done: Round[ScanTile, Scores], parts: Callable[[], list[_Put]]) -> None:
+    def _kept(self, done: Round[ScanTile, Int32], parts: Callable[[], list[_Put]]) -> None:
         """Have the scores in place, and compute those again that may be wrong.
 
         They wait for those of the next rounds: what they need would be queued behind two slices.
@@ -333,7 +317,7 @@ class Matrices(Pipeline[ScanTile, Scores, list[Scores]]):
         return tile.queries is part and hints.halves and not short
 
 
-def mirror(scores: npt.NDArray[np.int32]) -> None:
+def mirror(scores: Int32) -> None:
     """Give each pair the higher one of its two scores, in a square matrix.
 
     >>> scores = np.array([[7, 3], [0, 5]], np.int32)
@@ -352,11 +336,7 @@ def mirror(scores: npt.NDArray[np.int32]) -> None:
     in_threads(mirror_rows, range(0, len(scores), _MIRRORED)[::-1], _MANY)
 
 
-def _put(
-    found: Scores,
-    wrong_from: int,
-    block: tuple[npt.NDArray[np.intp] | slice, npt.NDArray[np.int32], Scores],
-) -> _Put:
+def _put(found: Int32, wrong_from: int, block: tuple[Intp | slice, Intp, Int32]) -> _Put:
     """Put some scores in their place; ``block`` has where they belong in a row, queries, and them.
 
     Return the least and the highest one, and the queries and targets of those that may be wrong:

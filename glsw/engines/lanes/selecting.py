@@ -22,7 +22,7 @@ _NO_TARGET = -(2**31)  # as in compact.comp
 _Round: TypeAlias = Round[BoundedTile, list[Passing]]
 
 
-class Selecting(Pipeline[BoundedTile, list[Passing], Passing]):
+class Selecting(Pipeline[BoundedTile, list[Passing]]):
     """Computes tiles one after the other, and keeps the pairs that pass: at last as one list."""
 
     _layout: _Layout | None = None
@@ -36,16 +36,16 @@ class Selecting(Pipeline[BoundedTile, list[Passing], Passing]):
         if current.jobs and (self._layout is None or self._layout.round is not current):
             self._layout = _Layout(current)
 
-    def reading(self, done: _Round) -> Callable[[], Passing]:
+    def reading(self, done: _Round) -> Callable[[], None]:
         """Begin to read the pairs that pass; some scores may be too high for their numbers."""
-        if not done.jobs:
-            return lambda: Passing(*np.empty((3, 0), np.int32))
         self.get_ready_to_read(done)
-        assert self._layout
+        if not done.jobs or not self._layout:
+            return lambda: self._keep(done, Passing(*np.empty((3, 0), np.int32)))
         used = [each for job in done.jobs for each in job.buffers]
-        return self._engine.reading_of(partial(_compacting, self._engine, self._layout), used)
+        read = self._engine.reading_of(partial(_compacting, self._engine, self._layout), used)
+        return lambda: self._keep(done, read())
 
-    def keep(self, done: _Round, stored: Passing) -> None:
+    def _keep(self, done: _Round, stored: Passing) -> None:
         """Collect them; of the last queries of a tile add those that lanes do not compute."""
         done.found.append(stored)
         if done.last:

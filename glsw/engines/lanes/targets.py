@@ -16,6 +16,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from glsw.arrays import Int64, Intp, Structured, UInt32
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.gl import Binding, new_buffer, numbered
 from glsw.engines.lanes.geometry import USUAL_SHARE, Geometry, Limits
@@ -66,11 +67,9 @@ class Section(NamedTuple):
         """Bind these bytes."""
         self.buffer.bind_to_storage_buffer(number, self.start, self.size)
 
-    def bind(self, number: int, *, in_block: bool) -> None:
-        """Bind these bytes as a uniform block, or to a storage buffer."""
-        buffer = self.buffer
-        bind = buffer.bind_to_uniform_block if in_block else buffer.bind_to_storage_buffer
-        bind(number, self.start, self.size)
+    def bind_to_uniform_block(self, number: int) -> None:
+        """Bind these bytes as a uniform block."""
+        self.buffer.bind_to_uniform_block(number, self.start, self.size)
 
     def part(self, start: int, size: int) -> Section:
         """Return some bytes of these."""
@@ -83,11 +82,7 @@ Bindable: TypeAlias = moderngl.Buffer | Section
 class Buffers:
     """Buffers of a device that have been used, and can be used again.
 
-    Parameters
-    ----------
-    device : Device
-    most : int
-        Bytes of those that are kept for their next use.
+    ``most`` is how many bytes of them are kept for their next use.
     """
 
     def __init__(self, device: Device, most: int = 2**31) -> None:
@@ -119,13 +114,13 @@ class Buffers:
         try:
             return new_buffer(self._device, size)
         except DeviceMemoryError:
-            self.clear()
+            self.release_down_to(0)
             return new_buffer(self._device, size)
 
     def give(self, buffers: Iterable[moderngl.Buffer]) -> None:
         """Take buffers back that nobody uses any more; the longest unused are released."""
         self._free += buffers
-        self._release_down_to(self._most)
+        self.release_down_to(self._most)
 
     def give_when_read(self, buffers: Iterable[moderngl.Buffer]) -> None:
         """Keep buffers that only queued work still reads, for `behind`.
@@ -139,11 +134,8 @@ class Buffers:
         queued, self._queued = self._queued, []
         return queued
 
-    def clear(self) -> None:
-        """Release all that are free."""
-        self._release_down_to(0)
-
-    def _release_down_to(self, most: int) -> None:
+    def release_down_to(self, most: int) -> None:
+        """Release the longest unused ones until the others take so many bytes at most."""
         total = sum(buffer.size for buffer in self._free)
         while total > most:
             total -= self._free[0].size
@@ -152,62 +144,49 @@ class Buffers:
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Targets that lanes can take, the longest first.
+    """Targets that lanes can take, the longest first."""
 
-    Parameters
-    ----------
-    order : ndarray of int, shape (N,)
-        Their numbers. Scores come in the order of these.
-    first, lengths : ndarray of int64, shape (N,)
-        Where its letters begin, and how many they are.
-    """
+    order: Intp  # their numbers; scores come in the order of these
+    first: Int64  # where the letters of each begin
+    lengths: Int64
 
-    order: npt.NDArray[np.intp]
-    first: npt.NDArray[np.int64]
-    lengths: npt.NDArray[np.int64]
+    @property
+    def row_size(self) -> int:
+        """Scores of a query: of each target, and one more for lanes without any."""
+        return len(self.order) + 1
 
     @cached_property
-    def positions(self) -> npt.NDArray[np.intp] | slice:
+    def positions(self) -> Intp | slice:
         """Where the scores of a row belong, as a slice if that is one."""
         first, last = int(self.order.min()), int(self.order.max())
         whole = last - first + 1 == len(self.order)
         return slice(first, last + 1) if whole else np.sort(self.order)
 
     @cached_property
-    def places(self) -> npt.NDArray[np.uint32]:
+    def places(self) -> UInt32:
         """Where the score of each target is in a row."""
-        if isinstance(self.positions, slice):
-            places = self.order - self.positions.start
-        else:
-            places = np.searchsorted(self.positions, self.order)
-        return np.asarray(places, np.uint32)
+        where = self.positions
+        if isinstance(where, slice):
+            return (self.order - where.start).astype(np.uint32)
+        return np.searchsorted(where, self.order).astype(np.uint32)
 
     @cached_property
-    def residues_from(self) -> npt.NDArray[np.int64]:
+    def residues_from(self) -> Int64:
         """Residues of each and those behind it, and 0 behind all, shape (N + 1,)."""
         return offsets_of(self.lengths[::-1])[::-1]
 
-    def only(self, chosen: npt.NDArray[np.intp] | slice) -> Targets:
+    def only(self, chosen: Intp | slice) -> Targets:
         """Return these of them."""
         return Targets(self.order[chosen], self.first[chosen], self.lengths[chosen])
 
 
 @dataclass(frozen=True, eq=False)
 class SortedTargets:
-    """The targets of a search, in shares that each have chains of one kind.
-
-    Parameters
-    ----------
-    sequences : Sequences
-    shares : list of (Targets, bool)
-        Targets, and whether they are long: those need more lanes each.
-    beyond : ndarray of int
-        Those that are too long for lanes.
-    """
+    """The targets of a search, in shares that each have chains of one kind."""
 
     sequences: Sequences
-    shares: list[tuple[Targets, bool]]
-    beyond: npt.NDArray[np.intp]
+    shares: list[tuple[Targets, bool]]  # and whether they are long: those need more lanes each
+    beyond: Intp  # those that are too long for lanes
 
     @classmethod
     def of(
@@ -242,7 +221,7 @@ class SortedTargets:
         shares = [(part, is_long) for part, is_long in parts if len(part.order)]
         return cls(sequences, shares, np.flatnonzero(lengths > longest[0]))
 
-    def first_needed(self, rows: npt.NDArray[np.void]) -> npt.NDArray[np.intp]:
+    def first_needed(self, rows: Structured) -> Intp:
         """Return the place of the first target, of all shares, that each group of a table needs.
 
         The queries are the targets. With a target before its own place a query need not be
@@ -255,28 +234,12 @@ class SortedTargets:
         return np.minimum.reduceat(place[rows["query"]], begins)
 
 
-@dataclass(frozen=True, eq=False)
-class PackedTargets:
-    """Targets as lanes read them, in words of a few columns.
+class PackedTargets(NamedTuple):
+    """Targets as lanes read them, in words of a few columns."""
 
-    Parameters
-    ----------
-    slots, words : moderngl.Buffer
-        Where the words of each lane begin, and the words.
-    columns : ndarray of int64
-        Columns of each lane.
-    row_size : int
-        Scores of a query: of each target, and one more for lanes without any.
-    """
-
-    slots: moderngl.Buffer
+    slots: moderngl.Buffer  # where the words of each lane begin
     words: moderngl.Buffer
-    columns: npt.NDArray[np.int64]
-    row_size: int
-
-    def border_columns(self, geometry: Geometry) -> npt.NDArray[np.int64]:
-        """Return the places of borders before each work group, and behind the last one."""
-        return offsets_of(self.columns[:: geometry.chains] * geometry.chains)
+    columns: Int64  # of each lane
 
 
 class TargetStore:
@@ -293,7 +256,7 @@ class TargetStore:
     @property
     def buffers(self) -> list[moderngl.Buffer]:
         """What it has on the device."""
-        packed = (each for kept in self._packed.values() for each in (kept.slots, kept.words))
+        packed = (each for kept in self._packed.values() for each in kept[:2])
         return [*self._letters.values(), *packed]
 
     def sorted(self, sequences: Sequences, m: int, queries: int = 1) -> SortedTargets:
@@ -381,7 +344,6 @@ class TargetStore:
             pool.filled(slots, pooled=False),
             pool.make(4 * engine.tracks * words),
             slots[:, 1].astype(np.int64) * geometry.step,
-            count + 1,
         )
         stored = pool.filled(places)
         self.pack_letters(geometry, lanes, made.slots, stored, letters, made.words)
@@ -419,12 +381,7 @@ def columns_macros(geometry: Geometry) -> dict[str, int | None]:
     return geometry.defines | {"WORKGROUP": 32, "GLOBAL_MODE": None}
 
 
-def slots_of(
-    lengths: npt.NDArray[np.uint32],
-    targets: int,
-    step: int,
-    out: npt.NDArray[np.uint32] | None = None,
-) -> npt.NDArray[np.uint32]:
+def slots_of(lengths: UInt32, targets: int, step: int, out: UInt32 | None = None) -> UInt32:
     """Return the slots as columns.glsl has them, shape (slots, 6), one word behind each.
 
     These are the first word, the words, and the letters of up to two sequences; what is behind

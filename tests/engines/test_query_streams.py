@@ -8,6 +8,7 @@ import pytest
 from cases import groups_in, standing_in
 
 from glsw.alignment.batch import Batch
+from glsw.engines.lanes import rows as of_rows
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import F16, INT32, SHARED, Geometries, Geometry, Limits
 from glsw.engines.lanes.pipeline import Pipeline
@@ -191,8 +192,9 @@ def test_long_targets_have_chains_of_their_own(device):
     assert found.tolist() == expected(queries, targets).tolist()
 
 
-def test_most_letters_of_a_stream():
+def test_most_letters_of_a_stream(monkeypatch):
+    monkeypatch.setattr(of_rows, "_FULL", 2)  # no group is ever full
     left = [(100, k) for k in range(1000)]
-    group = taken(left, 2, 10, 160, full=2)  # no group is ever full
+    group = taken(left, 2, 10, 160)
     assert 4096 <= sum(length for length, _ in group[0]) < 4096 + 160
     assert len(left) == 1000 - sum(map(len, group))

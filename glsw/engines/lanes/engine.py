@@ -47,9 +47,9 @@ from glsw.engines.lanes.jobs import Job, Queue
 from glsw.engines.lanes.own_queries import Share, scores_of_each, shares_of
 from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.rows import (
+    ROW,
     Placed,
     Rows,
-    group_of,
     only,
     profile_macros,
     query_profiles,
@@ -86,7 +86,6 @@ ReadT = TypeVar("ReadT")
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
 _PAIRS_AT_ONCE = 2**14  # whose places in a table fit a cache
-_FROM_THE_FIRST = np.zeros(1, np.intp)
 PREFIXES = _ROWS, _LONGEST = 200, 300
 """Rows of the longest query of most geometries that are tried, and of all."""
 _MORE, _LEAST_ROWS = 5, 70  # rows of a second strip at least, and of all: there are long gaps
@@ -224,18 +223,13 @@ class Lanes(ComputeEngine):
         """Raise ValueError as `Engine.check`, and for targets that are too long for lanes."""
         super().check(batch)
         if len(batch):
-            self._check_longest(int(batch.extent[1, 1]))
+            self.check_lengths(*batch.extent[1].tolist())
 
-    def check_lengths(self, queries: Sequences, part: Sequences) -> None:
+    def check_lengths(self, m: int, n: int) -> None:
         """Raise ValueError if a score could leave int32, or a target is too long for lanes."""
-        if len(queries) and len(part):
-            self.scoring.check(int(queries.lengths.max()), int(part.lengths.max()))
-            self._check_longest(int(part.lengths.max()))
-
-    def _check_longest(self, longest: int) -> None:
-        most = self.limits.longest
-        if self.rest is None and longest > most:
-            raise ValueError(f"target of {longest} residues: engine 'lanes' takes at most {most}")
+        self.scoring.check(m, n)
+        if self.rest is None and n > (most := self.limits.longest):
+            raise ValueError(f"target of {n} residues: engine 'lanes' takes at most {most}")
 
     def best(self, asked: Pairs, progress: Progress) -> Int32:
         """Return the best score of each pair, see `Engine.best`."""
@@ -402,12 +396,7 @@ class Lanes(ComputeEngine):
         return made
 
     def job(
-        self,
-        queries: Sequences,
-        rows: Rows,
-        share: Targets,
-        geometry: Geometry,
-        first: Intp = _FROM_THE_FIRST,
+        self, queries: Sequences, rows: Rows, share: Targets, geometry: Geometry, first: Intp
     ) -> Job:
         """Upload the query profiles, and make room for the scores.
 
@@ -423,12 +412,7 @@ class Lanes(ComputeEngine):
         met = np.cumsum(np.bincount(first, letters, len(columns)).astype(np.int64))
         borders = self.pool.filled(border_columns.astype(np.uint32))
         scores = self.pool.take(4 * share.row_size * len(rows))
-        bound = [
-            (SLOTS, packed.slots),
-            (COLUMNS, packed.words),
-            (GROUPS, borders),
-            (SCORES, scores),
-        ]
+        bound = (SLOTS, packed.slots), (COLUMNS, packed.words), (GROUPS, borders), (SCORES, scores)
         return Job(
             rows=rows,
             groups=len(letters),
@@ -514,12 +498,11 @@ def _tiles_of(batch: Batch) -> Iterator[tuple[Intp, ScanTile]]:
         np.argsort(batch.query_index, kind="stable"),
         np.cumsum(np.bincount(batch.query_index, minlength=1))[:-1],
     )
-    every = np.arange(len(batch.targets), dtype=np.int32)
-    some = filter(len, of_query)
-    for _, alike in groupby(some, key=lambda pairs: batch.target_index[pairs].tobytes()):
+    index = batch.target_index
+    for _, alike in groupby(filter(len, of_query), key=lambda pairs: index[pairs].tobytes()):
         pairs = np.stack([*alike])
-        queries, which = batch.query_index[pairs[:, 0]], batch.target_index[pairs[0]]
-        whole = np.array_equal(which, every)
+        queries, which = batch.query_index[pairs[:, 0]], index[pairs[0]]
+        whole = np.array_equal(which, np.arange(len(batch.targets)))
         targets = batch.targets if whole else batch.targets.select(which)
         yield pairs, ScanTile(batch.queries.select(queries), targets)
 
@@ -531,19 +514,18 @@ def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
         return _pairs(proofs, prover, geometry)
     longest = min(max(geometry.strip + _MORE, _LEAST_ROWS), _LONGEST)
     work, best = _work(proofs, prover.scoring, _ROWS if longest <= _ROWS else _LONGEST)
-    streams = [[(longest - 2 * k, k)] for k in range(geometry.queries)]  # each of them a prefix
+    # Prefixes of the queries of the work: the length, which one, and the stream of each.
+    every = [(longest - 2 * k, k, k) for k in range(geometry.queries)]
     if geometry.joined:
-        streams = [[*each, (_JOINED[k], 1 - k)] for k, each in enumerate(streams)]
-    every = [each for stream in streams for each in stream]
-    numbers = iter(range(len(every)))
-    rows = group_of([[(m, next(numbers)) for m, _ in stream] for stream in streams])
+        every = [more for m, q, k in every for more in ((m, q, k), (_JOINED[k], 1 - k, k))]
+    rows = np.array([(number, m, 0, k) for number, (m, _, k) in enumerate(every)], ROW)
     targets = prover.targets.sorted(Sequences.of(work.targets), longest)
     (share, _), *_ = targets.shares
     for other in (1, 0):  # other queries come first: a device may go on with those
-        order = [((q + other) % 2, m) for m, q in every]
+        order = [((q + other) % 2, m) for m, q, _ in every]
         queries = Sequences.of([work.queries[q][:m] for q, m in order])
         expected = np.array([best[q, m] for q, m in order])[:, share.positions]
-        job = prover.job(queries, rows, share, geometry)
+        job = prover.job(queries, rows, share, geometry, np.zeros(1, np.intp))
         for _ in prover.queue.slices_of([job], ignore):
             pass
         (found,) = prover.reading([job])()

@@ -290,7 +290,7 @@ class Geometries:
         """
         if joins:  # one for most groups, whose number is that of work groups along y
             m = -(-m // _LONG_STEP) * _LONG_STEP if long else _LONG_QUERY
-        return self._cheapest(m, self.number, queries, long, joins)
+        return self._cheapest(m, self.number, queries, long, joins, 0)
 
     def of_pairs(self, m: int, number: int, letters: int) -> Geometry:
         """Return the geometry for pairs that each have their own query, of m letters.
@@ -298,7 +298,7 @@ class Geometries:
         ``letters`` is how many different ones occur. Scores are integers if those of two letters
         do not fit shared memory, or take longer to load than the query to compute.
         """
-        return self._cheapest(m, number, letters=letters)
+        return self._cheapest(m, number, 1, False, False, letters)
 
     @property
     def of_streams(self) -> Geometry:
@@ -313,25 +313,15 @@ class Geometries:
         """Tell whether queries of these lengths, the second perhaps shorter, share lanes."""
         if not self.pairs_queries:
             return False
-        alone = (self._rows_of_strips(m, 1) + self._rows_of_strips(less, 1)) / 2
-        return self._rows_of_strips(m, 2) * _TWO_QUERY_COST < alone
+        together, *alone = (
+            rows_of_strips(made := self.of(n, queries), made.strips(n))
+            for n, queries in ((m, 2), (m, 1), (less, 1))
+        )
+        return together * _TWO_QUERY_COST < sum(alone) / 2
 
-    def _rows_of_strips(self, m: int, queries: int) -> int:
-        """Return the rows of all strips with the overhead of their columns."""
-        geometry = self.of(m, queries)
-        return rows_of_strips(geometry, geometry.strips(m))
-
-    def _chosen(
-        self,
-        m: int,
-        number: int,
-        queries: int = 1,
-        long: bool = False,
-        joins: bool = False,
-        letters: int = 0,
-    ) -> Geometry:
-        options = self._possible(number, queries, long, joins, letters)
-        if letters:
+    def _chosen(self, m: int, *kind: int) -> Geometry:
+        options = self._possible(*kind)
+        if options[0].letters:
             options = [self._of_pairs(each, m) for each in options]
         return min(options, key=lambda each: _cost(each, m))
 
@@ -359,26 +349,23 @@ class Geometries:
                 for chain in CHAIN_CHOICES
                 if chain <= _USUAL_CHAIN and (rows == 8 or (rows <= highest and 2 * rows <= most))
             ]
-        made = [self._shaped(number, *each, queries, letters) for each in shapes]
-        return made if letters else [self._with_profile(each, joins) for each in made]
-
-    def _shaped(
-        self, number: int, rows: int, chain: int, workgroup: int, queries: int, letters: int
-    ) -> Geometry:
-        """Return a geometry with the values asked for."""
-        chain = self.chain or min(chain, self._workgroup or chain)
-        return Geometry(
-            number,
-            self._rows or rows,
-            chain,
-            self._workgroup or max(workgroup, chain),
-            OF_PAIRS if letters else self.profile_memory,
-            queries,
-            at_once=not self._info.software,
-            subgroups=self._subgroup_size >= chain,
-            letters=letters,
-            end_to_end=self._end_to_end,
-        )
+        made = []
+        for rows, chain, workgroup in shapes:
+            chain = self.chain or min(chain, self._workgroup or chain)
+            each = Geometry(
+                number,
+                self._rows or rows,
+                chain,
+                self._workgroup or max(workgroup, chain),
+                OF_PAIRS if letters else self.profile_memory,
+                queries,
+                at_once=not info.software,
+                subgroups=self._subgroup_size >= chain,
+                letters=letters,
+                end_to_end=self._end_to_end,
+            )
+            made.append(each if letters else self._with_profile(each, joins))
+        return made
 
     def _of_pairs(self, made: Geometry, m: int) -> Geometry:
         """Return it with integers if floats do not fit or pay off."""

@@ -37,7 +37,7 @@ _LEAST_BORDER_BYTES = 2**26
 _BORDER_BYTES_OF_A_SLICE = 2**24  # so many are cleared and freed while a slice runs out
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class WorkGroups:
     """Work groups of lanes that a dispatch can compute, with one geometry."""
 

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import moderngl
 import numpy as np
-import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
-from glsw.arrays import Int32, Intp, UInt32
+from glsw.arrays import Int32, Intp, UInt32, UInt64
 from glsw.engines.answers import check_found
 from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
@@ -82,7 +81,7 @@ def _computed(
     whose scores floats, if that is ``number``, do not hold are computed again.
     """
     shares = engine.prepared.pop(batch, []) or shares_of(engine, batch, number)
-    scores = [(engine.pool.take(each.score_bytes), each.score_bytes) for each in shares]
+    scores = [(engine.pool.take(size), size) for size in (4 * len(each.order) for each in shares)]
     used, jobs = [buffer for buffer, _ in scores], list[WorkGroups]()
     for share, (buffer, _) in zip(shares, scores, strict=True):
         jobs += _jobs_of(engine, batch, share, letters, buffer, used)
@@ -171,12 +170,7 @@ class Share:
     columns.glsl has them; places of queries and of targets, as lanes_columns.comp has them; borders
     of each part."""
     bounds: list[tuple[int, int]]  # where each of these begins, and its size, in bytes
-    words: tuple[int, int]  # that the letters of the queries, and of the targets, will take
-
-    @property
-    def score_bytes(self) -> int:
-        """Bytes of the scores of all places."""
-        return 4 * len(self.order)
+    words: list[int]  # that the letters of the queries, and of the targets, will take
 
 
 def shares_of(engine: Lanes, batch: Batch, number: int) -> list[Share]:
@@ -201,10 +195,7 @@ def shares_of(engine: Lanes, batch: Batch, number: int) -> list[Share]:
 
 
 def _share(
-    kinds: Sequence[Kind],
-    pairs: Sequence[Intp],
-    tables: Sequence[npt.NDArray[np.uint64]],
-    scores: UInt32,
+    kinds: Sequence[Kind], pairs: Sequence[Intp], tables: Sequence[UInt64], scores: UInt32
 ) -> Share:
     """Lay out pairs by kind; ``tables`` have the places of the sequences of all pairs."""
     targets, step = kinds[0].geometry.targets, kinds[0].geometry.step
@@ -216,7 +207,10 @@ def _share(
         order[start * targets :][: len(own)] = own
     groups = [count // kind.geometry.chains for kind, count in zip(kinds, slots, strict=True)]
     sizes = [len(scores), *[4 * first[-1]] * 2, *[2 * len(order)] * 2, *(k + 1 for k in groups)]
-    content, sections, bounds = _sections(sizes)
+    begins = offsets_of([-(-size // ALIGNMENT) * ALIGNMENT for size in sizes]).tolist()
+    content = np.empty(begins[-1], np.uint32)  # in sections that can each be bound alone
+    bounds = [(4 * begin, 4 * size) for begin, size in zip(begins, sizes, strict=False)]
+    sections = [content[begin : begin + size] for begin, size in zip(begins, sizes, strict=False)]
     sections[0][:] = scores
     sides, lengths = [], []
     for table, slot, place in zip(tables, sections[1:3], sections[3:5], strict=True):
@@ -224,42 +218,19 @@ def _share(
         lengths.append(place[1::2])
         sides.append(slots_of(lengths[-1], targets, step, out=slot.reshape(-1, 4)))
     starts = np.array(first[:-1]) * targets
-    useful = np.add.reduceat(np.multiply(*lengths, dtype=np.int64), starts).tolist()
+    cells = np.add.reduceat(np.multiply(*lengths, dtype=np.int64), starts).tolist()
     parts = []
-    for kind, start, count, cells, border in zip(
-        kinds, first, slots, useful, sections[5:], strict=False
-    ):
-        geometry, strips = kind[:2]
+    every = zip(kinds, first, slots, cells, sections[5:], strict=False)
+    for (geometry, strips, *_), start, count, own, border in every:
         columns = sides[1][start : start + count : geometry.chains, 1].astype(np.int64) * step
-        before = offsets_of(columns * geometry.chains)
-        border[:] = before
-        parts.append(
-            WorkGroups(
-                geometry=geometry,
-                groups=1,
-                strips=strips,
-                border_columns=before,
-                cells=before * geometry.targets * strips * geometry.strip,
-                useful=cells,
-            )
-        )
+        border[:] = before = offsets_of(columns * geometry.chains)
+        each = before * geometry.targets * strips * geometry.strip
+        parts.append(WorkGroups(geometry, 1, strips, before, each, own))
     words = [int(each[-1, :2].sum(dtype=np.int64)) + 1 for each in sides]
-    return Share(parts, order, content, bounds, (words[0], words[1]))
+    return Share(parts, order, content, bounds, words)
 
 
-def _sections(sizes: Sequence[int]) -> tuple[UInt32, list[UInt32], list[tuple[int, int]]]:
-    """Return an array, parts of it that can each be bound alone, their starts and sizes in bytes.
-
-    ``sizes`` are theirs in words.
-    """
-    starts = offsets_of([-(-size // ALIGNMENT) * ALIGNMENT for size in sizes]).tolist()
-    content = np.empty(starts[-1], np.uint32)
-    places = [*zip(starts, sizes, strict=False)]
-    sections = [content[start : start + size] for start, size in places]
-    return content, sections, [(4 * start, 4 * size) for start, size in places]
-
-
-def _places(sequences: Sequences, which: slice | Int32) -> npt.NDArray[np.uint64]:
+def _places(sequences: Sequences, which: slice | Int32) -> UInt64:
     """Return the first letter and, in the high half, the length of each; 0 behind all."""
     lengths, first = sequences.lengths[which], sequences.offsets[:-1][which]
     places = np.zeros(len(lengths) + 1, np.int64)

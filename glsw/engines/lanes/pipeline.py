@@ -191,7 +191,9 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
         room = min(_MAX_SCORE_BYTES, engine.device.info.limits["max_storage_block"] // 4)
         for tile in tiles:
             part = tile.targets
-            engine.check_lengths(tile.queries, part)
+            if len(tile.queries) and len(part):
+                lengths = tile.queries.lengths, part.lengths
+                engine.check_lengths(*(int(each.max()) for each in lengths))
             most = min(room // (4 * max(1, len(part))), _MAX_QUERIES)
             most = 1 if engine.on_software else max(1, most)
             rows = together(engine.geometries, tile.queries.lengths, len(part))

@@ -155,19 +155,13 @@ def _pairs(geometries: Geometries, queries: Int64, order: Intp) -> Rows:
 
 
 def taken(
-    left: list[Query],
-    count: int,
-    rows: int,
-    strip: int,
-    most: int = _MOST_LETTERS,
-    *,
-    full: float = _FULL,
+    left: list[Query], count: int, rows: int, strip: int, most: int = _MOST_LETTERS
 ) -> list[list[Query]]:
     """Take queries for a group, the longest first, and then those that fit into its last strip.
 
     ``left`` has lengths and numbers of queries, ascending; those that are taken are removed. The
     group has ``count`` streams, a lane ``rows`` rows, and a strip ``strip``. A stream takes no more
-    from ``most`` letters on, if these are fewer than usual, a group none from ``full`` of its rows.
+    from ``most`` letters on, if these are fewer than usual, a group none from `_FULL` of its rows.
 
     >>> left = [(10, 4), (20, 3), (190, 2), (300, 1), (480, 0)]
     >>> taken(left, 2, 10, 100)
@@ -180,7 +174,7 @@ def taken(
         whole = -(-max(sums) // strip) * strip
         place = bisect_right(left, ((whole - sums[k]) // rows * rows, 2**62)) - 1
         if place < 0:  # none fits
-            enough = sum(sums) >= full * whole * count and min(sums) >= min(most, _LEAST_LETTERS)
+            enough = sum(sums) >= _FULL * whole * count and min(sums) >= min(most, _LEAST_LETTERS)
             if whole and (enough or min(sums) >= most):
                 break
             place = len(left) - 1
@@ -343,11 +337,7 @@ _WORKGROUP = 64
 
 
 def query_profiles(
-    engine: Lanes,
-    queries: Sequences,
-    rows: Rows,
-    geometry: Geometry,
-    first: Intp,
+    engine: Lanes, queries: Sequences, rows: Rows, geometry: Geometry, first: Intp
 ) -> tuple[int, list[Section]]:
     """Have the device make the profiles that query_profile.glsl reads: of strips, group by group.
 
@@ -359,9 +349,9 @@ def query_profiles(
     placed, scoring = Placed(rows, geometry), engine.scoring
     codes, heads = _codes(queries, placed), profile_heads(placed, first)
     numbers, table = _scores_of_rows(codes, geometry, scoring)
-    around = (
-        [heads, _gap_costs(queries, placed, codes, heads, scoring)] if scoring.gaps else [heads]
-    )
+    around = [heads]
+    if scoring.gaps:
+        around.append(_gap_costs(queries, placed, codes, heads, scoring))
     size = geometry.size(profile_letters(scoring))
     if not geometry.at_once:
         around.append(np.zeros((len(heads), -size // 4 % ALIGNMENT), np.uint32))
@@ -410,11 +400,7 @@ def _scores_of_rows(codes: UInt32, geometry: Geometry, scoring: Scoring) -> tupl
 
 
 def _gap_costs(
-    queries: Sequences,
-    placed: Placed,
-    codes: UInt32,
-    heads: UInt32,
-    scoring: Scoring,
+    queries: Sequences, placed: Placed, codes: UInt32, heads: UInt32, scoring: Scoring
 ) -> UInt32:
     """Return the gap costs of rows as recurrence_column.glsl reads them, shape (strips, words).
 

@@ -167,8 +167,8 @@ class Targets:
         """Where the score of each target is in a row."""
         where = self.positions
         if isinstance(where, slice):
-            return (self.order - where.start).astype(np.uint32)
-        return np.searchsorted(where, self.order).astype(np.uint32)
+            return np.asarray(self.order - where.start, np.uint32)
+        return np.asarray(np.searchsorted(where, self.order), np.uint32)
 
     @cached_property
     def residues_from(self) -> Int64:

@@ -163,7 +163,10 @@ class Aligner(PoolUser):
         threads: int | None = None,
     ) -> None:
         if scoring is not None and not isinstance(scoring, Scoring):
-            raise TypeError(f"scoring must be a Scoring, not {type(scoring).__name__}")
+            raise TypeError(
+                f"scoring must be a Scoring, such as glsw.Scoring.blast('BLOSUM62', 11, 1), not "
+                f"{type(scoring).__name__}"
+            )
         check_ties(ties)
         self.scoring = _in_mode(scoring or usual(nucleic=False), mode)
         self.ties = ties

@@ -131,6 +131,7 @@ def write(
     chosen = format_of(format)
     if isinstance(results, SearchResult):
         results = [results]
+    results = _checked(results)
     header = chosen.header
     if not isinstance(header, str):
         if targets is None and chosen.lists_targets:
@@ -146,6 +147,14 @@ def write(
             _write_all(results, stream, chosen, header)
     else:
         _write_all(results, to, chosen, header)
+
+
+def _checked(results: Iterable[SearchResult]) -> Iterator[SearchResult]:
+    """Yield the results; TypeError at one that is something else."""
+    for result in results if isinstance(results, Iterable) else (results,):
+        if not isinstance(result, SearchResult):
+            raise TypeError(f"results of a search expected, got {type(result).__name__}")
+        yield result
 
 
 def names_and_lengths(targets: Iterable[Record] | Database) -> Iterator[tuple[str, int]]:

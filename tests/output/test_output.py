@@ -14,7 +14,7 @@ import pytest
 from glsw import Aligner, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.alignment.columns import COLUMNS
 from glsw.alignment.text import WIDTH
-from glsw.output import ALIGNMENT_FORMATS, FORMATS, names_and_lengths, pairwise, tsv
+from glsw.output import ALIGNMENT_FORMATS, FORMATS, names_and_lengths, pairwise, tsv, write
 from glsw.sequences.query import Context
 
 QUERY = Record("q1", "a query", "HEAGAWGHEE")
@@ -220,3 +220,13 @@ def test_codons_are_counted_not_characters() -> None:
         "3",
     ]
     assert written("table", result).splitlines()[2].split()[3:6] == ["1-2", "2-3", "3"]
+
+
+def test_only_results_are_written() -> None:
+    aligner, stream = Aligner(engine="reference"), io.StringIO()
+    alignment = aligner.align("HEAGAWGHEE", "PAWHEAE")
+    pairs = aligner.align_pairs(["HEAG"], ["HEAG"])
+    for given in (alignment, [alignment], pairs):
+        for form in ("sam", "tsv"):
+            with pytest.raises(TypeError, match=r"^results of a search expected, got "):
+                write(given, stream, form)  # type: ignore[arg-type]

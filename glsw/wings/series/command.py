@@ -34,6 +34,7 @@ from glsw.wings.series.motifs import (
 from glsw.wings.series.table import MOTIF_FORMATS, MotifFormat
 from glsw.wings.series.words import LETTERS, SEGMENTS, Words, words_of
 from glsw.wings.three.aligner import Aligner3
+from glsw.words import numbered
 
 _DEFAULTS = {name: each.default for name, each in inspect.signature(motifs).parameters.items()}
 
@@ -205,10 +206,10 @@ def _summary(comparison: Comparison, aligner: Aligner3 | Aligner) -> None:
     cells, seconds = comparison.cells, comparison.seconds
     rate = cells / seconds if seconds else 0
     where = aligner.where if isinstance(aligner, Aligner3) else aligner.engine.where
-    kind = "triples" if comparison.of == 3 else "pairs"
+    kind = "triple" if comparison.of == 3 else "pair"
     say(
-        f"{comparison.count} {kind}, {cells} cells in {seconds:.2f} s, {gcups(rate)}, "
-        f"engine {aligner.engine.name} on {where}"
+        f"{numbered(comparison.count, kind)}, {cells} cells in {seconds:.2f} s, {gcups(rate)}, "
+        f"engine {aligner.engine.label} on {where}"
     )
 
 

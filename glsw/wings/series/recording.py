@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from glsw import caller
 from glsw.wings.series.sax import Missing
-from glsw.words import package
+from glsw.words import numbered, package
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,6 +139,12 @@ class Recording:
         if values.ndim > 2:
             raise ValueError(f"an array of shape (channels, samples) expected, got {data.shape}")
         if names is None:
+            if len(values) > values.shape[1]:
+                caller.warn(
+                    f"{len(values)} channels of {numbered(values.shape[1], 'sample')}: an array "
+                    "has the shape (channels, samples); transpose it if the rows are samples",
+                    RuntimeWarning,
+                )
             names = [f"CH{k}" for k in range(1, len(values) + 1)]
         if len(names) != len(values):
             raise ValueError(f"{len(names)} names of {len(values)} channels")

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from glsw.scoring.scoring import Scoring
 from glsw.wings.series.motifs import Comparison, Motif
-from glsw.words import in_a_line, visible
+from glsw.words import in_a_line, numbered, visible
 
-_WORDS = {2: "pairs", 3: "triples"}
+_WORDS = {2: "pair", 3: "triple"}
 
 DESCRIPTIONS = {
     "rank": "rank of the motif, 1 for the best",
@@ -72,7 +72,7 @@ def _table_header(comparison: Comparison) -> str:
     lines = [
         f"{recording.name}: {len(words)} channels{kind}, {start:.{digits}f} to {end:.{digits}f} s",
         f"words of {segments} letters, each one of {words.letters} and {_length(comparison):.3g} s",
-        f"{comparison.count} {_WORDS[comparison.of]} by {_rule(comparison)}: {shown}",
+        f"{numbered(comparison.count, _WORDS[comparison.of])} by {_rule(comparison)}: {shown}",
     ]
     if best:
         numbers = _cells(comparison, "rank", "score", "columns", "equal")

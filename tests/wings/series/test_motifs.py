@@ -498,6 +498,9 @@ def test_the_command_prints_what_the_library_finds(run: Callable[..., SimpleName
     expected = form.header(comparison) + "".join(form.line(comparison, each) for each in motifs)
     assert (done.status, done.out) == (0, expected)
     assert SUMMARY.fullmatch(done.err).groups() == ("10", "triples", "2160000")
+    done = run("planted.csv --of 2 --channels 1,2 --engine reference")
+    assert "\n1 pair by " in done.out
+    assert done.err.startswith("glsw: 1 pair, ")
     tsv = run(f"planted.csv {options} --format tsv --output out.tsv")
     assert (tsv.status, tsv.out) == (0, "")
     lines = Path("out.tsv").read_text().splitlines()

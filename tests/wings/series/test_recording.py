@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import types
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -210,6 +211,15 @@ def test_time_is_chosen_from_and_to_before() -> None:
 def test_what_is_not_there_cannot_be_chosen(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         recording().select(**options)
+
+
+def test_an_array_of_more_channels_than_samples_is_a_warning() -> None:
+    with pytest.warns(RuntimeWarning, match="^3 channels of 2 samples: an array has the shape"):
+        Recording.of(np.eye(3)[:, :2], rate=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Recording.of(np.eye(3), rate=1)
+        Recording.of(np.eye(3)[:, :2], rate=1, names="abc")
 
 
 def test_gaps_in_time_are_found() -> None:
@@ -627,7 +637,7 @@ def test_what_is_no_recording(
 def test_series_are_drawn() -> None:
     pytest.importorskip("matplotlib", reason="the extra series is not installed")
     values = np.array([[1, 2, 3], [4, 4, 4], [np.nan] * 3, [0, np.nan, 1]])
-    (axes,) = Recording.of(values, rate=2).plot().axes
+    (axes,) = Recording.of(values, rate=2, names=[f"CH{k}" for k in range(1, 5)]).plot().axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["CH1", "CH2", "CH3", "CH4"]
     assert axes.get_xlim() == (0, 1.5)
     assert [line.get_ydata()[:1].tolist() for line in axes.lines[:2]] == [[0], [-1.1]]

@@ -652,6 +652,24 @@ def test_pairs_out_of_a_table_are_one_tile(device, mode, monkeypatch):
     assert not engine.is_table(Batch.pairwise(*[Sequences.of(database(54, 9000, 3, 20))] * 2))
 
 
+LARGE = Scoring.match_mismatch(900_000, -3, 5, 2)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "longest"), [(BLOSUM62, 50), (BLOSUM62.in_mode("global"), 50), (LARGE, 6000)]
+)
+def test_a_query_that_is_too_long_for_a_target_is_none(device, scoring, longest):
+    """Sequences are compared with each other, but for the longest one, which is a query alone."""
+    rng = np.random.default_rng(55)
+    words = Sequences.of(rng.integers(0, 4, n, np.uint8) for n in (longest, *[20] * 12))
+    index = np.indices((13, 12)).reshape(2, -1).T.astype(np.int32) + np.int32([0, 1])
+    limits = Limits() if scoring is LARGE else Limits(longest=30)
+    engine = Lanes(scoring, standing_in(device), limits=limits, own_queries=False)
+    batch = Batch((words, words), index)
+    assert engine.is_table(batch)
+    assert engine.scores(batch).tolist() == Reference(scoring).scores(batch).tolist()
+
+
 def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monkeypatch):
     rng = np.random.default_rng(49)
     scoring = Scoring.match_mismatch(10, -9, 20, 5)  # few letters: floats fit shared memory

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from functools import cached_property, partial
 from itertools import chain, groupby, tee
@@ -365,7 +366,10 @@ class Lanes(ComputeEngine):
             # Each pair of a table of sequences with themselves is computed in one order only.
             either = np.logical_or(*used)
             if np.count_nonzero(either) ** 2 <= 2 * np.prod(batch.distinct):
-                used = either, either
+                longest = int(sides[0].lengths[either].max())
+                with suppress(ValueError):  # of pairs that are not asked for
+                    self.check_lengths(longest, longest)
+                    used = either, either
         queries = _those(sides[0], used[0])
         targets = queries if used[0] is used[1] else _those(sides[1], used[1])
         report = progress

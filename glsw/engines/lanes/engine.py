@@ -410,7 +410,8 @@ class Lanes(ComputeEngine):
         packed = self.targets.pack(share, geometry)
         border_columns = offsets_of(packed.columns[:: geometry.chains] * geometry.chains)
         first = first // geometry.group
-        strips, profiles = query_profiles(self, queries, rows, geometry, first)
+        placed = Placed(rows, geometry)
+        profiles = query_profiles(self, queries, placed, first)
         letters = np.bincount(rows["group"], rows["length"]).astype(np.int64)
         columns = np.diff(border_columns)
         met = np.cumsum(np.bincount(first, letters, len(columns)).astype(np.int64))
@@ -422,7 +423,7 @@ class Lanes(ComputeEngine):
             groups=len(letters),
             targets=share,
             geometry=geometry,
-            strips=strips,
+            strips=int(placed.strips.max()),
             border_columns=border_columns,
             cells=offsets_of(columns * geometry.targets * met),
             useful=int(letters @ share.residues_from[first * geometry.group]),

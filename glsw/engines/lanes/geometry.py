@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -209,7 +208,7 @@ _WORKGROUP_OF_PAIRS = 256
 _WORKGROUP_OF_LANES = 64  # that are no chains: their queries are short
 _MIN_ROWS_OF_FLOATS = 32  # of a query of a pair: the scores of two letters take long to load
 _USUAL_CHAIN = 8
-_TWO_QUERY_COST = 0.71  # of a row of two queries, compared with two targets of one query
+TWO_QUERY_COST = 0.71  # of a row of two queries, compared with two targets of one query
 _LONG_QUERY = 2**14  # for which the usual geometry of streams is the best
 _LONG_STEP = 2**8  # rows, so that few geometries are made for long targets
 
@@ -305,10 +304,6 @@ class Geometries:
         """How streams of several queries are computed, if it can be at once."""
         return self.of(_LONG_QUERY, 2 if self.pairs_queries else 1, joins=True)
 
-    def streams_pay_off(self, letters: Sequence[int]) -> bool:
-        """Tell whether the streams of a group, of so many letters each, are about equally long."""
-        return len(letters) == 1 or max(letters) * 2 * _TWO_QUERY_COST < sum(letters)
-
     def pays_off(self, m: int, less: int) -> bool:
         """Tell whether queries of these lengths, the second perhaps shorter, share lanes."""
         if not self.pairs_queries:
@@ -317,7 +312,7 @@ class Geometries:
             rows_of_strips(made := self.of(n, queries), made.strips(n))
             for n, queries in ((m, 2), (m, 1), (less, 1))
         )
-        return together * _TWO_QUERY_COST < sum(alone) / 2
+        return together * TWO_QUERY_COST < sum(alone) / 2
 
     def _chosen(self, m: int, *kind: int) -> Geometry:
         options = self._possible(*kind)

@@ -27,7 +27,7 @@ from glsw.engines.base import ignore
 from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import INT32, Geometries, Geometry, rows_of_strips
 from glsw.engines.lanes.jobs import WorkGroups
-from glsw.engines.lanes.rows import ALIGNMENT, as_numbers, with_none
+from glsw.engines.lanes.rows import ALIGNMENT, score_bits
 from glsw.engines.lanes.targets import (
     COLUMNS,
     GROUPS,
@@ -305,9 +305,7 @@ def _letter_scores(scoring: Scoring, codes: list[int], number: int) -> UInt32:
     """Return the letters and their scores as columns.glsl has them, shape (words,)."""
     numbers = np.zeros(_CODES, np.uint8)
     numbers[codes] = np.arange(1, len(codes) + 1)
-    matrix = with_none(scoring.matrix[np.ix_(codes, codes)], scoring)
-    scores = as_numbers(matrix.T, scoring, number)  # by letter of the target, of the query
-    words = scores.copy().view(f"u{scores.itemsize}").astype(np.uint32)
+    words = score_bits(scoring.matrix[np.ix_(codes, codes)], scoring, number)
     if number != INT32:
         words = words[:, :, None] | words[:, None, :] << np.uint32(16)  # the first in the low half
     return np.concatenate([numbers.view(np.uint32), words.ravel()])

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from glsw.engines.lanes.engine import Lanes
 
-_MAX_SCORE_BYTES = 2**28
-_MAX_STACKED_BYTES = 2**28  # of scores, and of profiles, of queries in one dispatch
+_MOST_BYTES = 2**28  # of scores of a round; of scores, and of profiles, of a dispatch
 _LEAST_BLOCK, _BLOCKS = 2**20, 8  # bytes of scores that a thread puts in place, and such blocks
 _NO_SCORE = -(2**31) + 1  # of global alignments, which may be negative
 _MAX_QUERIES = 2048
@@ -157,7 +156,7 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
         targets before it score 0.
         """
         engine, rows, jobs, before = self._engine, work.rows, [], 0
-        room = min(_MAX_STACKED_BYTES, engine.device.info.limits["max_storage_block"])
+        room = min(_MOST_BYTES, engine.device.info.limits["max_storage_block"])
         for share, long in work.targets.shares:
             first = np.maximum(needed - before, 0)
             before += len(share.order)
@@ -188,7 +187,7 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
         engine, last, at_once, count = self._engine, None, 1, _FIRST_QUERIES
         cells: float = np.inf if engine.on_software else engine.limits.first_cells
         # A list of all pairs, which may all pass, takes a buffer twice as large as their scores.
-        room = min(_MAX_SCORE_BYTES, engine.device.info.limits["max_storage_block"] // 4)
+        room = min(_MOST_BYTES, engine.device.info.limits["max_storage_block"] // 4)
         for tile in tiles:
             part = tile.targets
             if len(tile.queries) and len(part):

@@ -24,6 +24,7 @@ from glsw.engines.lanes.geometry import (
     INT32,
     LANE_INFO,
     LIMIT,
+    TWO_QUERY_COST,
     Geometries,
     Geometry,
     profile_letters,
@@ -126,7 +127,7 @@ def _stream(geometries: Geometries, window: list[Query], most: int) -> list[list
     shape = geometries.of_streams
     group = taken(window, shape.queries, shape.rows, shape.strip, most)
     sums = [sum(length for length, _ in stream) for stream in group]
-    if geometries.streams_pay_off(sums):
+    if len(sums) == 1 or max(sums) * 2 * TWO_QUERY_COST < sum(sums):  # about equally long
         return group
     longest, *others = [query for stream in group for query in stream]
     for query in others:
@@ -288,33 +289,30 @@ def _codes(queries: Sequences, placed: Placed) -> UInt32:
     return found
 
 
-def with_none(scores: Int32, scoring: Scoring) -> Int64:
-    """Return the score of each letter + 1 of a query with each of a target, and of none.
+def score_bits(scores: Int32, scoring: Scoring, number: int) -> UInt32:
+    """Return the bits of scores as lanes have them, shape (letters of targets, letters of queries).
 
-    From end to end they are higher by what a further position of a gap costs, in the query and in
-    the target. A letter of a query with none is one behind the end of the target, and scores of
-    none with a letter are how row -1 changes, see end_to_end.glsl. With gap costs by position none
-    are higher, and where gaps in row -1 are not free, their costs are how it changes.
+    Each side has a letter more, the first one: none. What is clipped makes no difference. From end
+    to end scores are higher by what a further position of a gap costs, in the query and in the
+    target. A letter of a query with none is one behind the end of the target, and scores of none
+    with a letter are how row -1 changes, see end_to_end.glsl. With gap costs by position none are
+    higher, and where gaps in row -1 are not free, their costs are how it changes.
     """
     rows, letters = scores.shape
-    matrix = np.full((rows + 1, letters + 1), PADDING, np.int64)
-    matrix[1:, 1:] = scores
+    matrix = np.full((letters + 1, rows + 1), PADDING, np.int64)
+    matrix[1:, 1:] = scores.T
     if ends := scoring.end_gaps:
         more = 0 if scoring.gaps else scoring.gap_extend
         matrix[1:, 1:] += 2 * more
-        matrix[1:, 0] = more - ends.right_insertion.extend
+        matrix[0, 1:] = more - ends.right_insertion.extend
         left = ends.left_deletion
-        matrix[0] = more - (left.open if scoring.gaps else left.extend)
+        matrix[:, 0] = more - (left.open if scoring.gaps else left.extend)
         matrix[0, 0] = 0
-    return matrix
-
-
-def as_numbers(scores: Int64, scoring: Scoring, number: int) -> npt.NDArray[np.generic]:
-    """Return scores as lanes have them; what is clipped makes no difference."""
     if number == INT32:
-        return scores.astype(np.int32)
+        return matrix.astype(np.int32).view(np.uint32)
     lowest = LIMIT if scoring.local else 2 * LIMIT
-    return (np.clip(scores, -lowest, LIMIT) / LIMIT).astype(np.float16)
+    floats = (np.clip(matrix, -lowest, LIMIT) / LIMIT).astype(np.float16)
+    return floats.view(np.uint16).astype(np.uint32)
 
 
 def _in_order_of_words(rows: UInt32, geometry: Geometry) -> UInt32:
@@ -337,16 +335,15 @@ _WORKGROUP = 64
 
 
 def query_profiles(
-    engine: Lanes, queries: Sequences, rows: Rows, geometry: Geometry, first: Intp
-) -> tuple[int, list[Section]]:
+    engine: Lanes, queries: Sequences, placed: Placed, first: npt.ArrayLike
+) -> list[Section]:
     """Have the device make the profiles that query_profile.glsl reads: of strips, group by group.
 
-    ``rows`` are groups of ``geometry.queries`` streams, of as many strips unless these have several
-    queries; ``first`` has the first work group of targets that meets each group. Returned are the
-    strips of each group at most, and the profile of all strips, or of each where these are not read
-    together.
+    The groups are of as many strips, unless streams have several queries; ``first`` has the first
+    work group of targets that meets each group. Returned is the profile of all strips, or of each
+    where these are not read together.
     """
-    placed, scoring = Placed(rows, geometry), engine.scoring
+    geometry, scoring = placed.geometry, engine.scoring
     codes, heads = _codes(queries, placed), profile_heads(placed, first)
     numbers, table = _scores_of_rows(codes, geometry, scoring)
     around = [heads]
@@ -371,10 +368,9 @@ def query_profiles(
         program.run(min(engine.limits.groups, len(heads) - start))
     engine.device.check("making query profiles")
     engine.pool.give_when_read(inputs)
-    strips = int(placed.strips.max())
     if geometry.at_once:
-        return strips, [Section(made, 0, len(heads) * step)]
-    return strips, [Section(made, step * strip, size) for strip in range(strips)]
+        return [Section(made, 0, len(heads) * step)]
+    return [Section(made, start, size) for start in range(0, len(heads) * step, step)]
 
 
 def _scores_of_rows(codes: UInt32, geometry: Geometry, scoring: Scoring) -> tuple[UInt32, UInt32]:
@@ -394,9 +390,7 @@ def _scores_of_rows(codes: UInt32, geometry: Geometry, scoring: Scoring) -> tupl
         present = np.bincount(codes.ravel(), minlength=len(scores) + 1)[1:] > 0
         codes = np.append(0, np.cumsum(present)).astype(np.uint32)[codes]
         scores = scores[present]
-    table = as_numbers(with_none(scores, scoring), scoring, geometry.number)
-    bits = table.T.copy().view(f"u{table.itemsize}").astype(np.uint32)
-    return _in_order_of_words(codes, geometry), bits
+    return _in_order_of_words(codes, geometry), score_bits(scores, scoring, geometry.number)
 
 
 def _gap_costs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from glsw.engines.lanes.pipeline import Pipeline, Round
 from glsw.engines.lanes.targets import OF_PASSING, PASSING, QUERY_BOUNDS, SCORES, TARGET_BOUNDS
 from glsw.engines.tiles import NEVER, BoundedTile, Passing
 from glsw.sequences.encoded import offsets_of
-
-if TYPE_CHECKING:
-    from glsw.engines.lanes.engine import Lanes
 
 _NO_TARGET = -(2**31)  # as in compact.comp
 _Round: TypeAlias = Round[BoundedTile, list[Passing]]
@@ -42,7 +39,7 @@ class Selecting(Pipeline[BoundedTile, list[Passing]]):
         if not done.jobs or not self._layout:
             return lambda: self._keep(done, Passing(*np.empty((3, 0), np.int32)))
         used = [each for job in done.jobs for each in job.buffers]
-        read = self._engine.reading_of(partial(_compacting, self._engine, self._layout), used)
+        read = self._engine.reading_of(partial(self._listed, self._layout), used)
         return lambda: self._keep(done, read())
 
     def _keep(self, done: _Round, stored: Passing) -> None:
@@ -85,6 +82,49 @@ class Selecting(Pipeline[BoundedTile, list[Passing]]):
         score[long] = self._engine.exact(done.tile, *pairs, done.progress)
         return Passing(query, target.astype(np.int32), score)
 
+    def _listed(self, layout: _Layout) -> Callable[[], Passing]:
+        """Have the device list the scores that pass; return what gives their pairs."""
+        engine, usual = self._engine, self._engine.limits.passing
+        engine.upload(QUERY_BOUNDS, layout.query_bounds)
+        engine.upload(TARGET_BOUNDS, layout.target_bounds)
+        room = max(usual, engine.reserve(PASSING, 0).size // 8 - 1)
+        listed = self._listing(layout, room)
+
+        def taken() -> Passing:
+            words = listed()
+            count = int(words[0])
+            check_range(engine, "a number of pairs of", count, 0, layout.scores)
+            if count > room:
+                words = self._listing(layout, layout.scores)()
+                check_range(engine, "a number of pairs of", int(words[0]), count, count)
+            entries = words[2 : 2 * count + 2].copy()
+            if count > usual:
+                rest = engine.reserve(PASSING, 0).read(8 * (count - usual), offset=8 * (usual + 1))
+                entries = np.append(entries, np.frombuffer(rest, np.uint32))
+            check_range(engine, "a pair with number", entries[::2], 0, layout.scores - 1)
+            return layout.pairs(entries.reshape(-1, 2))
+
+        return taken
+
+    def _listing(self, layout: _Layout, room: int) -> Callable[[], UInt32]:
+        """Have so many scores listed, at most; return what gives their number and usual ones."""
+        engine, limits = self._engine, self._engine.limits
+        buffer = engine.reserve(PASSING, 8 * (room + 1))
+        buffer.write(np.array([0, room], np.uint32).tobytes())
+        program = engine.program("compact.comp", WORKGROUP=limits.passing_lanes)
+        program["limit"] = min(engine.wrong_from, NEVER)
+        for binding in OF_PASSING:
+            engine.reserve(binding, 0)
+        for k, job in enumerate(layout.round.jobs):
+            job.scores.bind_to_storage_buffer(SCORES.number)
+            for name in ("targets", "first_score", "first_query", "first_target"):
+                program[name] = int(getattr(layout, name)[k])
+            along = -(-int(layout.targets[k]) // limits.passing_lanes)
+            program.run(min(along, limits.passing_groups), len(job.rows))
+        engine.device.ctx.memory_barrier()
+        contents = engine.device.readback.begin([(buffer, 8 * (limits.passing + 1))])
+        return lambda: contents()[0].view(np.uint32)
+
 
 class _Layout:
     """Which query and target each score of a round has, and their bounds, in the order of the jobs.
@@ -118,48 +158,3 @@ class _Layout:
         query = self._query[self.first_query[job] + row]
         target = self._target[self.first_target[job] + stored]
         return Passing(query, target, entries[:, 1].astype(np.int32))
-
-
-def _compacting(engine: Lanes, layout: _Layout) -> Callable[[], Passing]:
-    """Have the device list the scores that pass; return what gives their pairs."""
-    usual = engine.limits.passing
-    engine.upload(QUERY_BOUNDS, layout.query_bounds)
-    engine.upload(TARGET_BOUNDS, layout.target_bounds)
-    room = max(usual, engine.reserve(PASSING, 0).size // 8 - 1)
-    listed = _listing(engine, layout, room)
-
-    def taken() -> Passing:
-        words = listed()
-        count = int(words[0])
-        check_range(engine, "a number of pairs of", count, 0, layout.scores)
-        if count > room:
-            words = _listing(engine, layout, layout.scores)()
-            check_range(engine, "a number of pairs of", int(words[0]), count, count)
-        entries = words[2 : 2 * count + 2].copy()
-        if count > usual:
-            rest = engine.reserve(PASSING, 0).read(8 * (count - usual), offset=8 * (usual + 1))
-            entries = np.append(entries, np.frombuffer(rest, np.uint32))
-        check_range(engine, "a pair with number", entries[::2], 0, layout.scores - 1)
-        return layout.pairs(entries.reshape(-1, 2))
-
-    return taken
-
-
-def _listing(engine: Lanes, layout: _Layout, room: int) -> Callable[[], UInt32]:
-    """Have scores listed, so many at most; return what gives their number and the usual ones."""
-    buffer = engine.reserve(PASSING, 8 * (room + 1))
-    buffer.write(np.array([0, room], np.uint32).tobytes())
-    device, limits = engine.device, engine.limits
-    program = engine.program("compact.comp", WORKGROUP=limits.passing_lanes)
-    program["limit"] = min(engine.wrong_from, NEVER)
-    for binding in OF_PASSING:
-        engine.reserve(binding, 0)
-    for k, job in enumerate(layout.round.jobs):
-        job.scores.bind_to_storage_buffer(SCORES.number)
-        for name in ("targets", "first_score", "first_query", "first_target"):
-            program[name] = int(getattr(layout, name)[k])
-        along = -(-int(layout.targets[k]) // limits.passing_lanes)
-        program.run(min(along, limits.passing_groups), len(job.rows))
-    device.ctx.memory_barrier()
-    contents = device.readback.begin([(buffer, 8 * (limits.passing + 1))])
-    return lambda: contents()[0].view(np.uint32)

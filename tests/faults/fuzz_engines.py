@@ -145,7 +145,7 @@ def judge(chosen: Scenario, device: Device, most: int) -> Iterator[tuple[str, in
     few = chosen.batch.cells <= MAX_REFERENCE_CELLS and not chosen.bulk
     few = few and int(chosen.batch.query_lengths.sum()) <= MAX_ROWS
     configurations = [(each, False) for each in chosen.configurations or cases.configurations()]
-    if not chosen.configurations:
+    if not chosen.configurations and device.info.compute:  # else the host traces back
         configurations += [(each, True) for each in cases.path_configurations()]
     if few and chosen.configurations:
         _same(chosen, "reference", Reference(chosen.scoring).scores(chosen.batch), expected)

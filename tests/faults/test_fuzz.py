@@ -9,6 +9,7 @@ import fuzz_engines
 import fuzz_inputs
 import numpy as np
 import pytest
+from cases import standing_in
 
 from glsw.device.device import Device
 from glsw.engines.reference import Reference
@@ -19,6 +20,12 @@ FEW = range(1, 9)
 @pytest.mark.parametrize("seed", [*FEW, *fuzz.kept_seeds("engines")])
 def test_engines(seed: int, device: Device) -> None:
     assert fuzz.try_engines(device, 0.1, seed).total() > 0
+
+
+def test_engines_of_a_device_without_compute_shaders(device: Device) -> None:
+    able = standing_in(device, software=device.info.software, version=(4, 1), compute=False)
+    for seed in (1, 11, 21):  # two of them once asked for paths, which the host traces there
+        assert fuzz.try_engines(able, 0.1, seed).total() > 0
 
 
 @pytest.mark.parametrize("seeds", [range(k, k + 25) for k in range(0, 100, 25)])

@@ -39,7 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             gc.freeze()  # what is imported stays: collecting after each row need not look at it
         return int(module.main(words[1:]))
     except INPUT as error:
-        print(f"bench {words[0]}: {' '.join(str(error).split())}", file=sys.stderr)
+        text = str(error)
+        if isinstance(error, OSError) and error.filename:
+            text = f"{error.filename}: {error.strerror}"
+        print(f"bench {words[0]}: {' '.join(text.split())}", file=sys.stderr)
         return 2
 
 

@@ -268,7 +268,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--floor", type=percent, metavar="PERCENT", help="never marked")
     arguments = parser.parse_args(argv)
     old, new = File.read(arguments.old), File.read(arguments.new)
-    devices = [(file.header["device"] or {}).get("renderer") for file in (old, new)]
+    devices = [(file.header["device"] or {}).get("renderer", "no device") for file in (old, new)]
     if devices[0] != devices[1]:
         raise ValueError(f"{old.path.name} is of {devices[0]}, {new.path.name} of {devices[1]}")
     found = compare(old, new, None if arguments.floor is None else arguments.floor / 100)

@@ -49,7 +49,7 @@ def find(paths: Mapping[str, str]) -> dict[str, str]:
     for name, named in paths.items():
         place = Path(named, COMMANDS.get(name, "")) if Path(named).is_dir() else Path(named)
         if not place.is_file():
-            raise ValueError(f"{name}: there is no file {place.name}")
+            raise ValueError(f"{name}: there is no file {place}")
         found[name] = str(place.resolve())
     return found
 

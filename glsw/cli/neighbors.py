@@ -31,8 +31,9 @@ _ARGUMENTS = {
 _PAIRS = {
     ("--distance", DISTANCES, DISTANCES[0]): (
         "score; self: the lower of the two self-scores minus the score; identity: identical "
-        "columns of the best alignment divided by all columns, 0 to 1; evalue: E-value of a "
-        "search with the row in all columns (score)"
+        "columns of the best alignment divided by all its columns, 0 to 1, of which a local "
+        "alignment may have few, see --mode and --min-score; evalue: E-value of a search with the "
+        "row in all columns (score)"
     ),
     ("--top", count, 0, "K"): (
         "list the K best of each row, not counting the sequence itself, 0 for all (0)"

@@ -44,7 +44,8 @@ def compare(
     """
     scoring_of(arguments)  # raises errors of options
     paths = arguments.query, arguments.target
-    inputs = *paths, *([arguments.second_track] if _check_tracks(arguments) else [])
+    tracks = arguments.second_track if _check_tracks(arguments) else None
+    inputs = *paths, *filter(None, [tracks, arguments.matrix])
     check_output(arguments.output, *inputs)
     check_summary(arguments, *inputs)
     given = read_inputs(arguments, preparation, one_each=one_each)

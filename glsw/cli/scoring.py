@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from glsw.cli.inputs import Targets
 from glsw.cli.options import add_of_wings
@@ -10,7 +11,7 @@ from glsw.cli.words import UNKNOWN, Rows, add_rows, cost, name, not_positive, nu
 from glsw.engines import TIES
 from glsw.scoring.gaps import MODES, from_blast
 from glsw.scoring.kinds import seen
-from glsw.scoring.matrices import matrix_names
+from glsw.scoring.matrices import is_published, matrix_names
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.nucleic import (
@@ -91,7 +92,7 @@ def add_costs(
     rows: Rows = {
         ("--matrix", name, None, "NAME"): (
             f"substitution matrix (BLOSUM62): {', '.join(matrix_names())}; with glsw[cpu] also "
-            "VTML80, PFASUM60, PAM50 and others"
+            "VTML80, PFASUM60, PAM50 and others; or a file in NCBI's format"
         ),
         ("--match", number, None, "S"): (
             f"score of equal letters, instead of a matrix, for DNA or RNA; with --mismatch{match}"
@@ -100,7 +101,8 @@ def add_costs(
             f"score of different letters, such as -3{mismatch}"
         ),
         ("--gapopen", cost, None, "COST"): (
-            f"cost of opening a gap ({PROTEIN_GAPS[0]}, with --match {DNA_GAPS[0]}{gapopen})"
+            f"cost of opening a gap ({PROTEIN_GAPS[0]} with every matrix, with --match "
+            f"{DNA_GAPS[0]}{gapopen})"
         ),
         ("--gapextend", cost, None, "COST"): (
             f"cost of each residue of a gap ({PROTEIN_GAPS[1]}, with --match {DNA_GAPS[1]}"
@@ -249,7 +251,10 @@ def scoring_of(arguments: argparse.Namespace, nucleic: bool = False) -> Scoring:
         return Scoring.nucleotide(match, mismatch, gapopen, gapextend)
     if match is not None:
         return Scoring.match_mismatch(match, mismatch, *from_blast(gapopen, gapextend))
-    return Scoring.blast(arguments.matrix or "BLOSUM62", gapopen, gapextend)
+    matrix = arguments.matrix or "BLOSUM62"
+    if not is_published(matrix) and Path(matrix).is_file():
+        return Scoring.from_file(matrix, *from_blast(gapopen, gapextend))
+    return Scoring.blast(matrix, gapopen, gapextend)
 
 
 def check_match(arguments: argparse.Namespace) -> None:

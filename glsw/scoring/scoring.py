@@ -152,7 +152,7 @@ class Scoring:
         Parameters
         ----------
         name : str
-            Name of the matrix, see `named`.
+            Name of the matrix, see `named`. BLOSUM80 is in thirds of a bit; BLAST's is not.
         existence, extension : float
             A gap of k positions costs ``existence + k * extension``: 11 and 1, BLAST's "11/1", are
             ``gap_open=12, gap_extend=1``.

@@ -1257,6 +1257,25 @@ def test_interrupt_before_the_first_result_leaves_no_file(files: Path) -> None:
 # Modes.
 
 
+def test_a_matrix_may_be_a_file(run: Callable[..., Any], files: Path) -> None:
+    named = glsw.Scoring.named("BLOSUM50", 15, 2)
+    lines = ["# of the user", "   ".join(named.alphabet.letters)]
+    for letter, row in zip(named.alphabet.letters, named.matrix.tolist(), strict=True):
+        lines.append(f"{letter} {' '.join(map(str, row))}")
+    (files / "mine.mat").write_text("\n".join(lines))
+    gaps = "--gapopen 13 --gapextend 2 --engine reference"
+    for words in ("search query.fasta db.fasta --format table", "align query.fasta query.fasta"):
+        mine, theirs = (run(f"{words} {gaps} --matrix {of}") for of in ("mine.mat", "BLOSUM50"))
+        assert mine.status == theirs.status == 0
+        assert mine.out == theirs.out
+        assert mine.out != run(f"{words} --engine reference").out
+    done = run("search query.fasta db.fasta --matrix mine.mat --output mine.mat")
+    assert done.err == "glsw: --output mine.mat: it is an input, and would be overwritten\n"
+    done = run("search query.fasta db.fasta --matrix query.fasta")
+    assert (done.status, len(done.err.splitlines())) == (2, 1)
+    assert "query.fasta:" in done.err
+
+
 def test_mapped_reads_have_no_end_gaps(run: Callable[..., Any], files: Path) -> None:
     (files / "read.fa").write_text(">read\nACGTACGATTGCAACCCC\n")
     (files / "genome.fa").write_text(">genome\nTTTACGTACGTTGCAA\n")

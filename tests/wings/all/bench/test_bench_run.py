@@ -299,6 +299,9 @@ def test_bad_input_is_one_line(bench, tmp_path, capsys):
     assert bench("pairs", path=other)[0] == 2
     assert "of another device" in capsys.readouterr().err
     assert __main__.main(["no such"]) == 2
+    capsys.readouterr()
+    assert __main__.main(["check", "none.ndjson"]) == 2
+    assert capsys.readouterr().err == "bench check: none.ndjson: No such file or directory\n"
     assert __main__.main([]) == 2
 
 

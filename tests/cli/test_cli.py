@@ -1290,6 +1290,8 @@ def test_mapped_reads_have_no_end_gaps(run: Callable[..., Any], files: Path) -> 
     assert line[3:5] == ["4", "16"]
     assert "Target=read 1 14 +;Gap=M7 I1 M6;" in line[-1]
     assert run(f"{words} --format tsv").out.split("\t")[-2] == "3D7=1I6=4I"
+    listed = run(f"{words.replace('align', 'search')} --format table").out.splitlines()
+    assert listed[2].split()[3:6] == ["1-14", "4-16", "16"]
     (files / "none.fa").write_text(">none\nGGGG\n")  # all columns are gaps
     words = "align none.fa read.fa --match 1 --mismatch -9 --mode global --strand plus"
     assert run(f"{words} --format sam --engine reference").out.splitlines()[-1].split("\t")[5]

@@ -420,35 +420,11 @@ def spawned(target: Callable[..., None], *arguments: Any) -> tuple[BaseProcess, 
 
     spawn = multiprocessing.get_context("spawn")
     mine, its = spawn.Pipe()
-    with _starting, signals_blocked(), _silent_orphans():
+    with _starting, signals_blocked():
         process = spawn.Process(target=target, args=(its, *arguments), daemon=True)
         process.start()
     its.close()
     return process, mine
-
-
-@contextmanager
-def _silent_orphans() -> Iterator[None]:
-    """Have processes end without a traceback if this one is killed before it has sent the target.
-
-    They read it in a line of Python that multiprocessing writes, before they import anything of us.
-    """
-    from multiprocessing import spawn
-
-    usual = spawn.get_command_line
-
-    def command_line(**numbers: Any) -> list[str]:
-        words = usual(**numbers)
-        if "-c" in words:  # not frozen
-            at = words.index("-c") + 1
-            words[at] = f"with __import__('contextlib').suppress(EOFError): exec({words[at]!r})"
-        return words
-
-    spawn.get_command_line = command_line
-    try:
-        yield
-    finally:
-        spawn.get_command_line = usual
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -151,41 +150,6 @@ def test_a_signal_that_another_thread_takes_does_not_leave_half_a_process() -> N
     code = [sys.executable, "-c", STRUCK]
     done = subprocess.run(code, cwd=ROOT, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("started\ninterrupted\n", "")
-
-
-KILLED = """
-import os, signal, sys, warnings
-from multiprocessing import util
-from glsw import Aligner
-from glsw.device.device import DeviceError
-def start(path, words, descriptors, start=util.spawnv_passfds):
-    child = start(path, words, descriptors)
-    if any("spawn_main" in str(word) for word in words):
-        os.kill({killed}, signal.SIGKILL)
-    return child
-warnings.simplefilter("ignore")
-util.spawnv_passfds = start
-try:
-    Aligner(engine="diagonal", device=[0, 0])
-except DeviceError as error:
-    print(error)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize(
-    ("killed", "status", "said"),
-    [
-        ("os.getpid()", -9, ""),
-        ("child", 0, r"device 0: its process died at the start; a script.*\n"),
-    ],
-    ids=["parent", "child"],
-)
-def test_a_kill_before_a_process_has_its_target(killed: str, status: int, said: str) -> None:
-    code = [sys.executable, "-c", KILLED.format(killed=killed)]
-    done = subprocess.run(code, cwd=ROOT, capture_output=True, text=True)  # waits for orphans too
-    assert (done.returncode, done.stderr) == (status, "")
-    assert re.fullmatch(said, done.stdout)
 
 
 def test_a_closed_aligner_does_not_wait_for_its_processes(device: Device) -> None:

@@ -106,7 +106,8 @@ class File:
             try:
                 check(value := json.loads(line), "row" if number > 1 else "header")
             except ValueError as error:
-                raise ValueError(f"{path.name}, line {number}: {error}") from None
+                what = f"line {number}" if number > 1 else "no file of bench run: line 1"
+                raise ValueError(f"{path.name}, {what}: {error}") from None
             values.append(value)
         if not values:
             raise ValueError(f"{path.name}: no header")

@@ -36,7 +36,7 @@ E-values are never cut off, except in BLAST's formats (`pairwise`, `blast-tab`,
 the smallest floating-point number, about 1e-323.
 
 The keys of `--summary` are on [a page of their own](SUMMARY.md). `mtx` of `glsw neighbors` is
-Matrix Market: row and column, counted from 1, and value.
+Matrix Market: row and column, counted from 1, and value; symmetric where each pair is listed once.
 """
 
 

@@ -140,7 +140,9 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
         seconds = time.perf_counter() - start
         bar.close()
         names = [_names(side) for side in sides]
-        lines = SPARSE_FORMATS[arguments.format](found, arguments.distance, names[0], names[-1])
+        once = not (others or arguments.both)
+        form = SPARSE_FORMATS[arguments.format]
+        lines = form(found, arguments.distance, names[0], names[-1], once)
         with destination(arguments) as to:
             for text in lines:
                 to.stream.write(text)

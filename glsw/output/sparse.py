@@ -21,19 +21,20 @@ DESCRIPTIONS = {
 }
 """What the columns of the format "tsv" say; the third is named as the distance."""
 
-Lines: TypeAlias = "Callable[[csr_array, str, Sequence[str], Sequence[str]], Iterator[str]]"
-"""``lines(matrix, distance, rows, columns)``: the text, of the names of rows and columns."""
+Lines: TypeAlias = "Callable[[csr_array, str, Sequence[str], Sequence[str], bool], Iterator[str]]"
+"""``lines(matrix, distance, rows, columns, once)``: the text, of the names of rows and columns;
+``once`` if each entry stands for both orders of its pair."""
 
 
 def tsv(
-    matrix: csr_array, distance: str, rows: Sequence[str], columns: Sequence[str]
+    matrix: csr_array, distance: str, rows: Sequence[str], columns: Sequence[str], once: bool
 ) -> Iterator[str]:
     r"""Yield a header, and the names of row and column and the value of each entry.
 
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> "".join(tsv(csr_array([[0, 7], [0, 0]]), "score", ["a", "b"], ["c", "d e"]))
+    >>> "".join(tsv(csr_array([[0, 7], [0, 0]]), "score", ["a", "b"], ["c", "d e"], False))
     'query\ttarget\tscore\na\td e\t7\n'
     """
     rows, columns = list(map(in_a_line, rows)), list(map(in_a_line, columns))
@@ -44,23 +45,28 @@ def tsv(
 
 
 def matrix_market(
-    matrix: csr_array, distance: str, rows: Sequence[str], columns: Sequence[str]
+    matrix: csr_array, distance: str, rows: Sequence[str], columns: Sequence[str], once: bool
 ) -> Iterator[str]:
     r"""Yield the coordinate form of Matrix Market, which counts rows and columns from 1.
+
+    Where each pair is listed once, the matrix is "symmetric": its lower triangle is listed.
 
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> print("".join(matrix_market(csr_array([[0, 7], [0, 0]]), "score", "ab", "cd")), end="")
-    %%MatrixMarket matrix coordinate integer general
+    >>> found = csr_array([[0, 7], [0, 0]])
+    >>> print("".join(matrix_market(found, "score", "ab", "ab", True)), end="")
+    %%MatrixMarket matrix coordinate integer symmetric
     % score
     2 2 1
-    1 2 7
+    2 1 7
     """
-    whole = matrix.dtype.kind == "i"
-    yield f"%%MatrixMarket matrix coordinate {'integer' if whole else 'real'} general\n"
+    field = "integer" if matrix.dtype.kind == "i" else "real"
+    yield f"%%MatrixMarket matrix coordinate {field} {'symmetric' if once else 'general'}\n"
     yield f"% {distance}\n{matrix.shape[0]} {matrix.shape[1]} {matrix.nnz}\n"
     for part in _entries(matrix):
+        if once:
+            part = ((max(i, j), min(i, j), value) for i, j, value in part)
         yield "".join(f"{i + 1} {j + 1} {value!r}\n" for i, j, value in part)
 
 

@@ -57,6 +57,11 @@ def test_matrix_market(
     assert found.nnz == expected.nnz > 0
     np.testing.assert_array_equal(found.toarray(), expected.toarray())
     assert sorted(path.name for path in files.iterdir()) == ["dna.fasta", "o.mtx", "words.fasta"]
+    assert run(words).status == 0
+    once, best = mmread(files / "o.mtx", spmatrix=False).toarray(), expected.toarray()
+    np.fill_diagonal(best, 0)
+    best = np.minimum(best, best.T) if distance in ("self", "evalue") else np.maximum(best, best.T)
+    np.testing.assert_array_equal(once, best)
 
 
 @pytest.mark.parametrize("options", ["", "--top 1", "--top 2 --min-score 20"])

@@ -356,7 +356,7 @@ def _hint(error: Exception, arguments: argparse.Namespace) -> str:
     from glsw.sequences.database_writer import NoDatabaseError
 
     for kind, option, text in (
-        (UnknownLetterError, "unknown", "--unknown X maps such letters"),
+        (UnknownLetterError, "unknown", "--unknown LETTER maps such letters"),
         (NoDatabaseError, "force", "--force overwrites it"),
         (OtherRunError, "resume", "without --resume it is overwritten"),
     ):

@@ -151,7 +151,7 @@ def matrix_of(text: str) -> Scoring:
 
 
 UNKNOWN: Rows = {
-    ("--unknown", name, None, "X"): (
+    ("--unknown", name, None, "LETTER"): (
         "replace letters outside the alphabet by this one; without it they are an error, but "
         "in proteins U counts as C, and O and J as X"
     ),

@@ -609,14 +609,14 @@ BAD = {
         f"{SEARCH} --protein --match 2 --mismatch -3",
         "--protein and --match, --mismatch cannot be combined",
     ),
-    "advice on proteins": (f"{SEARCH} --dna", "; --protein scores proteins; --unknown X maps"),
+    "advice on proteins": (f"{SEARCH} --dna", "; --protein scores proteins; --unknown LETTER maps"),
     "advice to makedb": (
         "makedb --alphabet dna db.fasta out",
-        "; --alphabet protein scores proteins; --unknown X maps such letters",
+        "; --alphabet protein scores proteins; --unknown LETTER maps such letters",
     ),
     "protein to translate": (
         "search query.fasta db.fasta --translated",
-        "; a query to translate is DNA; --unknown X maps",
+        "; a query to translate is DNA; --unknown LETTER maps",
     ),
     "DNA match of a half": (f"{SEARCH} --dna --match 1.5 --mismatch -2", "match 1.5: a whole num"),
     "protein as DNA of blastn": (f"{SEARCH} --dna", "q1: letter 'E' at position 2 is not in the D"),

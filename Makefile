@@ -66,8 +66,8 @@ bench: $(VENV)/installed-bench ## measure this device by every paper's benchmark
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	@$(BIN)/python -m bench run --output bench-results/this-device.ndjson $(RUN); status=$$?; \
 	[ -f bench-results/this-device.ndjson ] && [ $$status -ne 130 ] && \
-	$(BIN)/python -m bench report bench-results/this-device.ndjson bench/results/h100.ndjson \
-	--output bench-results; exit $$status
+	{ $(BIN)/python -m bench report bench-results/this-device.ndjson bench/results/h100.ndjson \
+	--output bench-results || status=2; }; exit $$status
 
 readme-tables: $(VENV)/installed-bench ## write the tables of README.md, bench/README.md, docs/
 	$(BIN)/python -m bench readme

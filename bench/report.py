@@ -4,7 +4,8 @@ import math
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from contextlib import suppress
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -351,6 +352,8 @@ def main(argv: Sequence[str]) -> int:
     add("--site", action="store_true", help=about)
     arguments = parser.parse_args(argv)
     paths, more = arguments.files or check.results(), dict[str, Table]()
+    if twice := {a.name for a, b in combinations(paths, 2) if a.name == b.name}:
+        raise ValueError(f"files of one name, which the page would confuse: {', '.join(twice)}")
     files = sorted(map(File.read, paths), key=_rank)
     if arguments.site:
         rows, paths = compiled.Rows.read(), [*paths, compiled.RESULTS]
@@ -361,6 +364,7 @@ def main(argv: Sequence[str]) -> int:
     made = arguments.output / "index.html"
     made.write_text(page(files, **more), encoding="utf-8")
     for path in paths:
-        shutil.copyfile(path, arguments.output / path.name)
+        with suppress(shutil.SameFileError):  # make bench measures into the folder of the page
+            shutil.copyfile(path, arguments.output / path.name)
     print(made)
     return 0

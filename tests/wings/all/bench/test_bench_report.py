@@ -116,6 +116,21 @@ def test_the_site_is_one_page_with_its_files(site):
     assert not re.search(r'src="|https?://', text)
 
 
+def test_a_page_beside_a_file_that_it_shows(tmp_path, capsys):
+    """As `make bench` has it; the other file is copied there, and a name stands for one file."""
+    here = tmp_path / "this-device.ndjson"
+    here.write_bytes(FILES[0].read_bytes())
+    files, to = [str(here), str(FILES[1])], ["--output", str(tmp_path)]
+    assert __main__.main(["report", *files, *to]) == 0
+    names = {"index.html", here.name, FILES[1].name}
+    assert {path.name for path in tmp_path.iterdir()} == names
+    assert here.read_bytes() == FILES[0].read_bytes()
+    assert __main__.main(["report", *files, str(tmp_path / FILES[1].name), *to]) == 2
+    assert f"files of one name, which the page would confuse: {FILES[1].name}" in (
+        capsys.readouterr().err
+    )
+
+
 def checked(tmp_path, **fields):
     """Check the rows of llvmpipe with one of them changed; return the status."""
     file = File.read(FILES[1])

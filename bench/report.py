@@ -353,7 +353,7 @@ def main(argv: Sequence[str]) -> int:
     arguments = parser.parse_args(argv)
     paths, more = arguments.files or check.results(), dict[str, Table]()
     if twice := {a.name for a, b in combinations(paths, 2) if a.name == b.name}:
-        raise ValueError(f"files of one name, which the page would confuse: {', '.join(twice)}")
+        raise ValueError(f"several files are named {', '.join(twice)}: rename all but one")
     files = sorted(map(File.read, paths), key=_rank)
     if arguments.site:
         rows, paths = compiled.Rows.read(), [*paths, compiled.RESULTS]

@@ -106,7 +106,7 @@ class File:
             try:
                 check(value := json.loads(line), "row" if number > 1 else "header")
             except ValueError as error:
-                what = f"line {number}" if number > 1 else "no file of bench run: line 1"
+                what = f"line {number}" if number > 1 else "not a file of bench run: line 1"
                 raise ValueError(f"{path.name}, {what}: {error}") from None
             values.append(value)
         if not values:

@@ -117,7 +117,7 @@ def test_the_site_is_one_page_with_its_files(site):
 
 
 def test_a_page_beside_a_file_that_it_shows(tmp_path, capsys):
-    """As `make bench` has it; the other file is copied there, and a name stands for one file."""
+    """As `make bench` has it; the other file is copied there; no two may have one name."""
     here = tmp_path / "this-device.ndjson"
     here.write_bytes(FILES[0].read_bytes())
     files, to = [str(here), str(FILES[1])], ["--output", str(tmp_path)]
@@ -126,9 +126,7 @@ def test_a_page_beside_a_file_that_it_shows(tmp_path, capsys):
     assert {path.name for path in tmp_path.iterdir()} == names
     assert here.read_bytes() == FILES[0].read_bytes()
     assert __main__.main(["report", *files, str(tmp_path / FILES[1].name), *to]) == 2
-    assert f"files of one name, which the page would confuse: {FILES[1].name}" in (
-        capsys.readouterr().err
-    )
+    assert f"several files are named {FILES[1].name}: rename" in capsys.readouterr().err
 
 
 def checked(tmp_path, **fields):

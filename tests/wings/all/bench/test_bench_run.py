@@ -304,7 +304,7 @@ def test_bad_input_is_one_line(bench, tmp_path, capsys):
     assert capsys.readouterr().err == "bench check: none.ndjson: No such file or directory\n"
     rows_of_compilers = Path(__main__.__file__).parent / "results" / "compilers.ndjson"
     assert __main__.main(["report", str(rows_of_compilers)]) == 2
-    said = "bench report: compilers.ndjson, no file of bench run: line 1: 'device' is a required"
+    said = "bench report: compilers.ndjson, not a file of bench run: line 1: 'device' is a required"
     assert capsys.readouterr().err.startswith(said)
     assert __main__.main([]) == 2
 

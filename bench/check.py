@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench import Parser, roofline, table
 from bench.row import KEY, File, Row, older, state
+from glsw.words import numbered
 
 RESULTS = Path(__file__).with_name("results")
 MOST = 1.15  # share of a ceiling that is believed: `micro` is measured too
@@ -87,9 +88,9 @@ def _of_row(row: Row) -> Iterator[str]:
 def notes(file: File) -> Iterator[str]:
     """Yield what does not make a file wrong."""
     rows = list(file.rows.values())
-    yield f"{len(rows)} rows, {sum(state(row) == 'timed' for row in rows)} timed"
+    yield f"{numbered(len(rows), 'row')}, {sum(state(row) == 'timed' for row in rows)} timed"
     if wrong := [table.title(row) for row in rows if state(row) == "wrong"]:
-        yield f"{len(wrong)} results were wrong, and have no time: {wrong[0]}"
+        yield f"{numbered(len(wrong), 'wrong result')}, without a time: {wrong[0]}"
     if file.header["device"] and not roofline.rates_of(rows):
         yield "no rows of `micro`: rates are not compared with what the device allows"
     if old := sum(map(older, rows)):
@@ -106,7 +107,7 @@ def main(argv: Sequence[str]) -> int:
     for path in parser.parse_args(argv).files:
         file = File.read(path)
         found = [*problems(file)]
-        print(f"{path.name}: {'; '.join(notes(file))}: {len(found)} problems")
+        print(f"{path.name}: {'; '.join(notes(file))}: {numbered(len(found), 'problem')}")
         for each in found:
             print(f"  {each}", file=sys.stderr)
         status |= bool(found)

@@ -23,6 +23,7 @@ from glsw import Batch, Scoring
 from glsw.device.device import Device, SoftwareRendererWarning, open_device
 from glsw.engines import ENGINES, Auto
 from glsw.engines.three import ENGINES3
+from glsw.words import numbered
 
 SECONDS = {"hardware": 130.0, "software": 270.0, "full": 1500.0}  # of a suite, by default
 INTERRUPTED = 130  # the exit status
@@ -148,6 +149,8 @@ def main(argv: Sequence[str]) -> int:
             asked = "" if kind.weight else " (only if it is asked for)"
             print(f"{name:<18}{kind.described()}{asked}")
         return 0
+    if arguments.data and not arguments.data.is_dir():
+        raise ValueError(f"--data {arguments.data}: there is no such folder")
     found = rivals.find(dict(arguments.competitor))
     device = open_device(arguments.device, quiet=True)
     path = arguments.output or Path(f"bench-{machine.slug(device.info.name)}.ndjson")
@@ -177,6 +180,8 @@ def main(argv: Sequence[str]) -> int:
     chosen = [row for row in file.rows.values() if row["workload"] in names]
     wrong = [row for row in chosen if state(row) == "wrong"]
     for row in wrong:
-        say(f"WRONG: {table.title(row)}: {row['wrong']} of {row['judged']}; {row.get('first')}")
-    say(f"{runner.measured} measurements, {len(file.rows)} rows in {path}")
+        first = f"; {row['first']}" if row.get("first") else ""
+        say(f"WRONG: {table.title(row)}: {row['wrong']} of {row['judged']}{first}")
+    measured, rows = numbered(runner.measured, "measurement"), numbered(len(file.rows), "row")
+    say(f"{measured}, {rows} in {path}")
     return int(bool(wrong))

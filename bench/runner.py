@@ -20,6 +20,7 @@ from bench.machine import Sampler
 from bench.measure import Measurement, measure
 from bench.row import File, Key, digest, key, state, tidy
 from bench.work.base import CANNOT, Case, Setup, Workload, require
+from glsw.words import numbered
 
 FIRST = 0.6  # share of the seconds that is for the first pass: it compiles, and makes the data
 LEAST = 1 / 4  # of an equal share of the seconds, which every case has, whatever the others took
@@ -60,6 +61,7 @@ class Runner:
     meter: Sampler | None = None
     only: re.Pattern[str] | None = None  # of titles of rows, see `table.title`
     measured: int = 0
+    _chosen: bool = False  # whether there was a case that is not left out by ``only``
     _warm_at: float = -math.inf
     _width: int = 0
     _own: set[Key] = field(default_factory=set)
@@ -78,9 +80,13 @@ class Runner:
                 say(f"pass {number} left out: the {seconds:.0f} s are over")
                 break
             todo = [(work, cases) for work in workloads if (cases := self._todo(work, number))]
+            if not self._chosen and self.only:
+                names = ", ".join(work.name for work in workloads)
+                raise ValueError(f"--only {self.only.pattern}: there is no such row in {names}")
             if todo:
                 count, left = sum(len(cases) for _, cases in todo), end - time.perf_counter()
-                say(f"pass {number} of {passes}: {count} measurements in {left:.0f} s")
+                measurements = numbered(count, "measurement")
+                say(f"pass {number} of {passes}: {measurements} in {left:.0f} s")
             weights = sum(work.weight or 1.0 for work, _ in todo)
             for work, cases in todo:
                 part = max(0.0, end - time.perf_counter()) * (work.weight or 1.0) / weights
@@ -94,6 +100,7 @@ class Runner:
             row = {"workload": work.name, **case.fields(), **self.common}
             if self.only and not self.only.search(table.title(row)):
                 continue
+            self._chosen = True
             old = self.file.rows.get(name := key(tidy(row)), {})
             same = old.get("commit") == self.common["commit"] and not self.common["dirty"]
             known = name in self._own or (same and not old.get("dirty"))

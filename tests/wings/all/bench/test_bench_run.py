@@ -278,12 +278,15 @@ def test_the_list_has_a_line_of_words_per_workload(capsys):
     assert "{" not in printed
 
 
-def test_some_rows_of_a_workload(bench, fake):
+def test_some_rows_of_a_workload(bench, fake, capsys):
     Fake.made = case("a"), case("b"), case("ab")
     _, file = bench("search", "--only", ", a")
     assert {row["program"] for row in file.rows.values()} == {"a", "ab"}
     with pytest.raises(SystemExit):
         bench("search", "--only", "(")
+    assert bench("search", "--only", "nothing")[0] == 2
+    said = "bench run: --only nothing: there is no such row in search\n"
+    assert capsys.readouterr().err.endswith(said)
 
 
 def test_bad_input_is_one_line(bench, tmp_path, capsys):
@@ -293,6 +296,8 @@ def test_bad_input_is_one_line(bench, tmp_path, capsys):
         assert error.value.code == 2
     path = tmp_path / "missing" / "align"
     assert __main__.main(["run", "--competitor", f"cudasw4={path}"]) == 2
+    assert __main__.main(["run", "--data", str(path)]) == 2
+    assert capsys.readouterr().err.endswith(f"--data {path}: there is no such folder\n")
     other = tmp_path / "other.ndjson"
     device = {"renderer": "another"}
     File(other, HEADER | {"device": device}).write()
@@ -529,3 +534,14 @@ def test_each_command_of_a_journey_is_judged(bench, monkeypatch, lines, right):
     (mine,) = file.rows.values()
     assert (next(left, None), mine["wrong"]) == (None, not right)
     assert mine.get("repeats") == (3 if right else None)
+
+
+def test_the_lines_of_other_programs_may_vary(bench, monkeypatch):
+    left = iter([3, 4, 3, 4])
+    monkeypatch.setattr("bench.rivals.find", lambda paths: {"ssearch36": "ssearch36"})
+    monkeypatch.setattr("bench.work.journeys.version_of", lambda *words: "36")
+    monkeypatch.setattr("bench.work.journeys._lines", lambda path: next(left))
+    monkeypatch.setattr(Journeys, "_seconds", lambda self, command, output: output.touch() or 1.0)
+    _, file = bench("journeys", "--only", "ssearch36.*domains-hits$")
+    (theirs,) = file.rows.values()
+    assert (next(left, None), theirs["wrong"], theirs["repeats"]) == (None, 0, 3)

@@ -296,6 +296,14 @@ def test_what_is_refused(options, message):
         glsw.neighbors(["WHE"], **{"cutoff": 5, "engine": "reference"} | options)
 
 
+def test_a_cutoff_is_a_number():
+    for options in ({"cutoff": "5"}, {"cutoff": None}, {"cutoff": 5, "min_score": "5"}):
+        with pytest.raises(
+            TypeError, match=r"^(cutoff|min_score) must be a number, not (str|None)"
+        ):
+            glsw.neighbors(["WHE"], engine="reference", **options)
+
+
 def test_without_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     with pytest.raises(ModuleNotFoundError, match=r"need scipy: pip install 'glsw\[sparse\]'"):

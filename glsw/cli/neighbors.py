@@ -18,7 +18,7 @@ from glsw.cli.scoring import add_masks, add_scoring, scoring_for, scoring_of
 from glsw.cli.summary import SUMMARY, check_summary, summary_of
 from glsw.cli.words import add_rows, count, number
 from glsw.output.sparse import SPARSE_FORMATS
-from glsw.pairs.distances import ASCENDING, DISTANCES
+from glsw.pairs.distances import ASCENDING, DISTANCES, check_cutoff
 from glsw.pairs.near_pairs import listed, scipy_sparse
 from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
@@ -86,6 +86,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Compare all pairs, then write those that pass; cheap checks come first."""
     scoring_of(arguments)  # raises errors of options
+    check_cutoff(arguments.distance, arguments.cutoff)
     if arguments.other is not None and (arguments.both or arguments.own):
         option = "--both" if arguments.both else "--self"
         raise ValueError(f"{option} is for one FASTA; with two, all pairs are listed")

@@ -58,8 +58,11 @@ def number(text: str) -> float:
 
 
 def evalue(text: str) -> float:
-    """Return a number, or infinity."""
-    return math.inf if text.lower() == "inf" else number(text)
+    """Return a number above 0, or infinity."""
+    value = math.inf if text.lower() == "inf" else number(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"{text}: a number above 0 expected, or inf")
+    return value
 
 
 def cost(text: str) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -72,6 +73,22 @@ ASCENDING = "self", "evalue"
 """Distances of which the least are the best."""
 
 
+def check_cutoff(distance: Distance, cutoff: float, min_score: float | None = None) -> None:
+    """Raise TypeError or ValueError if a distance has no such cutoff or minimum score."""
+    one_of("distance", distance, DISTANCES)
+    least = {} if min_score is None else {"min_score": min_score}
+    for name, number in ({"cutoff": cutoff} | least).items():
+        if not isinstance(number, Real):
+            raise TypeError(f"{name} must be a number, not {type(number).__name__}")
+        if not math.isfinite(number):
+            raise ValueError(f"{name} {number}: a finite number expected")
+    lowest, expected = _CUTOFFS.get(distance, (-math.inf, ""))
+    if cutoff < lowest:
+        raise ValueError(f"cutoff {cutoff}: {expected} expected for distance {distance!r}")
+    if distance == "identity" and not 0 <= cutoff <= 1:
+        raise ValueError(f"cutoff {cutoff}: a fraction from 0 to 1 expected for identities")
+
+
 def rule_of(
     engine: Engine,
     first: NamedSequences,
@@ -89,15 +106,7 @@ def rule_of(
     """
     scoring, sides = engine.scoring, (first, first if second is None else second)
     queries, others = (each.sequences for each in sides)
-    one_of("distance", distance, DISTANCES)
-    for name, number in (("cutoff", cutoff), ("min_score", min_score)):
-        if number is not None and not math.isfinite(number):
-            raise ValueError(f"{name} {number}: a finite number expected")
-    lowest, expected = _CUTOFFS.get(distance, (-math.inf, ""))
-    if cutoff < lowest:
-        raise ValueError(f"cutoff {cutoff}: {expected} expected for distance {distance!r}")
-    if distance == "identity" and not 0 <= cutoff <= 1:
-        raise ValueError(f"cutoff {cutoff}: a fraction from 0 to 1 expected for identities")
+    check_cutoff(distance, cutoff, min_score)
     least = ALWAYS if min_score is None else least_units(min_score, scoring)
     if distance == "identity" and scoring.local:
         least = max(least, 1)

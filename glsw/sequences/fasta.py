@@ -26,7 +26,16 @@ from glsw.sequences.records import WHITE, Record, Records, Titles
 _BLOCK = 1 << 18  # bytes of FASTA that are cut into records at once
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
-_DATABASE = b"\x89GLSW"
+_OTHERS = {
+    b"\x89GLSW": "a database of makedb",
+    b"BZh": "compressed by bzip2: decompress it first",
+    b"\xfd7zXZ": "compressed by xz: decompress it first",
+    b"(\xb5/\xfd": "compressed by zstd: decompress it first",
+    b"PK\x03\x04": "a zip archive: extract it first",
+    b"\xff\xfe": "UTF-16: save it as UTF-8",
+    b"\xfe\xff": "UTF-16: save it as UTF-8",
+}
+"""How files begin that are mistaken for FASTA, and what they are."""
 _FASTQ_RECORDS = 1 << 12  # cut at once
 _FASTQ_LINES = 1 << 14
 _LINE_FEED = 10
@@ -180,9 +189,10 @@ def _texts(
         yield from ((text, None) for text in fasta)
     elif start.startswith(b"@"):
         yield from _fastq(stream, file)
-    elif start.startswith(_DATABASE):
-        raise ValueError(f"{file}: not FASTA or FASTQ, but a database of makedb")
     elif start:
+        for magic, other in _OTHERS.items():
+            if start.startswith(magic):
+                raise ValueError(f"{file}: not FASTA or FASTQ, but {other}")
         begin = start.splitlines()[0].decode("latin-1")
         raise ValueError(f"{file}: not FASTA or FASTQ, it begins with {begin!a}")
     else:

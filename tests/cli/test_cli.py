@@ -636,7 +636,7 @@ BAD = {
     "half a genetic code": (f"{SEARCH} --genetic-code 1.5", "--genetic-code: 1.5: a whole number"),
     "unknown strand": (f"{SEARCH} --strand top", "argument --strand: invalid choice: 'top'"),
     "strand of a protein": (f"{SEARCH} --strand minus", "the protein alphabet has no complements"),
-    "negative E-value": (f"{SEARCH} --evalue -1", "evalue -1: more than 0 expected"),
+    "negative E-value": (f"{SEARCH} --evalue -1", "--evalue: -1: a number above 0 expected"),
     "E-value that is no number": (f"{SEARCH} --evalue low", "--evalue: 'low' is not a number"),
     "E-value without statistics": (
         f"{SEARCH} --evalue 1 --statistics none",

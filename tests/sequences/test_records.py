@@ -1,5 +1,7 @@
+import bz2
 import gzip
 import io
+import lzma
 import sys
 from pathlib import Path
 
@@ -117,7 +119,11 @@ def test_a_reader_may_stop_early(write):
         (b"ACGT\n", "not FASTA or FASTQ"),
         (b"; old style\n>a\nAC\n", "not FASTA or FASTQ"),
         (b"\x00\x01\x02\nPK", r"not FASTA or FASTQ, it begins with '\\x00\\x01\\x02'"),
-        (b"\xff\xfe>\x00a\x00", "not FASTA or FASTQ"),
+        (b"\xff\xfe>\x00a\x00", "not FASTA or FASTQ, but UTF-16: save it as UTF-8$"),
+        (bz2.compress(FASTA), "but compressed by bzip2: decompress it first$"),
+        (lzma.compress(FASTA), "but compressed by xz: decompress it first$"),
+        (b"(\xb5/\xfd$\x1d\xe9", "but compressed by zstd: decompress it first$"),
+        (b"PK\x03\x04\x14", "but a zip archive: extract it first$"),
         (">a\nACGé\n".encode(), r"a: '\\xe9' at position 4 is not a letter"),
         (b">\nAC\xffG\n", r"record 1: '\\ufffd' at position 3 is not a letter"),
         (b"@r1\nACGT\n", "FASTQ: End of file without quality information"),

@@ -248,7 +248,8 @@ def blastn_matrix(match: int, mismatch: int) -> npt.NDArray[np.float64]:
 
 def _check_alphabet(alphabet: object) -> None:
     if not isinstance(alphabet, Alphabet):
-        raise TypeError(f"alphabet must be an Alphabet, got {type(alphabet).__name__}")
+        kind = type(alphabet).__name__
+        raise TypeError(f"alphabet must be an Alphabet, got {kind}; Alphabet('name', 'abc') is one")
 
 
 def checked_number(name: str, value: object) -> float:

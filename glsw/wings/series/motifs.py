@@ -31,7 +31,7 @@ from glsw.wings.series.mindist import mindist_scoring
 from glsw.wings.series.recording import Recording
 from glsw.wings.series.words import LETTERS, Words, words_of
 from glsw.wings.three.aligner import Aligner3
-from glsw.words import package, suggesting
+from glsw.words import numbered, package, suggesting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,7 +138,7 @@ class Motifs(Sequence[Motif]):
         return len(self._motifs)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} motifs of {self.comparison.words.recording.name}>"
+        return f"<{numbered(len(self), 'motif')} of {self.comparison.words.recording.name}>"
 
     def __str__(self) -> str:
         from glsw.wings.series.table import MOTIF_FORMATS
@@ -372,7 +372,8 @@ def cells_of(words: Words, of: int) -> int:
     """
     if len(words) < of:
         raise ValueError(
-            f"{words.recording.name}: {len(words)} channels to compare, at least {of} expected"
+            f"{words.recording.name}: {numbered(len(words), 'channel')} to compare, "
+            f"at least {of} expected"
         )
     segments: int = words.codes.shape[1]
     cells: int = comb(len(words), of) * segments**of

@@ -48,8 +48,8 @@ class Recording:
     --------
     >>> values = np.array([[1.0, 2.0, 3.0, 4.0], [0.0, 1.0, 0.0, 1.0]])
     >>> recording = Recording("tapping", ("left", "right"), values, np.arange(4) / 2)
-    >>> recording.period
-    0.5
+    >>> recording, recording.period
+    (<Recording tapping: 2 channels, 4 samples, 0 to 1.5 s>, 0.5)
     >>> recording.select("r*", start=0.5).values.tolist()
     [[1.0, 0.0, 1.0]]
     """
@@ -77,6 +77,10 @@ class Recording:
             raise ValueError(f"{self.name}: times must be finite and not decrease")
         if not self.times[-1] > self.times[0]:
             raise ValueError(f"{self.name}: all samples have the time {self.times[0]:g} s")
+
+    def __repr__(self) -> str:
+        size = f"{numbered(len(self.channels), 'channel')}, {len(self.times)} samples"
+        return f"<Recording {self.name}: {size}, {self.times[0]:g} to {self.times[-1]:g} s>"
 
     @classmethod
     def of(

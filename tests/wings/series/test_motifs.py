@@ -534,6 +534,8 @@ def test_one_call_finds_what_the_command_prints(
     found = glsw.motifs("planted.csv", **options)
     assert f"{found}\n" == done.out
     assert repr(found) == "<3 motifs of planted.csv>"
+    size = "<Recording planted.csv: [0-9]+ channels, [0-9]+ samples, 0 to [0-9.]+ s>"
+    assert re.fullmatch(size, repr(found.comparison.words.recording))
     assert [motif.rank for motif in found[:2]] == [1, 2]
     recording = read("planted.csv")
     for each in (recording, recording.to_dataframe()):

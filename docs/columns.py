@@ -67,7 +67,9 @@ def page() -> str:
         *_table("attribute", gff3.ATTRIBUTES),
         "## `blast-tab`\n",
         "Columns have the names of BLAST's format 6; `blast-tab-comments` has the headings that "
-        "follow. The default is `std`; other columns can be named:\n",
+        "follow. With `--translated`, `qcovs` and `qcovhsp` are both percentages of nucleotides; "
+        "blastx prints a third of that for `qcovhsp`. The default is `std`; other columns can be "
+        "named:\n",
         f"`std`: `{' '.join(blast_tab.STANDARD)}`\n",
         *_table("column", blast),
         "## `tsv` of `glsw align3`\n",

@@ -83,9 +83,9 @@ class PairwiseAligner(Biopython):
     ------
     ValueError
         When it is used with unsupported settings: mode "fogsaa", gap scores given by functions or
-        in mode "local" above 0, scores with more than four decimals. For empty sequences, items
-        outside the substitution matrix, and more than 252 different items in both sequences of a
-        pair. glsw never falls back to Biopython's implementation.
+        in mode "local" above 0, scores that are infinite or have more than four decimals. For
+        empty sequences, items outside the substitution matrix, and more than 252 different items in
+        both sequences of a pair. glsw never falls back to Biopython's implementation.
     TypeError
         When it is used with sequences that are not iterable.
 

@@ -76,8 +76,10 @@ ASCENDING = "self", "evalue"
 def check_cutoff(distance: Distance, cutoff: float, min_score: float | None = None) -> None:
     """Raise TypeError or ValueError if a distance has no such cutoff or minimum score."""
     one_of("distance", distance, DISTANCES)
-    least = {} if min_score is None else {"min_score": min_score}
-    for name, number in ({"cutoff": cutoff} | least).items():
+    numbers: dict[str, Any] = {"cutoff": cutoff}
+    if min_score is not None:
+        numbers["min_score"] = min_score
+    for name, number in numbers.items():
         if not isinstance(number, Real):
             raise TypeError(f"{name} must be a number, not {type(number).__name__}")
         if not math.isfinite(number):

@@ -12,6 +12,7 @@ from typing import Any
 from glsw.cli.words import PROGRESS, Rows, add_rows, count, devices_of, name, number, positive, size
 from glsw.engines import ENGINES
 from glsw.output import Format, format_of
+from glsw.output.sam import sam_format
 from glsw.run.pool import AnyExecutor
 from glsw.sequences.query import STRANDS
 from glsw.wings import registered
@@ -78,6 +79,8 @@ def complete_format(arguments: argparse.Namespace) -> None:
         if given not in formats:
             option = word.replace("_", "-")
             raise ValueError(f"--{option} is for --format {' or '.join(formats)}, not {given}")
+        if word == "read_group":
+            sam_format(value)  # raises the error of what is no read group
         arguments.format = format_of(f"{given} {value}")
 
 

@@ -95,7 +95,8 @@ def add_costs(
             "VTML80, PFASUM60, PAM50 and others; or a file in NCBI's format"
         ),
         ("--match", number, None, "S"): (
-            f"score of equal letters, instead of a matrix, for DNA or RNA; with --mismatch{match}"
+            f"score of equal letters, instead of a matrix, for DNA or RNA; with --mismatch{match}; "
+            "ambiguity codes match nothing, but with --dna score as in blastn"
         ),
         ("--mismatch", not_positive, None, "S"): (
             f"score of different letters, such as -3{mismatch}"

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from glsw.scoring.scoring import Scoring
 from glsw.statistics.base import Floats, Statistics, in_bits
 from glsw.statistics.ungapped_constants import background, ungapped_lambda
+from glsw.words import numbered
 
 MIN_SCORES = 60
 """Minimum number of scores for a fit."""
@@ -180,7 +181,7 @@ def fit(histogram: ScoreHistogram, lambda_: float = 0.0) -> Fit:
     values = np.arange(_SCORE_BINS, dtype=np.float64) + 0.5
     total = int(counts.sum())
     if total < MIN_SCORES:
-        few = f"{total} scores are too few to fit statistics to"
+        few = f"{numbered(total, 'score')}, too few to fit statistics to"
         raise ValueError(f"{few}: {MIN_SCORES} are needed")
     if counts[:, -1].sum() > 0.5 * total:
         raise ValueError(_TOO_CHEAP)

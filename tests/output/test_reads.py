@@ -156,6 +156,7 @@ def test_read_groups(capfd: pytest.CaptureFixture[str]) -> None:
     capfd.readouterr()
     for given, form, message in (
         ("@RG ID:a", "sam", r"read group '@RG ID:a': '@RG\tID:name', perhaps with further fields,"),
+        ("run1", "sam", r"read group 'run1': '@RG\tID:name', perhaps"),
         (r"@RG\tSM:a", "sam", r"read group '@RG\tSM:a': '@RG\tID:name', perhaps"),
         (r"@RG\tID:a", "paf", "--read-group is for --format sam, not paf"),
     ):

@@ -426,14 +426,15 @@ def histogram_of(count, scores=None):
 @pytest.mark.parametrize(
     ("histogram", "message"),
     [
-        (histogram_of(59), "59 scores are too few to fit statistics to: 60 are needed"),
-        (ScoreHistogram(1), "0 scores are too few to fit statistics to: 60 are needed"),
+        (histogram_of(59), "59 scores, too few to fit statistics to: 60 are needed"),
+        (histogram_of(1), "^1 score, too few to fit statistics to: 60 are needed"),
+        (ScoreHistogram(1), "0 scores, too few to fit statistics to: 60 are needed"),
         (histogram_of(100, np.full(100, 33)), "scores are too similar to fit statistics"),
-        (histogram_of(100, np.zeros(100)), "0 scores are too few to fit statistics to: 60 are nee"),
+        (histogram_of(100, np.zeros(100)), "0 scores, too few to fit statistics to: 60 are nee"),
         (histogram_of(100, np.full(100, 10**6)), "scores scatter too widely to fit statistics to"),
         (histogram_of(99, np.arange(99) * 9), "scores scatter too widely to fit statistics to"),
     ],
-    ids=["59", "none", "alike", "zero", "beyond", "wide"],
+    ids=["59", "one", "none", "alike", "zero", "beyond", "wide"],
 )
 def test_what_cannot_be_fitted(histogram, message):
     with pytest.raises(ValueError, match=message):

@@ -45,6 +45,16 @@ def test_manual_pages_have_all_options(name: str, words: list[str]) -> None:
             assert other.replace("-", " ", 1) in page
 
 
+def test_manual_pages_have_the_words_of_the_help() -> None:
+    _, commands = with_all_options()
+    for name, parser in commands.items():
+        page = (PACKAGING / "man" / f"glsw-{name}.1").read_text(encoding="utf-8")
+        said = " ".join(re.sub(r"\\(.)", r"\1", page).split())
+        for action in parser._actions[1:]:  # after --help
+            words = " ".join((action.help or "").replace("%%", "%").split())
+            assert words in said, f"{name} {action.dest}: run make pages"
+
+
 def test_manual_pages_are_of_commands() -> None:
     assert {path.stem for path in (PACKAGING / "man").iterdir()} == {*options()}
 

@@ -427,7 +427,7 @@ def histogram_of(count, scores=None):
     ("histogram", "message"),
     [
         (histogram_of(59), "59 scores, too few to fit statistics to: 60 are needed"),
-        (histogram_of(1), "^1 score, too few to fit statistics to: 60 are needed"),
+        (histogram_of(1), "1 score, too few to fit statistics to: 60 are needed"),
         (ScoreHistogram(1), "0 scores, too few to fit statistics to: 60 are needed"),
         (histogram_of(100, np.full(100, 33)), "scores are too similar to fit statistics"),
         (histogram_of(100, np.zeros(100)), "0 scores, too few to fit statistics to: 60 are nee"),

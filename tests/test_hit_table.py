@@ -91,6 +91,7 @@ def test_statistics_are_those_of_each_alignment(name: str, chunk: int, data: st.
     result = SearchResult(Record("given", "", ""), hits, 1, 1.0, "reference", "CPU", 1, 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(operations, "_MAX_COLUMNS_TOGETHER", chunk)
+        patch.setattr(operations, "_COLUMNS_OF_BLOCK", chunk)
         table = result.listed.table
         found = [hsp.alignment for hsp in each]
         rows = [one.rows() for one in found]
@@ -111,6 +112,12 @@ def test_statistics_are_those_of_each_alignment(name: str, chunk: int, data: st.
             list(hsp.target_place) for hsp in each
         ]
         written = compared(table)
+        copies = [table.alignment(row) for row in range(len(each))]
+        for copy, one in [*zip(copies, found, strict=True)][::-1]:
+            for some in (copy, pickle.loads(pickle.dumps(copy))):
+                assert (some.rows(), some.cigar, str(some)) == (one.rows(), one.cigar, str(one))
+                assert some.coverage("both") == one.coverage("both")
+            assert "_row" not in copy.__getstate__()
     kinds = [operations_by_letter(one)[0] for one in found]
     assert written.equal == [one.count("=") for one in kinds]
     assert written.columns == [len(one) for one in kinds]
@@ -119,9 +126,7 @@ def test_statistics_are_those_of_each_alignment(name: str, chunk: int, data: st.
     ]
     stranger = str.maketrans("*", "N")
     assert written.mismatches == [md_by_letter(one).translate(stranger) for one in found]
-    for row, one in enumerate(found):
-        copy = table.alignment(row)
-        assert copy.rows() == one.rows()
+    for copy, one in zip(copies, found, strict=True):
         assert (copy.units, copy.query_start, copy.target_end) == (
             one.units,
             one.query_start,

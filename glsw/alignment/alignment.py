@@ -12,8 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment import text
-from glsw.alignment.operations import AlignedColumns, Counted, Covered, Over
-from glsw.alignment.paths import LEFT, UP, Runs
+from glsw.alignment.operations import (
+    AlignedColumns,
+    Counted,
+    Covered,
+    Over,
+    given,
+)
+from glsw.alignment.paths import Runs
 from glsw.arrays import Codes
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.nucleic import is_rna
@@ -24,8 +30,6 @@ if TYPE_CHECKING:
     import Bio.Align
 
 _Int64 = npt.NDArray[np.int64]
-_MARKS = np.frombuffer(b"|.  ", np.uint8)
-"""The mark between the letters of each kind of column, see `Operations`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +74,9 @@ class Alignment:
     runs: Runs
     scoring: Scoring
 
+    def __getstate__(self) -> dict[str, Any]:
+        return given(self)
+
     @cached_property
     def coordinates(self) -> _Int64:
         """Where the K - 1 runs of aligned pairs and gaps begin and end, shape (2, K).
@@ -107,17 +114,17 @@ class Alignment:
     @property
     def columns(self) -> int:
         """Length of the alignment: aligned pairs and residues opposite gaps."""
-        return int(self._row.columns[0])
+        return self._count("columns")
 
     @property
     def gaps(self) -> int:
         """Columns with a gap."""
-        return int(self._row.gaps[0])
+        return self._count("gaps")
 
     @property
     def identities(self) -> int:
         """Columns with equal letters; case, and U for T of nucleic acid, are ignored."""
-        return int(self._row.identities[0])
+        return self._count("identities")
 
     @property
     def identity(self) -> float:
@@ -156,7 +163,8 @@ class Alignment:
         >>> [round(alignment.identity_over(over), 2) for over in ("columns", "pairs", "query")]
         [0.5, 0.6, 0.5]
         """
-        return float(self._row.identity_over(over)[0])
+        table, row = self._row
+        return float(table.identity_over(over)[row])
 
     def coverage(self, of: Covered = "query") -> float:
         """Return the part of a sequence between the first aligned pair and the last.
@@ -176,12 +184,13 @@ class Alignment:
         ValueError
             For any other value.
         """
-        return float(self._row.coverage(of)[0])
+        table, row = self._row
+        return float(table.coverage(of)[row])
 
     @property
     def positives(self) -> int:
         """Columns with two letters that score above 0."""
-        return int(self._row.positives[0])
+        return self._count("positives")
 
     @property
     def cigar(self) -> str:
@@ -189,7 +198,8 @@ class Alignment:
 
         ``=`` equal, ``X`` different, ``I`` only in the query, ``D`` only in the target.
         """
-        return self._row.cigars()[0]
+        table, row = self._row
+        return table._cigars[row]
 
     def rows(self) -> tuple[str, str, str]:
         """Return the query, the line between and the target, equally long.
@@ -197,11 +207,8 @@ class Alignment:
         The line between has ``|`` for equal letters, ``:`` for others that score above 0, ``.``
         for other pairs and a space opposite a gap. A gap is ``-``. A codon takes three characters.
         """
-        between = _MARKS[self._row.operations(slice(None)).columns]
-        between[(between == ord(".")) & self._row._positive_columns()] = ord(":")
-        query, target = aligned_letters(self)
-        marks = between.repeat(self.scoring.alphabet.width).tobytes().decode("ascii")
-        return query, marks, target
+        table, row = self._row
+        return table._texts[row]
 
     def to_biopython(self) -> Bio.Align.Alignment:
         """Return the alignment of the target (row 0) and the query with its score."""
@@ -248,7 +255,7 @@ class Alignment:
             For letters that scikit-bio does not support.
         """
         skbio = package("skbio", "to_skbio")
-        rows = aligned_letters(self)
+        rows = self.rows()[::2]
         kind = skbio.Protein
         if self.scoring.alphabet.nucleotides or self.scoring.alphabet.width > 1:
             kind = skbio.RNA if is_rna("".join(rows)) else skbio.DNA
@@ -276,22 +283,29 @@ class Alignment:
     def _repr_html_(self) -> str:
         return text.preformatted(self)
 
-    @property
-    def _aligned(self) -> tuple[tuple[EncodedRecord, int, int], ...]:
-        """The query and the target, each with the bounds of its aligned part."""
-        return (
-            (self.query, self.query_start, self.query_end),
-            (self.target, self.target_start, self.target_end),
-        )
-
     @cached_property
     def _end(self) -> list[int]:
-        end: list[int] = self.runs.end[0].tolist()
+        table, row = self._row
+        end: list[int] = table._end[row].tolist()
         return end
 
+    def _count(self, name: str) -> int:
+        table, row = self._row
+        return int(getattr(table, name)[row])
+
     @cached_property
-    def _row(self) -> _Row:
-        return _Row(self)
+    def _row(self) -> tuple[AlignedColumns, int]:
+        """A table with the alignment, and its row there."""
+        return _Row(self), 0
+
+
+def alignment_of_row(
+    table: AlignedColumns, row: int, units: int, query: EncodedRecord, target: EncodedRecord
+) -> Alignment:
+    """Return the alignment of a row of a table, which counts and spells many rows together."""
+    made = Alignment(units, query, target, table.runs[row : row + 1], table.scoring)
+    made.__dict__["_row"] = table._block(row)
+    return made
 
 
 class _Row(AlignedColumns):
@@ -299,8 +313,11 @@ class _Row(AlignedColumns):
 
     def __init__(self, alignment: Alignment) -> None:
         self.scoring, self.runs = alignment.scoring, alignment.runs
-        self._aligned = alignment._aligned
-        self._lengths = [len(record.codes) for record, _, _ in alignment._aligned]
+        sides = zip(
+            (alignment.query, alignment.target), self.runs.start[0], self._end[0], strict=True
+        )
+        self._aligned = [(record, int(first), int(end)) for record, first, end in sides]
+        self._lengths = [len(record.codes) for record, _, _ in self._aligned]
 
     @property
     def sequence_lengths(self) -> _Int64:
@@ -314,6 +331,9 @@ class _Row(AlignedColumns):
             for record, first, end in self._aligned
         ]
 
+    def _shown(self, rows: slice) -> list[str]:
+        return [record.part(first, end) for record, first, end in self._aligned]
+
     def _counts(self, counted: Counted, *, compared: bool) -> _Int64:
         pairs = self._paired_codes(slice(None), compared=compared)
         return np.array([np.count_nonzero(counted(*pairs))])
@@ -324,20 +344,6 @@ class _Row(AlignedColumns):
     @cached_property
     def _compared_pairs(self) -> list[Codes]:
         return super()._paired_codes(slice(None), compared=True)
-
-
-def aligned_letters(alignment: Alignment) -> tuple[str, str]:
-    """Return the rows of query and target, as `Alignment.rows` does, without the line between."""
-    runs, width = alignment.runs, alignment.scoring.alphabet.width
-    lengths = (width * runs.lengths).tolist()
-    rows = []
-    for (record, first, end), gap in zip(alignment._aligned, (LEFT, UP), strict=True):
-        letters, at, pieces = record.part(first, end), 0, []
-        for in_gap, length in zip((runs.moves == gap).tolist(), lengths, strict=True):
-            pieces.append("-" * length if in_gap else letters[at : at + length])
-            at += 0 if in_gap else length
-        rows.append("".join(pieces))
-    return rows[0], rows[1]
 
 
 def _of_biotite(sequence: Any, letters: str, kind: Any) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ from glsw.sequences.tiles import cut
 from glsw.words import one_of
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from glsw.scoring.scoring import Scoring
 
 EQUAL, DIFFERENT, INSERTED, DELETED = range(4)
@@ -33,6 +36,9 @@ in the target (``D``)."""
 _MAX_LENGTH_KEPT = 2**10
 _LETTER_BITS = 7
 _MAX_COLUMNS_TOGETHER = 2**20
+_COLUMNS_OF_BLOCK = 2**15
+_MARKS = np.frombuffer(b"|.  ", np.uint8)
+"""The mark between the letters of each kind of column."""
 
 _Int64 = npt.NDArray[np.int64]
 Counted = Callable[[Codes, Codes], npt.NDArray[np.bool_]]
@@ -165,12 +171,46 @@ class AlignedColumns:
     def __len__(self) -> int:
         return len(self.runs)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return given(self)
+
     def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets.
 
         With ``compared`` they are equal where letters are, see `Alphabet.compared`.
         """
         raise NotImplementedError
+
+    def _shown(self, rows: slice) -> list[str]:
+        """Return the letters of the aligned parts of the queries of rows, and of the targets."""
+        raise NotImplementedError
+
+    def _select(self, rows: slice) -> Self:
+        """Return the rows of a slice of step 1."""
+        raise NotImplementedError
+
+    def _block(self, row: int) -> tuple[Self, int]:
+        """Return some rows with a bounded number of columns, or one, and which of them is a row.
+
+        What is counted and spelled of all of them at once is shared by alignments that are objects.
+        """
+        number = bisect_right(self._bounds, row) - 1
+        if number not in self._blocks:
+            self._blocks[number] = self._select(slice(*self._bounds[number : number + 2]))
+        return self._blocks[number], row - self._bounds[number]
+
+    @cached_property
+    def _bounds(self) -> list[int]:
+        blocks = cut([offsets_of(self.columns)], [_COLUMNS_OF_BLOCK])
+        return [*(rows.start for rows in blocks), len(self)]
+
+    @cached_property
+    def _blocks(self) -> dict[int, Self]:
+        return {}
+
+    @cached_property
+    def _end(self) -> _Int64:
+        return self.runs.end
 
     @cached_property
     def columns(self) -> _Int64:
@@ -252,6 +292,26 @@ class AlignedColumns:
         """Return the CIGAR of each alignment, see `Alignment.cigar`."""
         return [text for rows in self.chunks() for text in self.operations(rows).cigars()]
 
+    @cached_property
+    def _cigars(self) -> list[str]:
+        return self.cigars()
+
+    @cached_property
+    def _texts(self) -> list[tuple[str, str, str]]:
+        """The rows of each alignment, see `Alignment.rows`."""
+        width, every = self.scoring.alphabet.width, slice(None)
+        marks = _MARKS[self.operations(every).columns]
+        marks[(marks == ord(".")) & self._positive_columns()] = ord(":")
+        between, shown = marks.repeat(width).tobytes().decode("ascii"), []
+        for letters, gap in zip(self._shown(every), (LEFT, UP), strict=True):
+            row = np.full(len(between), ord("-"), "<u4")
+            inside = np.repeat(self.runs.moves != gap, width * self.runs.lengths)
+            row[inside] = np.frombuffer(letters.encode("utf-32-le", "surrogatepass"), "<u4")
+            shown.append(row.tobytes().decode("utf-32-le", "surrogatepass"))
+        query, target = shown
+        bounds = (width * offsets_of(self.columns)).tolist()
+        return [(query[a:b], between[a:b], target[a:b]) for a, b in pairwise(bounds)]
+
     def _operations(self, rows: slice, paired: list[Codes], width: int = 1) -> Operations:
         """Return operations, given the letters of columns without gaps, ``width`` per column."""
         runs = self.runs[rows]
@@ -289,3 +349,11 @@ class AlignedColumns:
             sums = np.append(0, np.cumsum(counted(*paired), dtype=np.int64))
             found[rows] = np.diff(sums[np.append(0, np.cumsum(self._pairs[rows]))])
         return found
+
+
+def given(made: object) -> dict[str, Any]:
+    """Return the attributes of an object to pickle: those it was made of, none cached."""
+    attributes = vars(made).items()
+    return {
+        k: v for k, v in attributes if not isinstance(getattr(type(made), k, 0), cached_property)
+    }

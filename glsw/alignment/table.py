@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.alignment import Alignment
+from glsw.alignment.alignment import Alignment, alignment_of_row
 from glsw.alignment.operations import AlignedColumns, Operations
 from glsw.alignment.paths import Runs
 from glsw.arrays import Codes
@@ -115,6 +115,8 @@ class HitTable(AlignedColumns):
         columns: dict[str, Any] = {name: each[rows] for name, each in self._columns.items()}
         return replace(self, **columns)
 
+    _select = select
+
     @staticmethod
     def concatenated(parts: Sequence[HitTable]) -> HitTable:
         """Return the rows of all parts, one or more, which are of the same queries and targets."""
@@ -142,10 +144,6 @@ class HitTable(AlignedColumns):
     def _made(self) -> dict[Callable[[HitTable], Any], Any]:
         return {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: the fields, and nothing that is made of them."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
     def without_end_gaps(self) -> HitTable:
         """Return the rows from their first aligned pair to their last, as mapped reads are shown.
 
@@ -158,15 +156,15 @@ class HitTable(AlignedColumns):
     def alignment(self, row: int) -> Alignment:
         """Return the alignment of a row."""
         query, target = self.queries[int(self.query[row])], self.targets[int(self.target[row])]
-        runs = self.runs[row : row + 1]
-        return Alignment(int(self.units[row]), query.record, target.record, runs, self.scoring)
+        records = query.record, target.record
+        return alignment_of_row(self, row, int(self.units[row]), *records)
 
     # places
 
-    @cached_property
+    @property
     def ends(self) -> _Int64:
         """Residues of query and target up to the last column, that included, shape (N, 2)."""
-        return self.runs.end
+        return self._end
 
     @cached_property
     def query_places(self) -> _Places:
@@ -198,7 +196,7 @@ class HitTable(AlignedColumns):
         minus = contexts.strands < 0
         return np.where(minus, length - start, start + 1), np.where(minus, length - end + 1, end)
 
-    @property
+    @cached_property
     def sequence_lengths(self) -> _Int64:
         """Residues of the query, as it is searched, and the target of each row, shape (N, 2)."""
         sides = (self.queries, self.query), (self.targets, self.target)
@@ -220,6 +218,10 @@ class HitTable(AlignedColumns):
         chunks = (self.operations(rows, of_letters=of_letters) for rows in self.chunks())
         return [text for chunk in chunks for text in chunk.cigars()]
 
+    def texts(self) -> list[tuple[str, str, str]]:
+        """Return the rows of each alignment, see `Alignment.rows`."""
+        return [some._texts[k] for some, k in map(self._block, range(len(self)))]
+
     def target_letters(self, rows: slice) -> npt.NDArray[np.uint8]:
         """Return the aligned letters of the targets of rows, one after the other: upper ASCII.
 
@@ -227,11 +229,14 @@ class HitTable(AlignedColumns):
         """
         return self._letters(rows)[1]
 
-    def _letters(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
+    def _shown(self, rows: slice) -> list[str]:
         pieces: list[list[str]] = [[], []]
         for side, record, start, end in self._parts(rows):
             pieces[side].append(record.part(start, end))
-        texts = ("".join(each).upper().encode("ascii", "replace") for each in pieces)
+        return ["".join(each) for each in pieces]
+
+    def _letters(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
+        texts = (text.upper().encode("ascii", "replace") for text in self._shown(rows))
         return [np.frombuffer(text, np.uint8) for text in texts]
 
     def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
@@ -340,8 +345,8 @@ class PairAlignments(AlignedColumns):
 
     def cigar(self, k: int) -> str:
         """Return the CIGAR of alignment k, see `Alignment.cigar`."""
-        k = self._row(k)
-        return self.operations(slice(k, k + 1)).cigars()[0]
+        some, row = self._block(self._row(k))
+        return some._cigars[row]
 
     def alignment(self, k: int) -> Bio.Align.Alignment:
         """Return alignment k as Biopython has it: the target is row 0, the query row 1."""
@@ -350,13 +355,8 @@ class PairAlignments(AlignedColumns):
     def __getitem__(self, k: int) -> Alignment:
         k = self._row(k)
         query, target = self.index[k].tolist()
-        return Alignment(
-            int(self.units[k]),
-            self.queries.record(query),
-            self.targets.record(target),
-            self.runs[k : k + 1],
-            self.scoring,
-        )
+        records = self.queries.record(query), self.targets.record(target)
+        return alignment_of_row(self, k, int(self.units[k]), *records)
 
     def __iter__(self) -> Iterator[Alignment]:
         return (self[k] for k in range(len(self)))
@@ -387,6 +387,21 @@ class PairAlignments(AlignedColumns):
         """
         return package("pyarrow", "to_arrow").table(self._table())
 
+    def _select(self, rows: slice) -> PairAlignments:
+        chosen = self.index[rows], self.units[rows], self.runs[rows]
+        return PairAlignments(self.scoring, self.queries, self.targets, *chosen)
+
+    def _shown(self, rows: slice) -> list[str]:
+        sides = zip((self.queries, self.targets), self.index[rows].T, strict=True)
+        bounds = zip(self.runs.start[rows].T, self._end[rows].T, strict=True)
+        return [
+            "".join(
+                given.record(k).part(start, end)
+                for k, start, end in zip(*map(np.ndarray.tolist, (which, *of_side)), strict=True)
+            )
+            for (given, which), of_side in zip(sides, bounds, strict=True)
+        ]
+
     def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets."""
         start, counts = self.runs.start[rows], self._end[rows] - self.runs.start[rows]
@@ -396,10 +411,6 @@ class PairAlignments(AlignedColumns):
             residues = given.compared if compared else given.sequences.residues
             codes.append(residues[ranges(first, counts[:, side])])
         return codes
-
-    @cached_property
-    def _end(self) -> _Int64:
-        return self.runs.end
 
     def _row(self, k: int) -> int:
         k = operator.index(k)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, TextIO
 
-from glsw.alignment.alignment import aligned_letters
 from glsw.alignment.columns import TABLE
-from glsw.alignment.hits import Hit, SearchResult
+from glsw.alignment.hits import SearchResult
+from glsw.alignment.table import HitTable
+from glsw.output.format import of_rows
 from glsw.sequences.records import Record
 
 _UNSAFE = re.compile(r"[\x7f-\x9f\ud800-\udfff]")  # what `json` leaves: control, surrogates
@@ -47,18 +49,13 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> json.loads(stream.getvalue())["hits"][0]["target"]
     {'id': 'target 1', 'description': '', 'length': 5}
     """
-    rows = result.rows()
-    hits = [
-        {"rank": hit.rank, "target": _record(hit.target), "hsps": _hsps(hit, rows)}
-        for hit in result
-    ]
     shown = {
         "query": _record(result.query),
         "database": {"sequences": result.sequences, "residues": result.residues},
         "statistics": result.statistics.name if result.statistics else None,
         "max_evalue": result.evalue,
         "more_hits": result.more,
-        "hits": hits,
+        "hits": _hits(result) if len(result) else [],
     }
     text = json.dumps(shown, ensure_ascii=not _is_unicode(stream), allow_nan=False)
     stream.write(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
@@ -73,11 +70,24 @@ def _record(record: Record) -> dict[str, Any]:
     return {"id": record.id, "description": record.description, "length": len(record)}
 
 
-def _hsps(hit: Hit, rows: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the objects of the alignments of a hit, whose rows are the next ones."""
-    shown = []
-    for hsp, row in zip(hit.hsps, rows, strict=False):
-        query, target = aligned_letters(hsp.alignment)
-        values = {name: value for name, value in row.items() if name not in _OF_HIT}
-        shown.append({**values, "query_row": query, "target_row": target})
-    return shown
+def _hits(result: SearchResult) -> list[dict[str, Any]]:
+    table, bounds, hsps = result.listed.table, result.listed.bounds, of_rows(result, _hsps)
+    first = list(bounds[:-1])
+    of_each = zip(pairwise(bounds), table.rank[first].tolist(), table.target[first], strict=True)
+    return [
+        {
+            "rank": rank,
+            "target": _record(table.targets[int(target)].given),
+            "hsps": hsps[start - first[0] : stop - first[0]],
+        }
+        for (start, stop), rank, target in of_each
+    ]
+
+
+def _hsps(table: HitTable) -> list[dict[str, Any]]:
+    """Return the object of the alignment of each row."""
+    columns = {name: each.values(table) for name, each in TABLE.items() if name not in _OF_HIT}
+    return [
+        {**dict(zip(columns, values, strict=True)), "query_row": query, "target_row": target}
+        for (query, _, target), *values in zip(table.texts(), *columns.values(), strict=True)
+    ]

@@ -69,7 +69,7 @@ def cost(text: str) -> float:
     """Return a number of 0 or more."""
     value = number(text)
     if value < 0:
-        raise argparse.ArgumentTypeError(f"{text}: a cost must not be negative")
+        raise argparse.ArgumentTypeError(f"{text}: a number of 0 or more expected")
     return value
 
 

@@ -13,7 +13,7 @@ LETTERS_TO_TELL = 100_000
 PERCENT_NUCLEOTIDES = 95
 """How many of them are nucleotides of IUPAC's code in nucleic acid."""
 PERCENT_COMMON = 75
-"""How many of them are A, C, G, T, U or N; of 59,953 proteins none has more than 70 %."""
+"""How many of them are A, C, G, T, U or N; of 59,933 proteins none has more than 70 %."""
 FEWEST_LETTERS = 10
 """Fewer letters that look like nucleic acid may be those of a peptide."""
 _COMMON = b"ACGTUNacgtun"

@@ -644,7 +644,7 @@ BAD = {
     ),
     "E-value of too few scores": (
         f"{SEARCH} --evalue 1 --gapopen 5 --gapextend 3",
-        "query q1: no E-values: 1 scores are too few",
+        "query q1: no E-values: 1 score, too few to fit",
     ),
     "E-value of global scores": (
         "search dna.fasta dna.fasta --evalue 1 --match 5 --mismatch -1 --engine reference",

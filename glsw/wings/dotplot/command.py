@@ -69,7 +69,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         help=f"a picture (png, svg, pdf), a page to zoom into (html), or arrays (npz): "
-        f"{', '.join(SUFFIXES)}; several files may be given",
+        f"{', '.join(SUFFIXES)}; may be repeated",
     )
     add_rows(group, _OUTPUT)
 

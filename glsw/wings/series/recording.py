@@ -72,7 +72,7 @@ class Recording:
             twice = next(name for name in self.channels if self.channels.count(name) > 1)
             raise ValueError(f"{self.name}: two channels are called {twice!r}")
         if shape[1] < 2:
-            raise ValueError(f"{self.name}: {shape[1]} samples are too few, at least 2 expected")
+            raise ValueError(f"{self.name}: {numbered(shape[1], 'sample')}, at least 2 expected")
         if not np.isfinite(self.times).all() or (np.diff(self.times) < 0).any():
             raise ValueError(f"{self.name}: times must be finite and not decrease")
         if not self.times[-1] > self.times[0]:

@@ -219,7 +219,7 @@ complete -c glsw -n '_shtab_glsw_using dotplot' -l cap -x -d 'upper limit of sco
 complete -c glsw -n '_shtab_glsw_using dotplot' -l strand -xka "both plus minus" -d 'strands of the target (both for DNA or RNA)'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l tiles -x -d 'approximate number of tiles along the longer side (600)'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l side -x -d 'approximate side of a tile in residues, instead of --tiles'
-complete -c glsw -n '_shtab_glsw_using dotplot' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'a picture (png, svg, pdf), a page to zoom into (html), or arrays (npz): .png, .svg, .pdf, .html, .npz; several files may be given'
+complete -c glsw -n '_shtab_glsw_using dotplot' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'a picture (png, svg, pdf), a page to zoom into (html), or arrays (npz): .png, .svg, .pdf, .html, .npz; may be repeated'
 complete -c glsw -n '_shtab_glsw_using dotplot' -l max-alignments -x -d 'draw the K best alignments over the map, 0 for none; each takes about as long as the map (1)'
 complete -c glsw -n '_shtab_glsw_using dotplot; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'sequences of the rows: FASTA or FASTQ, plain or gzip; - is standard input'
 complete -c glsw -n '_shtab_glsw_using dotplot; and test $_shtab_glsw_npos -eq 1' -ka "(__fish_complete_path (commandline -ct))" -d 'sequences of the columns (the query itself)'

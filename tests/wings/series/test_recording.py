@@ -105,8 +105,8 @@ def test_hitachi_table_alone_and_raw(table: Callable[..., Path]) -> None:
     [
         ("", "r.csv: the file is empty"),
         ("\n \n# only this\n", "r.csv: the file is empty"),
-        ("time,a\n", "r.csv: 0 samples are too few, at least 2 expected"),
-        ("time,a\n0,1\n", "r.csv: 1 samples are too few, at least 2 expected"),
+        ("time,a\n", "r.csv: 0 samples, at least 2 expected"),
+        ("time,a\n0,1\n", "r.csv: 1 sample, at least 2 expected"),
         ("time,a\n0,1\n1,x y\n", "r.csv:3: column 'a': 'x y' is not a number"),
         ("time,a\n0,1\n\n1,-inf\n", "r.csv:4: column 'a': -inf is not finite"),
         ("time,a\n0,1\n" + "1," + "z" * 99, f"r.csv:3: column 'a': '{'z' * 20}...' is not a"),
@@ -233,7 +233,7 @@ def test_gaps_in_time_are_found() -> None:
     [
         ((("a",), np.zeros((2, 3)), np.arange(3.0)), "must have shape (1, 3), not (2, 3)"),
         ((("a", "a"), np.zeros((2, 3)), np.arange(3.0)), "two channels are called 'a'"),
-        ((("a",), np.zeros((1, 1)), np.arange(1.0)), "1 samples are too few"),
+        ((("a",), np.zeros((1, 1)), np.arange(1.0)), "1 sample, at least 2 expected"),
         ((("a",), np.zeros((1, 2)), np.array([1.0, 0])), "must be finite and not decrease"),
         ((("a",), np.zeros((1, 2)), np.array([1, np.nan])), "must be finite and not decrease"),
         ((("a",), np.zeros((1, 2)), np.ones(2)), "all samples have the time 1 s"),

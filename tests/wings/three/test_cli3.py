@@ -439,7 +439,7 @@ BAD = {
     ),
     "match with matrix": (f"{ALIGN} --match 2 --mismatch -3 --matrix PAM30", "cannot be combined"),
     "unknown matrix": (f"{ALIGN} --matrix BLOSUM26", "did you mean BLOSUM62?"),
-    "negative penalty": (f"{ALIGN} --gapopen -11", "argument --gapopen: -11: a number of 0 or more"),
+    "negative penalty": (f"{ALIGN} --gapopen -11", "--gapopen: -11: a number of 0 or more"),
     "absurd penalty": (f"{ALIGN} --gapopen 1e12", "gapopen must be between 0 and 1000000"),
     "first residue of a gap": (
         f"{ALIGN} --scheme identity --gapopen 1e6",

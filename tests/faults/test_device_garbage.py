@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import resource
 import signal
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -112,7 +113,8 @@ def judge(task: Callable[[], None], device: Device) -> None:
     task()  # what the device returns is right
     for seed, (name, garbage) in enumerate(GARBAGE.items()):
         try:
-            with returning(garbage, seed):
+            with returning(garbage, seed), warnings.catch_warnings():
+                warnings.filterwarnings("ignore", ".*waited in vain", RuntimeWarning)
                 task()
         except DeviceError as error:
             said = str(error)

@@ -276,6 +276,7 @@ def steps_of_python(function, *arguments):
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # which Python 3.12 looks for when it begins
     gc.disable()  # a collection runs the finalizers of whatever earlier tests left
     sys.settrace(trace)
     try:

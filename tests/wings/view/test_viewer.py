@@ -34,7 +34,9 @@ TARGETS = [letters(90) + SHARED + letters(190) + reversed_strand(SHARED, False)]
 @pytest.fixture(scope="module")
 def computer():
     aligner = Aligner(glsw.Scoring.nucleotide())
-    return Computer(aligner, prepare(aligner, QUERIES, TARGETS, Settings()).mapper)
+    made = Computer(aligner, prepare(aligner, QUERIES, TARGETS, Settings()).mapper)
+    made.pixels_per_tile = 3.0  # on any device
+    return made
 
 
 class AtOnce:

@@ -249,11 +249,11 @@ class Fragment(Engine):
         self._texture(_PAIRS, (1, len(batch)), "i4", pairs.astype(np.int32))
         self._texture(_TARGETS, (quad.columns, len(batch)), "u4", tile.packed(targets), tile.words)
         drawn = (tile, quad.rows, batch.queries, queries.tobytes())
-        if drawn == self._query_profile_of:
-            self._inputs[_QUERY_PROFILE].use(_QUERY_PROFILE)
-        else:
+        if drawn != self._query_profile_of:
+            self._query_profile_of = ()  # if drawing fails
             self._draw_query_profile(quad, queries)
             self._query_profile_of = drawn
+        self._inputs[_QUERY_PROFILE].use(_QUERY_PROFILE)  # behind what draws it
 
     def _draw_query_profile(self, quad: _Quad, queries: Int32) -> None:
         """Draw the scores of every letter against these queries, see query_profile.frag."""

@@ -319,6 +319,22 @@ def test_textures_are_released(device, calls):
     assert len(alive) <= inputs + buffers
 
 
+def test_a_query_profile_that_is_not_drawn_is_not_used(device, monkeypatch):
+    engine = Fragment(BLOSUM62, device)
+    first, other = (Batch.pairwise([letters(40, seed)], [letters(50, 3)]) for seed in (1, 2))
+    expected = engine.scores(first).tolist()
+
+    def check(what):
+        if what == "drawing the query profile":
+            raise DeviceError(what)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(device, "check", check)
+        with pytest.raises(DeviceError, match=r"^drawing the query profile$"):
+            engine.scores(other)
+    assert engine.scores(first).tolist() == expected
+
+
 def test_another_device_may_be_current(device):
     case = CASES["BLOSUM62 12 1"].part(slice(80, 140))
     engine = Fragment(case.scoring, device)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from glsw import caller
 from glsw.arrays import Bool, Codes, Int8, Int64
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.nucleic import is_rna, reversed_strand
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record, Records
 from glsw.sequences.seg import Seg, check_seg
@@ -210,12 +210,13 @@ class _InContext(dict[int, InContext]):
 
 
 class _Made(NamedTuple):
-    """A context of a query: its letters, their codes as alignments show them, and as searched."""
+    """The contexts of queries: how many each query has, and of each what `QuerySet` has."""
 
-    context: Context
-    letters: str
-    shown: npt.NDArray[Any]
-    codes: npt.NDArray[Any]
+    counts: list[int]
+    contexts: list[Context]
+    letters: list[str]
+    shown: Sequences
+    codes: Sequences
 
 
 @dataclass(frozen=True)
@@ -339,127 +340,166 @@ class QueryPreparation:
             the query.
         """
         given, alphabet = Records.of(records), self.alphabet.shown
-        made: list[_Made] = []
-        ends = [0]
-        for record in given:
-            try:
-                made += self._made(record, substituted)
-            except MaskedError as error:
-                if not lenient or len(given) == 1:
-                    raise
-                caller.warn(f"{error}; it has no hits", RuntimeWarning)
-            ends.append(len(made))
-        if alphabet is not self.alphabet:
+        if len(given) and isinstance(first := given[0], ProfileRecord):
+            alphabet, made = first.alphabet, self._of_profiles(given)
+        else:
+            made = self._of_letters(given, substituted)
+            if self._masked:
+                made = self._without_masked(given, made, lenient=lenient)
+        if self.alphabet.shown is not self.alphabet:
             given = Records.of(Record(one.id, one.description, one.letters[::2]) for one in given)
-        elif len(given) and isinstance(first := given[0], ProfileRecord):
-            alphabet = first.alphabet
-        contexts = [each.context for each in made]
-        codes = Sequences.of(each.codes for each in made)
-        as_shown = all(each.shown is each.codes for each in made)
         return QuerySet(
             given,
-            np.array(ends, np.int64),
-            codes,
-            codes if as_shown else Sequences.of(each.shown for each in made),
-            [each.letters for each in made],
+            offsets_of(made.counts),
+            made.codes,
+            made.shown,
+            made.letters,
             alphabet,
-            np.array([each.strand for each in contexts], np.int8),
-            np.array([each.frame for each in contexts], np.int8),
-            np.array([each.length for each in contexts], np.int64),
-            np.array([each.rna for each in contexts], bool),
+            np.array([each.strand for each in made.contexts], np.int8),
+            np.array([each.frame for each in made.contexts], np.int8),
+            np.array([each.length for each in made.contexts], np.int64),
+            np.array([each.rna for each in made.contexts], bool),
         )
 
-    def _made(self, record: Record, substituted: Counter[str] | None) -> list[_Made]:
-        """Return the contexts of a query; the letters of each are encoded once if none is masked.
+    def _of_letters(self, given: Records, substituted: Counter[str] | None) -> _Made:
+        """Return the contexts of queries; letters are encoded once if none is masked.
 
         Letters that will be masked or turned are encoded as they are given before, for errors.
         """
-        if isinstance(record, ProfileRecord):
-            return self._of_profile(record)
         if self.genetic_code is not None:
             substituted = None
         elif self.mask_low_complexity or self.seg or self.signs == (-1,):
-            self._encode(record.letters, record.id, substituted)
+            self._encoded(given, [each.letters for each in given], substituted)
             substituted = None
-        of_letters = self._strands if self.genetic_code is None else self._frames
-        made = []
-        for context, letters in of_letters(record):
-            codes = self._encode(letters, record.id, substituted)
-            shown = codes
-            if self._masked:
-                shown = self.alphabet.encode(letters, name=record.id, unknown=self.unknown)
-            shown, letters = self.alphabet.as_shown(shown, letters)
-            made.append(_Made(context, letters, shown, codes))
+        contexts, letters = (self._strands if self.genetic_code is None else self._frames)(given)
+        codes = shown = self._encoded(given, letters, substituted)
         if self._masked:
-            letter = self.alphabet.wildcard
-            wildcard = self.alphabet.encode(letter or "")
-            residues = sum(len(each.codes) for each in made)
-            if residues and all((each.codes == wildcard).all() for each in made):
-                length = len(record.letters) // self.query_alphabet.width
-                raise MaskedError(f"query {record.id}: all {length} residues are masked")
-        return made
+            shown = self._encoded(given, letters, alphabet=self.alphabet)
+        if self.alphabet.shown is not self.alphabet:
+            both = [*map(self.alphabet.as_shown, shown, letters)]
+            shown, letters = Sequences.of(each for each, _ in both), [each for _, each in both]
+        return _Made([self.count] * len(given), contexts, letters, shown, codes)
 
-    def _of_profile(self, record: ProfileRecord) -> list[_Made]:
-        """Return the strands of a profile, which has its masks already."""
-        if self.genetic_code is not None:
-            raise ValueError(f"{record.id}: a profile is not translated")
-        rna = self.alphabet.nucleotides and is_rna(record.letters)
-        made = []
-        for sign in self.signs:
-            letters, codes = record.letters, record.codes
-            if sign < 0:
-                letters = reversed_strand(letters, rna)
-                codes = record.alphabet.encode(letters, unknown=record.alphabet.wildcard)
-            context = Context(len(record.codes), sign, rna=rna)
-            made.append(_Made(context, letters, codes, record.positions[sign]))
-        return made
+    def _without_masked(self, given: Records, made: _Made, *, lenient: bool) -> _Made:
+        """Return contexts without those of queries of which all letters are masked."""
+        wildcard = self.alphabet.encode(self.alphabet.wildcard or "")
+        bounds = made.codes.offsets[:: self.count]
+        free = offsets_of(made.codes.residues != wildcard)[bounds]
+        masked = (bounds[1:] > bounds[:-1]) & (free[1:] == free[:-1])
+        for query in np.flatnonzero(masked).tolist():
+            length = len(given[query].letters) // self.query_alphabet.width
+            text = f"query {given[query].id}: all {length} residues are masked"
+            if not lenient or len(given) == 1:
+                raise MaskedError(text)
+            caller.warn(f"{text}; it has no hits", RuntimeWarning)
+        if not masked.any():
+            return made
+        kept = np.flatnonzero(np.repeat(~masked, self.count))
+        return _Made(
+            np.where(masked, 0, made.counts).tolist(),
+            [made.contexts[k] for k in kept],
+            [made.letters[k] for k in kept],
+            made.shown.select(kept),
+            made.codes.select(kept),
+        )
 
-    def _strands(self, record: Record) -> Iterator[tuple[Context, str]]:
-        letters = self.soft_masked(record.letters)
-        rna = self.alphabet.nucleotides and is_rna(letters)
-        for sign in self.signs:
-            context = Context(len(letters) // self.alphabet.width, sign, rna=rna)
-            yield context, letters if sign > 0 else reversed_strand(letters, rna)
+    def _of_profiles(self, given: Records) -> _Made:
+        """Return the strands of profiles, which have their masks already."""
+        contexts, texts, shown, positions = list[Context](), list[str](), list[Codes](), list[Any]()
+        for record in given:
+            assert isinstance(record, ProfileRecord)
+            if self.genetic_code is not None:
+                raise ValueError(f"{record.id}: a profile is not translated")
+            rna = self.alphabet.nucleotides and is_rna(record.letters)
+            for sign in self.signs:
+                letters, codes = record.letters, record.codes
+                if sign < 0:
+                    letters = reversed_strand(letters, rna)
+                    codes = record.alphabet.encode(letters, unknown=record.alphabet.wildcard)
+                contexts.append(Context(len(record.codes), sign, rna=rna))
+                texts.append(letters)
+                shown.append(codes)
+                positions.append(record.positions[sign])
+        both = Sequences.of(shown), Sequences.of(positions)
+        return _Made([self.count] * len(given), contexts, texts, *both)
 
-    def _frames(self, record: Record) -> Iterator[tuple[Context, str]]:
+    def _strands(self, given: Records) -> tuple[list[Context], list[str]]:
+        contexts, texts = list[Context](), list[str]()
+        for letters in self.soft_masked([each.letters for each in given]):
+            rna = self.alphabet.nucleotides and is_rna(letters)
+            for sign in self.signs:
+                contexts.append(Context(len(letters) // self.alphabet.width, sign, rna=rna))
+                texts.append(letters if sign > 0 else reversed_strand(letters, rna))
+        return contexts, texts
+
+    def _frames(self, given: Records) -> tuple[list[Context], list[str]]:
         assert self.genetic_code is not None
         table = codon_table(self.genetic_code, self.alphabet)
         unknown = None if self.unknown is None else DNA.wildcard
-        try:
-            codes = DNA.encode(record.letters, name=record.id, unknown=unknown)
-        except UnknownLetterError as error:
-            error.args = error.args[0], "a query to translate is DNA"
-            raise
-        codons, lower = codons_at(codes, table), None
-        if self.lower_case_mask:
-            lower = lower_case_codons(record.letters)
-        for sign in self.signs:
-            for frame in FRAMES:
-                letters = frame_of(codons, sign * frame, 0, len(codes))
-                if lower is not None:
-                    letters = letters | frame_of(lower, sign * frame, 0, len(codes)) * np.uint8(32)
-                text = letters.tobytes().decode("ascii")
-                yield Context(len(codes), sign, sign * frame), self.soft_masked(text)
+        contexts, texts = list[Context](), list[str]()
+        for record in given:
+            try:
+                codes = DNA.encode(record.letters, name=record.id, unknown=unknown)
+            except UnknownLetterError as error:
+                error.args = error.args[0], "a query to translate is DNA"
+                raise
+            codons, lower = codons_at(codes, table), None
+            if self.lower_case_mask:
+                lower = lower_case_codons(record.letters)
+            for sign in self.signs:
+                for frame in FRAMES:
+                    letters = frame_of(codons, sign * frame, 0, len(codes))
+                    if lower is not None:
+                        some = frame_of(lower, sign * frame, 0, len(codes))
+                        letters = letters | some * np.uint8(32)
+                    contexts.append(Context(len(codes), sign, sign * frame))
+                    texts.append(letters.tobytes().decode("ascii"))
+        return contexts, self.soft_masked(texts)
 
-    def soft_masked(self, letters: str) -> str:
+    def soft_masked(self, texts: list[str]) -> list[str]:
         """Return letters with those of low complexity in lower case, if they are to be masked."""
         if self.seg:
-            given = [Record("", "", letters)]
-            letters = Seg().lowered(given, keep_lower=self.lower_case_mask)[0].letters
+            given = [Record("", "", letters) for letters in texts]
+            found = Seg().lowered(given, keep_lower=self.lower_case_mask)
+            texts = [each.letters for each in found]
         if not self.mask_low_complexity:
-            return letters
-        stretches = low_complexity(letters, self.alphabet)
-        if not self.lower_case_mask and not self.seg:
-            letters = letters.upper()
-        pieces, at = [], 0
-        for start, end in stretches:
-            pieces += [letters[at:start], letters[start:end].lower()]
-            at = end
-        return "".join([*pieces, letters[at:]])
+            return texts
+        masked = []
+        for letters in texts:
+            stretches, pieces, at = low_complexity(letters, self.alphabet), list[str](), 0
+            if not self.lower_case_mask and not self.seg:
+                letters = letters.upper()
+            for start, end in stretches:
+                pieces += [letters[at:start], letters[start:end].lower()]
+                at = end
+            masked.append("".join([*pieces, letters[at:]]))
+        return masked
 
-    def _encode(self, letters: str, name: str, substituted: Counter[str] | None = None) -> Codes:
-        alphabet = self._masked or self.alphabet
-        return alphabet.encode(letters, name=name, unknown=self.unknown, substituted=substituted)
+    def _encoded(
+        self,
+        given: Records,
+        texts: list[str],
+        substituted: Counter[str] | None = None,
+        *,
+        alphabet: Alphabet | None = None,
+    ) -> Sequences:
+        """Return the codes of texts, as many of each query, that are encoded together.
+
+        Or else, for the name in an error, one by one.
+        """
+        alphabet = alphabet or self._masked or self.alphabet
+        found: Counter[str] = Counter()
+        if not any(len(each) % alphabet.width for each in texts):
+            with suppress(ValueError):
+                codes = alphabet.encode("".join(texts), unknown=self.unknown, substituted=found)
+                if substituted is not None and found:
+                    substituted.update(found)
+                return Sequences(codes, offsets_of([*map(len, texts)]) // alphabet.width)
+        names = (given[k * len(given) // len(texts)].id for k in range(len(texts)))
+        return Sequences.of(
+            alphabet.encode(text, name=name, unknown=self.unknown, substituted=substituted)
+            for text, name in zip(texts, names, strict=True)
+        )
 
     @cached_property
     def _masked(self) -> Alphabet | None:

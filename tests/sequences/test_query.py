@@ -345,7 +345,7 @@ def test_a_part_of_a_query_set_is_the_set_of_these_queries() -> None:
             )
 
 
-def test_letters_are_encoded_once_per_context(monkeypatch) -> None:
+def test_letters_are_encoded_once_and_together(monkeypatch) -> None:
     encoded = []
     encode = type(PROTEIN).encode
 
@@ -357,6 +357,6 @@ def test_letters_are_encoded_once_per_context(monkeypatch) -> None:
     found: Counter[str] = Counter()
     records = [Record("p", "", "MKU"), Record("q", "", "MKVLU")]
     queries = QueryPreparation(PROTEIN).query_set(records, found)
-    assert encoded == ["MKU", "MKVLU"]
+    assert encoded == ["MKUMKVLU"]
     assert found == {"U": 2}
     assert queries.shown is queries.sequences

@@ -315,7 +315,7 @@ class Profile(PositionalQuery):
         for profile in queries:
             shown = profile
             if preparation.masks:
-                shown = profile.masked(preparation.soft_masked(profile.letters))
+                shown = profile.masked(*preparation.soft_masked([profile.letters]))
             strands = {1: shown.scores}
             if alphabet.nucleotides:
                 turned = alphabet.encode(complement_of(alphabet.decode(range(len(alphabet)))))

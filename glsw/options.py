@@ -18,7 +18,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Strand
 from glsw.sequences.seg import Masked
 from glsw.statistics import Method
-from glsw.words import did_you_mean
+from glsw.words import no_option
 
 Order = Literal["score", "evalue"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -175,7 +175,7 @@ def apart(verb: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
 def _check(verb: str, options: Iterable[str], known: Iterable[str]) -> None:
     for name in options:
         if name not in known:
-            raise TypeError(f"{verb}() has no option {name!r}{did_you_mean(name, known)}")
+            raise no_option(verb, name, known)
 
 
 def listing(table: Any, *described_by: Any) -> Callable[[CallT], CallT]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 CallT = TypeVar("CallT", bound=Callable[..., Any])
+_OF_SCORING = "matrix", "match", "mismatch", "gap_open", "gap_extend", "existence", "extension"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NOT_IN_XML = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
 
@@ -58,10 +59,20 @@ def suggesting(call: CallT) -> CallT:
             import inspect
 
             name = call.__qualname__.removesuffix(".__init__")
-            hint = did_you_mean(found[1], inspect.signature(call).parameters)
-            raise TypeError(f"{name}() has no option {found[1]!r}{hint}") from None
+            raise no_option(name, found[1], inspect.signature(call).parameters) from None
 
     return cast("CallT", called)
+
+
+def no_option(call: str, name: str, known: Iterable[str]) -> TypeError:
+    """Return the error of an option that a function lacks.
+
+    >>> no_option("score", "matrix", ["scoring", "mode"])
+    TypeError("score() has no option 'matrix': it is part of scoring")
+    """
+    of_scoring = name in _OF_SCORING and "scoring" in known
+    hint = ": it is part of scoring" if of_scoring else did_you_mean(name, known)
+    return TypeError(f"{call}() has no option {name!r}{hint}")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

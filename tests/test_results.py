@@ -85,7 +85,8 @@ def test_nothing_aligned():
     assert found.cigar == ""
     assert (found.columns, found.identities, found.gaps, found.identity) == (0, 0, 0, 0.0)
     assert (found.query_start, found.query_end, found.target_end) == (0, 0, 0)
-    assert str(found).endswith("score 0, identities 0/0 (0.0%), gaps 0/0 (0.0%)")
+    assert str(found).endswith("\nno alignment, score 0")
+    assert repr(found).endswith(", no alignment, score 0>")
     assert str(found.to_biopython())
 
 

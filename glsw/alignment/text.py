@@ -119,6 +119,8 @@ def preformatted(shown: object) -> str:
 
 def of_alignment(alignment: Alignment) -> str:
     """Return names, score and rows of an alignment."""
+    if not alignment.columns:
+        return "\n".join([*_names(alignment), f"no alignment, score {alignment.score}"])
     summary = f"score {alignment.score}, {_counts(alignment)}"
     return "\n".join([*_names(alignment), summary, *_lines(alignment)])
 
@@ -158,6 +160,9 @@ def frames_text(query: int, target: int) -> str:
 
 def in_a_line(alignment: Alignment) -> str:
     """Return names, places counted from 1, and the score of an alignment."""
+    if not alignment.columns:
+        names = f"{short_name(alignment.query)} with {short_name(alignment.target)}"
+        return f"{names}, no alignment, score {alignment.score}"
     query, target = (
         f"{short_name(record)} {first + 1}-{end}"
         for record, first, end in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import nullcontext
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glsw import caller
@@ -97,6 +98,10 @@ class EngineSpec(NamedTuple):
         if self.memory is not None:
             if not capabilities.memory:
                 raise ValueError(f"engine {self.name!r} has no memory limit")
+            given: Any = self.memory
+            if isinstance(given, bool) or not isinstance(given, Integral):
+                kind = type(given).__name__
+                raise TypeError(f"memory must be a whole number of bytes, not {kind}")
             if self.memory < _MIN_MEMORY:
                 raise ValueError(f"memory {self.memory}: at least 1 MiB expected")
         check_threads(self.threads)

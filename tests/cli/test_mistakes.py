@@ -189,6 +189,12 @@ def test_suggestions_of_the_library():
     for call, says in (
         (lambda: glsw.score("MKV", "MKV", engin="cpu"), "Aligner() has no option 'engin', did you"),
         (lambda: glsw.neighbors(sequences, cutoff=1, mod="local"), "did you mean mode?"),
+        (
+            lambda: glsw.score("MKV", "MKV", matrix="PAM30"),
+            "option 'matrix': it is part of scoring",
+        ),
+        (lambda: glsw.search("MKV", "MKV", gap_open=1), "option 'gap_open': it is part of scoring"),
+        (lambda: glsw.Aligner(memory="2G"), "memory must be a whole number of bytes, not str"),
         (lambda: glsw.makedb("a", "b", forse=True), "did you mean force?"),
         (
             lambda: glsw.Aligner(engine="reference").search("MKV", sequences, evlaue=1),

@@ -60,6 +60,8 @@ def rows_of(alignment: Any) -> list[tuple[str, str]]:
             for k, each in given
         ]
     lengths = {len(letters) for _, letters in found}
+    if not lengths:
+        raise ValueError("an alignment must have rows")
     if len(lengths) != 1:
         raise ValueError(
             f"the rows of an alignment must have the same length, not {sorted(lengths)[:5]}"

@@ -426,6 +426,8 @@ def test_alignments_of_biopython() -> None:
     assert Profile.from_alignment(rows).letters == "MKVLAAGIVG"
     assert Profile.from_alignment(rows, query=1).letters == "MKILLAGIVG"
     assert Profile.from_alignment(rows, query=None).letters == "MKVLAAGIVG"
+    with pytest.raises(ValueError, match="an alignment must have rows"):
+        Profile.from_alignment([])
     with pytest.raises(ValueError, match="the same length"):
         Profile.from_alignment(["MK", "MKV"])
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from glsw.alignment.batch import Batch
+from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
@@ -88,7 +88,9 @@ class SinglePairs:
         if ends or batch.masks is not None:
 
             def best(some: Intp) -> tuple[Intp, BestCells]:
-                cells = np.array([self._path(batch, p)[0] for p in some.tolist()], np.int64)
+                cells = np.array(
+                    [self.path(*batch.pair(p), batch.mask(p))[0] for p in some.tolist()], np.int64
+                )
                 score, i, j = cells.reshape(-1, 3).T
                 score = score + self._scoring.score_offset(*batch.lengths[some].T)
                 return some, BestCells.of(score, i, j)
@@ -133,7 +135,7 @@ class SinglePairs:
         """Return the alignments of pairs, in order."""
 
         def walk(some: Intp) -> list[Walked]:
-            return [self._path(batch, p) for p in some.tolist()]
+            return [self.path(*batch.pair(p), batch.mask(p)) for p in some.tolist()]
 
         cells = batch.query_lengths * batch.target_lengths
         if int(cells[pairs].sum()) < self._limits.walked * len(pairs):
@@ -168,9 +170,8 @@ class SinglePairs:
         bounds = distinct(np.searchsorted(cells, np.arange(size, cells[-1], size)))
         return [pool.submit(do, some) for some in np.split(pairs, bounds)]
 
-    def _path(self, batch: Batch, p: int) -> Walked:
+    def path(self, query: Codes, target: Codes, mask: Mask | None) -> Walked:
         """Return the best alignment of a pair; by rows of NumPy if it or its mask is too large."""
-        (query, target), mask = batch.pair(p), batch.mask(p)
         cells, ends = len(query) * len(target), self._scoring.end_gaps
         if ends and cells <= self._limits.table:
             return self._from_end_to_end(query, target, ends)

@@ -18,12 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.paths import Runs
+from glsw.alignment.paths import Ends, Paths, Runs
 from glsw.alignment.rows import best_end
 from glsw.alignment.table import HitTable
 from glsw.alignment.traceback import trace
 from glsw.engines import Engine
 from glsw.engines.base import Ties
+from glsw.engines.cpu_pairs import SinglePairs, fits, takes_tables
+from glsw.engines.cpu_tables import Walked, walked
 from glsw.engines.spec import EngineSpec
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.gaps import PositionalGaps
@@ -102,6 +104,13 @@ class OwnScores(PairScores, ABC):
             groups = self._groups(engine, [queries[k] for k in owners], numbers)
             return np.concatenate([*found, *(each.scores(batch) for each, batch in groups)])
         letters = engine.scoring.letters
+        if _by_library(engine):
+            each_own = (self._pair(engine, queries[q], k) for k, q in enumerate(owners.tolist()))
+            every = [
+                SinglePairs(own).score(*pair) if _fits(pair, own) else best_end(*pair, own)[0]
+                for pair, own in each_own
+            ]
+            return np.array(every, np.int32)
         bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
         for query, (first, stop) in zip(queries, pairwise(bounds), strict=True):
             each = self.height(engine.scoring, query) * engine.scoring.matrix.shape[1]
@@ -127,20 +136,31 @@ class OwnScores(PairScores, ABC):
             found = [aligned(each, some, ties) for each, some in groups]
             units = np.concatenate([np.empty(0, np.int32), *(each[0] for each in found)])
             return units, Runs.concatenated([each[1] for each in found])
-        scores, traces, letters = [], [], engine.scoring.letters
+        each = list[Walked]()
         for p, number in enumerate(hits.tolist()):
-            rows, (matrix,) = self.of(engine.scoring, queries[p], hits[p : p + 1])
-            scaled, gaps = self._scaled(letters), self._gaps(engine.scoring, queries[p])
-            own = (
-                PositionalScoring.of(matrix.astype(np.int32), scaled, gaps)
-                if engine.scoring.wide_queries
-                else replace(scaled, matrix=matrix.astype(np.int32))
-            )
-            pair, mask = (rows, self.targets[number]), batch.mask(p)
-            score, *end = best_end(*pair, own, mask)
-            scores.append(score)
-            traces.append(trace(*pair, own, *end, mask=mask)[0])
-        return np.array(scores, np.int32), Runs.concatenated(traces)
+            pair, own = self._pair(engine, queries[p], number)
+            mask = batch.mask(p)
+            if _by_library(engine) and _fits(pair, own):
+                each.append(SinglePairs(own).path(*pair, mask))
+            else:
+                score, i, j = best_end(*pair, own, mask)
+                traced, _ = trace(*pair, own, i, j, mask=mask)
+                each.append(((score, i, j), walked(traced)))
+        cells = np.array([cell for cell, _ in each], np.int32).reshape(-1, 3)
+        paths = Paths.of(Ends(cells[:, 0], cells[:, 1:]), [runs for _, runs in each])
+        return cells[:, 0], paths.forwards()
+
+    def _pair(
+        self, engine: Engine, query: _Codes, number: int
+    ) -> tuple[tuple[_Codes, _Codes], Scoring]:
+        """Return a pair and its scoring."""
+        rows, (matrix,) = self.of(engine.scoring, query, np.array([number]))
+        scaled, matrix = self._scaled(engine.scoring.letters), matrix.astype(np.int32)
+        if engine.scoring.wide_queries:
+            own: Scoring = PositionalScoring.of(matrix, scaled, self._gaps(engine.scoring, query))
+        else:
+            own = replace(scaled, matrix=matrix)
+        return (rows, self.targets[number]), own
 
     def listed(self, table: HitTable) -> HitTable:
         """Return alignments with rounded scores; what is not listed is not known in these."""
@@ -242,6 +262,16 @@ class OwnProfiles(OwnScores):
         rows, given = np.arange(len(query)).astype(np.uint16), scoring.matrix[query]
         letters, rates = scoring.letters, self.rates[numbers]
         return rows, scaled_profiles(letters, given, rates, self.frequencies[numbers])
+
+
+def _by_library(engine: Engine) -> bool:
+    """Tell whether parasail computes pairs on the host; for the judge it does not."""
+    letters = engine.scoring.letters
+    return engine.name != "reference" and not engine.scoring.wide_queries and takes_tables(letters)
+
+
+def _fits(pair: tuple[_Codes, _Codes], own: Scoring) -> bool:
+    return fits(own, sum(map(len, pair)))
 
 
 def on_device(engine: Engine) -> bool:

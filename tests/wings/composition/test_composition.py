@@ -252,7 +252,7 @@ def test_queries_together_are_as_queries_alone() -> None:
     assert [len(each) for each in nothing] == [0, 0]
 
 
-def test_pairs_on_a_device_are_those_of_the_host(
+def test_pairs_on_a_device_or_by_a_library_are_those_by_rows(
     device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queries, targets = generated()
@@ -268,7 +268,10 @@ def test_pairs_on_a_device_are_those_of_the_host(
             for hsp in hit.hsps
         ]
 
+    by_library = found()
+    monkeypatch.setattr(own_matrices, "takes_tables", lambda scoring: False)
     host = found()
+    assert by_library == host
     monkeypatch.setattr(own_matrices, "on_device", lambda engine: True)
     monkeypatch.setattr(own_matrices, "MAX_POSITIONS", 24 * 7)  # pairs of several groups
     monkeypatch.setattr(rescoring, "_MAX_MATRICES_TOGETHER", 5)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import as_strided
 
 from glsw.arrays import Int64, Intp, Structured, UInt8, UInt32
+from glsw.cores import in_threads
 from glsw.engines.windows import window_bounds
 from glsw.sequences.encoded import Sequences, ranges
 
@@ -17,6 +19,7 @@ BITS = 32
 SLOT = np.dtype([("query", np.uint32), ("target", np.uint32), ("columns", np.int32)])
 """A target, or a window of one, and its query."""
 _SHORT = 256  # letters of sequences that are copied letter by letter
+_CACHED = 2**20  # letters whose bit planes are computed at once
 
 
 class Strips(NamedTuple):
@@ -48,17 +51,24 @@ def bit_planes(
     >>> [[f"{word:b}" for word in bit_planes(queries, np.array([0]), Strips(1, 1), 2, 4)[0, 0]]]
     [['110', '101']]
     """
-    lengths = queries.lengths[which]
-    before = BITS * (cut.strips * cut.words - -(-lengths // BITS))
-    width = BITS * cut.strips * cut.words
-    rows, place = np.zeros((len(which), width), np.uint8), np.arange(width)
-    at = width * np.arange(len(which)) + before
-    _copy(queries.residues, queries.offsets[which], lengths, rows.reshape(-1), at)
-    bits: list[npt.NDArray[Any]] = [rows >> p & 1 for p in range(planes)]
-    if before.any() or int(queries.residues.max(initial=0)) >= matching:
-        bits.append((place < before[:, None]) | (rows >= matching))
-    packed = [np.packbits(each, axis=1, bitorder="little").view("<u4") for each in bits]
-    return np.stack(packed, axis=2).astype(np.uint32, copy=False)
+    words = cut.strips * cut.words
+    before = BITS * (words - -(-queries.lengths[which] // BITS))
+    further = before.any() or queries.code_bound >= matching
+    found = np.empty((len(which), words, planes + further), np.uint32)
+    place = np.arange(BITS * words)
+
+    def put(part: slice) -> None:
+        some, above = which[part], before[part]
+        rows = np.zeros((len(some), len(place)), np.uint8)
+        at = len(place) * np.arange(len(some)) + above
+        _copy(queries.residues, queries.offsets[some], queries.lengths[some], rows.reshape(-1), at)
+        for p in range(planes + further):
+            bits = rows & 1 << p if p < planes else (place < above[:, None]) | (rows >= matching)
+            found[part, :, p] = np.packbits(bits, axis=1, bitorder="little").view("<u4")
+
+    step = max(1, _CACHED // len(place))
+    in_threads(put, [slice(at, at + step) for at in range(0, len(which), step)])
+    return found
 
 
 def first_words(targets: Sequences) -> Int64:
@@ -83,12 +93,26 @@ def in_whole_words(targets: Sequences, padding: int = 0) -> UInt8:
 
 
 def _copy(residues: UInt8, first: Int64, lengths: Int64, found: UInt8, at: Int64) -> None:
-    """Copy ranges of residues to other places; short ones all at once."""
-    if lengths.sum() <= _SHORT * len(lengths):
-        found[ranges(at, lengths)] = residues[ranges(first, lengths)]
-        return
-    for where, begin, length in zip(at.tolist(), first.tolist(), lengths.tolist(), strict=True):
-        found[where : where + length] = residues[begin : begin + length]
+    """Copy ranges of residues to other places, which ascend; short or equal ones all at once."""
+    steps = [np.diff(each) for each in (first, at)]
+    if len(lengths) and all((each == each[:1]).all() for each in (lengths, *steps)):
+        source, rows = (
+            as_strided(array[begin[0] :], (len(begin), lengths[0]), (step.max(initial=0), 1))
+            for array, begin, step in zip((residues, found), (first, at), steps, strict=True)
+        )
+        rows[:] = source
+    elif lengths.sum() <= _SHORT * len(lengths):
+        some = lengths > 0
+        bounds = np.zeros(len(found) + 1, np.int8)
+        bounds[at[some]] = 1
+        bounds[(at + lengths)[some]] -= 1
+        inside = np.cumsum(bounds[:-1], dtype=np.int8).view(bool)
+        one = (first[1:] == (first + lengths)[:-1]).all()  # range after the other
+        run = slice(first[0], first[0] + lengths.sum())
+        found[inside] = residues[run] if one else residues[ranges(first, lengths)]
+    else:
+        for where, begin, length in zip(at.tolist(), first.tolist(), lengths.tolist(), strict=True):
+            found[where : where + length] = residues[begin : begin + length]
 
 
 class Windows(NamedTuple):

@@ -7,7 +7,7 @@ import string
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -259,19 +259,8 @@ alphabet (ACGTRYSWKMBDHVN)
         if self.width > 1:
             parts = np.frombuffer(bytes(data).translate(self._characters), np.uint8)
             codes[:] = self._words[tuple(parts.reshape(-1, self.width).T)]
-        elif len(data) < _LONG:
-            codes[:] = np.frombuffer(bytes(data).translate(self._characters), np.uint8)
-        else:  # two letters at a time, which takes as long, without Python's lock
-            whole = len(data) // 2
-            pairs, found = np.frombuffer(data, np.uint16, whole), codes[: 2 * whole].view(np.uint16)
-            indices = np.empty(min(whole, _LOOKED_UP), np.intp)
-            for at in range(0, whole, _LOOKED_UP):
-                some = slice(at, at + _LOOKED_UP)
-                own = indices[: len(pairs[some])]
-                np.copyto(own, pairs[some])
-                np.take(self._character_pairs, own, out=found[some], mode="clip")
-            if len(data) % 2:
-                codes[-1] = self._characters[data[-1]]
+        else:
+            translate(data, self._characters, codes)
         highest = int(codes.max(initial=0))
         return -1 if highest == _NONE else highest
 
@@ -366,12 +355,6 @@ alphabet (ACGTRYSWKMBDHVN)
         for character, number in numbers.items():
             table[ord(character)] = number
         return bytes(table)
-
-    @cached_property
-    def _character_pairs(self) -> npt.NDArray[np.uint16]:
-        """The codes of two characters, in the order of bytes of this machine."""
-        pairs = np.arange(2**16, dtype=np.uint16).view(np.uint8)
-        return np.frombuffer(self._characters, np.uint8)[pairs].view(np.uint16)
 
     @cached_property
     def _characters_and_substitutes(self) -> bytes:
@@ -476,6 +459,33 @@ def single_bytes(text: str | bytes) -> bytes:
     except UnicodeEncodeError:
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
         return np.where(points < 128, points, 0).astype(np.uint8).tobytes()
+
+
+def translate(data: bytes | memoryview, table: bytes, codes: Codes) -> None:
+    """Put bytes, translated by a table of 256, into an array of as many.
+
+    Of long ones two at a time, which takes as long, without Python's lock.
+    """
+    if len(data) < _LONG:
+        codes[:] = np.frombuffer(bytes(data).translate(table), np.uint8)
+        return
+    whole = len(data) // 2
+    pairs, found = np.frombuffer(data, np.uint16, whole), codes[: 2 * whole].view(np.uint16)
+    indices = np.empty(min(whole, _LOOKED_UP), np.intp)
+    for at in range(0, whole, _LOOKED_UP):
+        some = slice(at, at + _LOOKED_UP)
+        own = indices[: len(pairs[some])]
+        np.copyto(own, pairs[some])
+        np.take(_pairs_of(table), own, out=found[some], mode="clip")
+    if len(data) % 2:
+        codes[-1] = table[data[-1]]
+
+
+@lru_cache(maxsize=16)
+def _pairs_of(table: bytes) -> npt.NDArray[np.uint16]:
+    """Return what a table gives for two bytes, in the order of bytes of this machine."""
+    pairs = np.arange(2**16, dtype=np.uint16).view(np.uint8)
+    return np.frombuffer(table, np.uint8)[pairs].view(np.uint16)
 
 
 def letters_of(text: str) -> memoryview:

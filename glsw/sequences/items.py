@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.arrays import Codes
-from glsw.sequences.alphabet import LARGEST, Alphabet
+from glsw.cores import in_threads
+from glsw.sequences.alphabet import LARGEST, Alphabet, letters_of, translate
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.named import sequence_types
+from glsw.sequences.records import PIECE
 
 Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
 """A sequence as text, numbers, or objects that are equal or not."""
@@ -20,6 +23,8 @@ Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
 CODES = 256
 """The most codes: one more than an alphabet has letters."""
 
+_SOME = 2**16  # bytes among which all different ones are, mostly
+_TABLE = 2**21  # numbers that a table may have: all code points
 _WILDCARD, _ONLY_IN_QUERY, _ONLY_IN_TARGET, _SHARED = range(4)
 
 
@@ -147,21 +152,14 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
     ([0, 2, 1, 1], [3, 1], [3, 1, 0], 4)
     """
     kinds = [set(map(type, side)) for side in sides]
-    if any(issubclass(kind, list) for each in kinds for kind in each):
-        numbers: dict[Hashable, int] = {}
-        joined: list[npt.NDArray[np.integer]] = [
-            np.array(
-                [
-                    numbers.setdefault(each, len(numbers))
-                    for item in side
-                    for each in _objects(item)
-                ],
-                np.int64,
-            )
-            for side in sides
-        ]
-    else:
-        joined = [_joined_points(side) for side in sides]
+    lists = any(issubclass(kind, list) for each in kinds for kind in each)
+    joined = [] if lists else [_joined_points(side) for side in sides]
+    if lists or np.result_type(*joined).kind == "f":  # of numbers of 64 bits, some with a sign
+        objects = _objects if lists else lambda each: points(each).tolist()
+        flat = [list(chain.from_iterable(map(objects, side))) for side in sides]
+        place = {item: k for k, item in enumerate(dict.fromkeys(chain(*flat)))}.__getitem__
+        joined = [np.fromiter(map(place, items), np.int64, len(items)) for items in flat]
+    joined = [_narrow(each) for each in joined]
     letters = [_different(each) for each in joined]
     shared = np.intersect1d(letters[0], letters[-1])
     count = len(shared)
@@ -172,7 +170,7 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
         if (strange := ~np.isin(own, shared)).any():
             codes_of_own[strange] = alone
             count += 1
-        lengths = list(map(len, side))
+        lengths = np.fromiter(map(len, side), np.int64, len(side))
         if count > CODES:
             raise ValueError(f"{len(shared)} different letters: at most {CODES} expected")
         codes = _places(own, codes_of_own.astype(np.uint8), numbers_of_side)
@@ -185,21 +183,38 @@ def _joined_points(side: Sequence[Items]) -> npt.NDArray[np.integer]:
     if not side:
         return np.empty(0, np.uint8)
     if all(issubclass(kind, str) for kind in set(map(type, side))):
-        text = "".join(map(str, side))
+        text = "".join(side)  # type: ignore[arg-type]
         try:
-            return np.frombuffer(text.encode("latin-1"), np.uint8)
+            letters = letters_of(text) if text.isascii() else text.encode("latin-1")
         except UnicodeEncodeError:
             return points(text)
+        return np.frombuffer(letters, np.uint8)
     return np.concatenate([points(each) for each in side if not isinstance(each, list)])
 
 
+def _narrow(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
+    """Return numbers as bytes if they are, else of 4 bytes at least."""
+    if numbers.dtype == np.uint8 or not len(numbers):
+        return numbers.astype(np.uint8, copy=False)
+    if numbers.min() >= 0 and numbers.max() < CODES:
+        return numbers.astype(np.uint8)
+    return numbers.astype(np.int32) if numbers.itemsize < 4 else numbers
+
+
 def _different(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
-    """Return the different numbers, sorted."""
-    if _of_bytes(numbers):
-        there = np.zeros(256, bool)
-        there[numbers] = True
-        return np.flatnonzero(there)
-    return np.unique(numbers)
+    """Return the different numbers, sorted; of bytes almost all as soon as some are known."""
+    if numbers.dtype == np.uint8:
+        known = b""
+        for at in range(0, len(numbers), _SOME):
+            known += bytes(set(numbers[at : at + _SOME].tobytes().translate(None, known)))
+        return np.sort(np.frombuffer(known, np.uint8))
+    least, most = numbers.min(), numbers.max()
+    if int(most) - int(least) >= _TABLE:
+        return np.unique(numbers)
+    there = np.zeros(int(most - least) + 1, bool)
+    there[numbers - least] = True
+    found: npt.NDArray[np.integer] = np.flatnonzero(there).astype(numbers.dtype) + least
+    return found
 
 
 def _places(
@@ -208,22 +223,27 @@ def _places(
     numbers: npt.NDArray[np.integer],
 ) -> Codes:
     """Return the codes of numbers, given those of the different ones, which are sorted."""
-    if _of_bytes(numbers):
-        table = np.zeros(256, np.uint8)
-        table[letters] = codes
-        found: Codes = table[numbers]
+    if numbers.dtype == np.uint8:
+        every, found = np.zeros(256, np.uint8), np.empty(len(numbers), np.uint8)
+        every[letters] = codes
+        table = every.tobytes()
+
+        def put(part: slice) -> None:
+            translate(numbers[part].data, table, found[part])
+
+        in_threads(put, [slice(at, at + PIECE) for at in range(0, len(numbers), PIECE)])
         return found
-    return codes[np.searchsorted(letters, numbers)]
-
-
-def _of_bytes(numbers: npt.NDArray[np.integer]) -> bool:
-    return numbers.dtype == np.uint8
+    if int(letters[-1]) - int(letters[0]) >= _TABLE:
+        return codes[np.searchsorted(letters, numbers)]
+    every = np.zeros(int(letters[-1] - letters[0]) + 1, np.uint8)
+    every[letters - letters[0]] = codes
+    return np.asarray(every[numbers - letters[0]])
 
 
 def points(items: str | npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
     """Return the code points of text; of an array its numbers."""
     if isinstance(items, str):
-        return np.frombuffer(items.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int64)
+        return np.frombuffer(items.encode("utf-32-le", "surrogatepass"), "<u4")
     return items
 
 

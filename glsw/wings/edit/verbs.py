@@ -278,8 +278,18 @@ def _items(source: Any, name: str) -> list[Items]:
         return [record.letters for record in records]
     if isinstance(source, str):
         check_no_file(source, name, None, alone=True)
-    if isinstance(source, list) and set(map(type, source)) == {str}:
+    if isinstance(source, Sequences):
         return list(source)
+    if isinstance(source, list):
+        kinds = set(map(type, source))
+        if kinds == {str}:
+            return list(source)
+        if kinds == {bytes}:
+            return [letters.decode("latin-1") for letters in source]
+        if kinds == {np.ndarray} and all(
+            each.ndim == 1 and each.dtype.isnative and each.dtype.kind in "iu" for each in source
+        ):
+            return list(source)
     single = is_single(source, any_letters=True)
     several = isinstance(source, Iterable) and getattr(source, "ndim", 1) > 0
     if isinstance(source, Mapping) or not (single or several):

@@ -27,7 +27,7 @@ CHECKED := tests/sequences tests/scoring tests/output \
 PYTEST = LP_NUM_THREADS=0 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 help: ## say what there is
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 15
 
 demo: $(VENV)/installed ## search a small real protein database and show the best hits
 	$(BIN)/glsw search demo/query.fasta demo/proteins.fasta --top 5 --format table

@@ -363,8 +363,8 @@ class Aligner(PoolUser):
             of a pair.
         out : ndarray, shape (queries, targets), optional
             Where to put the result, such as a memory map: of int32 or wider, of floats if the
-            matrix or the gap costs have decimals. In addition, memory is needed for a tile of
-            2**25 scores.
+            matrix or the gap costs have decimals. Unless it is of int32, memory is needed for a
+            tile of 2**25 scores too.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
         executor : concurrent.futures.Executor or distributed.Client, optional

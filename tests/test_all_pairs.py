@@ -14,6 +14,8 @@ from glsw.pairs import all_pairs
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
+from glsw.scoring.unit_costs import unit_costs
+from glsw.sequences.alphabet import DNA
 from glsw.sequences.encoded import Sequences
 
 BLOSUM62 = Scoring.blast()
@@ -112,7 +114,7 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
         return slices_of(jobs, lambda cells: (computed.append(cells), progress(cells)))
 
     monkeypatch.setattr(lanes.queue, "slices_of", watched)
-    out = np.empty_like(expected) if case == "tiles" else None
+    out = expected.astype(np.int64) if case == "tiles" else None
     found = score_matrix(Runner(engine, progress=reported.append), own, out=out)
     np.testing.assert_array_equal(found, expected)
     residues = int(own.lengths.sum())
@@ -137,6 +139,23 @@ def test_in_units_of_the_matrix_and_from_files(tmp_path):
 def test_letters_outside_the_alphabet():
     with pytest.raises(ValueError, match="letter '-' at position 2"):
         glsw.score_matrix(["A-"], engine="reference")
+
+
+@pytest.mark.parametrize("most", [40, 2**25])
+@pytest.mark.parametrize("engine", ["auto", "bit_parallel", "cpu", "diagonal", "lanes"])
+def test_into_a_part_of_an_array(device, engine, most, monkeypatch):
+    monkeypatch.setattr(all_pairs, "_MAX_SCORES", most)
+    scoring = unit_costs(DNA) if engine == "bit_parallel" else BLOSUM62
+    own, others = (sequences(LENGTHS[:n], 4, seed=n) for n in (9, 7))
+    for targets in None, others:
+        whole = np.full((2 * len(own), 12), 777, np.int32)
+        part = whole[1::2, 2 : 11 if targets is None else 9]
+        run = Runner(engine_of(ENGINES[engine], scoring, device))
+        assert score_matrix(run, own, targets, out=part) is part
+        expected = score_matrix(Runner(Reference(scoring)), own, targets)
+        np.testing.assert_array_equal(part, expected)
+        part[:] = 777
+        assert (whole == 777).all()
 
 
 def test_into_an_array(tmp_path, monkeypatch):

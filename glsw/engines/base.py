@@ -357,11 +357,11 @@ class Engine(AnyEngine):
 
     def table(self, tile: ScanTile, progress: Progress) -> Int32:
         """Return the best score of each query of a tile with each target."""
-        found = np.zeros((len(tile.queries), len(tile.targets)), np.int32)
+        found = tile.room()
         for q, query in enumerate(tile.queries):
-            if len(query) or not self.scoring.local:
-                batch = Batch.one_to_many(query, tile.targets)
-                found[q] = self.scores(batch, progress=progress)
+            batch = Batch.one_to_many(query, tile.targets)
+            some = len(query) or not self.scoring.local
+            found[q] = self.scores(batch, progress=progress) if some else 0
         return found
 
     def ends(

@@ -226,7 +226,7 @@ class BitParallel(ComputeEngine):
     def table(self, tile: ScanTile, progress: Progress) -> Int32:
         """Return the scores of a tile, see `Engine.table`."""
         found = self.distances_of_each(tile.queries, tile.targets, progress=progress)
-        scores: Int32 = -found.distance
+        scores: Int32 = np.negative(found.distance, out=tile.room())
         return scores
 
     def _without_letters(self, m: Int64, n: Int64) -> Distances:

@@ -148,7 +148,7 @@ class Cpu(Engine):
         with self._pool() as pool:
             for tile in tiles:
                 queries, part = tile.queries, tile.targets
-                found = np.zeros((len(queries), len(part)), np.int32)
+                found = tile.room()
                 some = max(1, self._limits.together // max(1, len(part)))
                 for start in range(0, max(1, len(queries)), some):
                     rows = found[start : start + some]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +21,19 @@ class ScanTile:
     Parameters
     ----------
     queries, targets : Sequences
+    into : ndarray of int32, shape (queries, targets), optional
+        Where the scores go, see `room`.
     """
 
     queries: Sequences
     targets: Sequences
+    into: Int32 | None = field(default=None, kw_only=True)
+
+    def room(self) -> Int32:
+        """Return an array for the scores, with any numbers in it."""
+        if self.into is not None:
+            return self.into
+        return np.empty((len(self.queries), len(self.targets)), np.int32)
 
     def answer(self, scores: Int32) -> Any:
         """Return what `Engine.answers` yields, given all scores, shape (queries, targets)."""

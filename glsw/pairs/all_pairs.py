@@ -144,7 +144,7 @@ def score_matrix(
 ) -> npt.NDArray[Any]:
     """Return the score of each query with each target, in units of the matrix.
 
-    Besides the result it takes memory for a tile of 2**25 scores, if they are not all one tile.
+    Besides the result it takes memory for a tile of 2**25 scores, unless they are put into it.
 
     Parameters
     ----------
@@ -179,7 +179,8 @@ def score_matrix(
     halves = engine.hints.halves and not run.workers
     cut = partial(pieces, queries, others, engine.hints.part, symmetric=symmetric, halves=halves)
     most, every = max(found.size, _MAX_SCORES), list[Tile]()
-    if out is None and found.dtype == np.int32 and not run.workers:
+    into = found if found.dtype == np.int32 and not run.workers else None
+    if into is not None:
         every = list(cut(scores=most))
     if len(every) != 1:  # it is not all in one tile
         most, every = _MAX_SCORES, list(cut(scores=_MAX_SCORES))
@@ -187,23 +188,26 @@ def score_matrix(
         every = pieces_of_workers(every, queries, others, run.workers)
     tiles = [tile for each in every for tile in tiles_of(each, most)]
     cells = [cells_of(tile, queries, others, symmetric=symmetric) for tile in tiles]
-    for tile, scores in _scores_of(run, tiles, cells, queries, others):
+    for tile, scores in _scores_of(run, tiles, cells, queries, others, into):
         values = engine.scoring.in_matrix_units(scores)
-        if out is None and values.shape == shape:  # all in one tile
-            found = values
-            continue
-        found[tile.queries, tile.targets] = values
+        if not np.may_share_memory(values, found):
+            found[tile.queries, tile.targets] = values
         if symmetric and tile.queries != tile.targets:
             found[tile.targets, tile.queries] = values.T
     return found
 
 
 def _scores_of(
-    run: Runner, tiles: list[Tile], cells: list[int], queries: Sequences, targets: Sequences
+    run: Runner,
+    tiles: list[Tile],
+    cells: list[int],
+    queries: Sequences,
+    targets: Sequences,
+    into: _Scores | None,
 ) -> Iterator[tuple[Tile, _Scores]]:
     """Yield each tile and its scores, in any order if there are workers.
 
-    ``cells`` are to be reported of each tile.
+    ``cells`` are to be reported of each tile; engines may put its scores ``into`` an array of all.
     """
     part = Parts(targets)
     if not run.workers:
@@ -212,7 +216,14 @@ def _scores_of(
             (each, part if own and each.queries == each.targets else Parts(queries))
             for each in tiles
         )
-        asked = (ScanTile(of.of(each.queries), part.of(each.targets)) for each, of in sides)
+        asked = (
+            ScanTile(
+                of.of(each.queries),
+                part.of(each.targets),
+                into=None if into is None else into[each.queries, each.targets],
+            )
+            for each, of in sides
+        )
         report = Proportion(run.progress or ignore)
         for tile, finished in zip(tiles, cells, strict=True):
             report.expect(cells_of(tile, queries, targets), finished)

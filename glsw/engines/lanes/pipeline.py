@@ -236,7 +236,7 @@ class Matrices(Pipeline[ScanTile, Int32]):
         Where a pair is computed in one order only, the other one has less than any score.
         """
         m, n, ends_of = tile.queries.lengths, tile.targets.lengths, self._engine.scoring.ends_of
-        found, residues = np.empty((len(m), len(n)), np.int32), tile.queries.residues
+        found, residues = tile.room(), tile.queries.residues
         ends, of_empty = ends_of(residues, tile.queries.offsets[:-1], m), ends_of(residues[:0])
         if self.halved(tile):
             found[:] = _NO_SCORE if ends else 0

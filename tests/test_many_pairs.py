@@ -461,3 +461,11 @@ def test_texts_have_their_numbers_as_names(many):
     for _ in range(2):
         assert records.letters.tobytes() == b"MKVHE"
     assert records.offsets.tolist() == found.sequences.offsets.tolist() == [0, 3, 3, 5]
+
+
+def test_a_table_is_no_sequences():
+    table = pd.DataFrame({"SEQ": ["HEAG", "PAW"]})
+    for call in (glsw.score_pairs, glsw.score, glsw.search):
+        with pytest.raises(TypeError, match=r"^target: a column .*\['name'\], got DataFrame$"):
+            call(["HEAG"], table)
+    assert glsw.score_pairs(["HEAG", "PAW"], table["SEQ"]).tolist() == [23, 22]

@@ -494,6 +494,8 @@ def as_records(source: Many, *, what: str, alphabet: Alphabet | None = None) -> 
         return source
     if isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
+    if hasattr(source, "columns"):  # of pandas and others, whose items are names of columns
+        raise TypeError(f"{what}: a column expected, such as table['name'], got {_kind(source)}")
     if isinstance(source, np.ndarray) and source.ndim == 0:
         raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
     records: list[Record] = []

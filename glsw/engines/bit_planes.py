@@ -64,7 +64,8 @@ def bit_planes(
         _copy(queries.residues, queries.offsets[some], queries.lengths[some], rows.reshape(-1), at)
         for p in range(planes + further):
             bits = rows & 1 << p if p < planes else (place < above[:, None]) | (rows >= matching)
-            found[part, :, p] = np.packbits(bits, axis=1, bitorder="little").view("<u4")
+            packed = np.packbits(bits.reshape(-1), bitorder="little")
+            found[part, :, p] = packed.view("<u4").reshape(-1, words)
 
     step = max(1, _CACHED // len(place))
     in_threads(put, [slice(at, at + step) for at in range(0, len(which), step)])
@@ -88,28 +89,34 @@ def in_whole_words(targets: Sequences, padding: int = 0) -> UInt8:
         return targets.residues
     letters = np.full(4 * int((-(-targets.lengths // 4)).sum()), padding, np.uint8)
     lengths, at = targets.lengths, 4 * first_words(targets)
-    _copy(targets.residues, targets.offsets[:-1], lengths, letters, at)
+
+    def put(part: slice) -> None:
+        _copy(targets.residues, targets.offsets[:-1][part], lengths[part], letters, at[part])
+
+    step = max(1, _CACHED * len(targets) // len(letters))
+    in_threads(put, [slice(first, first + step) for first in range(0, len(targets), step)])
     return letters
 
 
 def _copy(residues: UInt8, first: Int64, lengths: Int64, found: UInt8, at: Int64) -> None:
     """Copy ranges of residues to other places, which ascend; short or equal ones all at once."""
     steps = [np.diff(each) for each in (first, at)]
-    if len(lengths) and all((each == each[:1]).all() for each in (lengths, *steps)):
+    if all((each == each[:1]).all() for each in (lengths, *steps)):
         source, rows = (
-            as_strided(array[begin[0] :], (len(begin), lengths[0]), (step.max(initial=0), 1))
+            as_strided(array[begin[0] :], (len(begin), lengths[0]), (step[:1].sum(), 1))
             for array, begin, step in zip((residues, found), (first, at), steps, strict=True)
         )
         rows[:] = source
     elif lengths.sum() <= _SHORT * len(lengths):
         some = lengths > 0
-        bounds = np.zeros(len(found) + 1, np.int8)
-        bounds[at[some]] = 1
-        bounds[(at + lengths)[some]] -= 1
+        room = found[at[0] : at[-1] + lengths[-1]]
+        bounds = np.zeros(len(room) + 1, np.int8)
+        bounds[at[some] - at[0]] = 1
+        bounds[(at + lengths)[some] - at[0]] -= 1
         inside = np.cumsum(bounds[:-1], dtype=np.int8).view(bool)
         one = (first[1:] == (first + lengths)[:-1]).all()  # range after the other
         run = slice(first[0], first[0] + lengths.sum())
-        found[inside] = residues[run] if one else residues[ranges(first, lengths)]
+        room[inside] = residues[run] if one else residues[ranges(first, lengths)]
     else:
         for where, begin, length in zip(at.tolist(), first.tolist(), lengths.tolist(), strict=True):
             found[where : where + length] = residues[begin : begin + length]

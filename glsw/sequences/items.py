@@ -151,9 +151,8 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
     >>> queries.residues.tolist(), queries.lengths.tolist(), targets.residues.tolist(), count
     ([0, 2, 1, 1], [3, 1], [3, 1, 0], 4)
     """
-    kinds = [set(map(type, side)) for side in sides]
-    lists = any(issubclass(kind, list) for each in kinds for kind in each)
-    joined = [] if lists else [_joined_points(side) for side in sides]
+    joined = [each for each in map(_joined_points, sides) if each is not None]
+    lists = len(joined) < len(sides)
     if lists or np.result_type(*joined).kind == "f":  # of numbers of 64 bits, some with a sign
         objects = _objects if lists else lambda each: points(each).tolist()
         flat = [list(chain.from_iterable(map(objects, side))) for side in sides]
@@ -178,18 +177,17 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
     return coded, count
 
 
-def _joined_points(side: Sequence[Items]) -> npt.NDArray[np.integer]:
-    """Return the numbers of all sequences of a side."""
-    if not side:
-        return np.empty(0, np.uint8)
-    if all(issubclass(kind, str) for kind in set(map(type, side))):
+def _joined_points(side: Sequence[Items]) -> npt.NDArray[np.integer] | None:
+    """Return the numbers of all sequences of a side; None if some are lists."""
+    try:
         text = "".join(side)  # type: ignore[arg-type]
-        try:
-            letters = letters_of(text) if text.isascii() else text.encode("latin-1")
-        except UnicodeEncodeError:
-            return points(text)
+        letters = letters_of(text) if text.isascii() else text.encode("latin-1")
         return np.frombuffer(letters, np.uint8)
-    return np.concatenate([points(each) for each in side if not isinstance(each, list)])
+    except UnicodeEncodeError:
+        return points(text)
+    except TypeError:  # not only text
+        arrays = [points(each) for each in side if not isinstance(each, list)]
+        return np.concatenate(arrays) if len(arrays) == len(side) else None
 
 
 def _narrow(numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:

@@ -16,6 +16,7 @@ from glsw.alignment.batch import Batch
 from glsw.engines import Auto, BitParallel, engine_of
 from glsw.engines.bit_integers import edit_distances
 from glsw.engines.bit_parallel import SOFTWARE
+from glsw.engines.bit_planes import Strips, bit_planes, in_whole_words
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
@@ -248,3 +249,18 @@ def test_short_targets_stay_in_order(device, infix):
     for memory in (2**28, 12 * 300, 12 * 20):
         found = BitParallel(scoring, device, memory=memory).distances_of_each(left, right)
         np.testing.assert_array_equal(found.distance, expected)
+
+
+@pytest.mark.parametrize(("least", "most"), [(40, 40), (1, 40), (1, 900)])
+@pytest.mark.parametrize("step", [1, 2, -1, -3])
+def test_letters_of_many_are_those_of_each(least, most, step):
+    rng = np.random.default_rng(6)
+    lengths = rng.integers(least, most + 1, 50_000 // most)
+    every = Sequences.of([rng.integers(0, 5, length, np.uint8) for length in lengths])
+    which, cut = np.arange(len(every))[::step], Strips(2, 16)
+    together = bit_planes(every, which, cut, 3, 4)
+    assert together.shape == (len(which), 32, 4)
+    for k, number in enumerate(which):
+        assert np.array_equal(together[k], bit_planes(every, np.array([number]), cut, 3, 4)[0])
+    words = [np.append(each, np.full(-len(each) % 4, 9, np.uint8)) for each in every]
+    assert np.array_equal(in_whole_words(every, 9), np.concatenate(words))

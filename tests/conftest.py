@@ -114,14 +114,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep what is found of devices out of the user's cache, and Mesa's programs where they are.
+    """Keep what is found of devices out of the user's cache, and drivers' programs where they are.
 
     Hundreds of tests start Python, which compiles each module once. To compile a program takes
-    Mesa longer than all that the tests do with it: its cache has room for those of other checkouts.
+    drivers longer than all that the tests do with it: the cache has room for those of other
+    checkouts, and workers share it.
     """
-    mesa = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    os.environ.setdefault("MESA_SHADER_CACHE_DIR", mesa)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    os.environ.setdefault("MESA_SHADER_CACHE_DIR", str(cache))
     os.environ.setdefault("MESA_SHADER_CACHE_MAX_SIZE", "4G")
+    if Path("/dev/nvidiactl").exists():  # its driver does not make the folder
+        (cache / "nvidia").mkdir(parents=True, exist_ok=True)
+        os.environ.setdefault("__GL_SHADER_DISK_CACHE_PATH", str(cache / "nvidia"))
     folder = tempfile.TemporaryDirectory(prefix="glsw-")
     config.add_cleanup(folder.cleanup)
     os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder.name

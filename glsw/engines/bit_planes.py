@@ -61,7 +61,8 @@ def bit_planes(
         some, above = which[part], before[part]
         rows = np.zeros((len(some), len(place)), np.uint8)
         at = len(place) * np.arange(len(some)) + above
-        _copy(queries.residues, queries.offsets[some], queries.lengths[some], rows.reshape(-1), at)
+        first, lengths = queries.offsets[some], queries.lengths[some]
+        copy_ranges(queries.residues, first, lengths, rows.reshape(-1), at)
         for p in range(planes + further):
             bits = rows & 1 << p if p < planes else (place < above[:, None]) | (rows >= matching)
             packed = np.packbits(bits.reshape(-1), bitorder="little")
@@ -91,15 +92,17 @@ def in_whole_words(targets: Sequences, padding: int = 0) -> UInt8:
     lengths, at = targets.lengths, 4 * first_words(targets)
 
     def put(part: slice) -> None:
-        _copy(targets.residues, targets.offsets[:-1][part], lengths[part], letters, at[part])
+        copy_ranges(targets.residues, targets.offsets[:-1][part], lengths[part], letters, at[part])
 
     step = max(1, _CACHED * len(targets) // len(letters))
     in_threads(put, [slice(first, first + step) for first in range(0, len(targets), step)])
     return letters
 
 
-def _copy(residues: UInt8, first: Int64, lengths: Int64, found: UInt8, at: Int64) -> None:
+def copy_ranges(residues: UInt8, first: Int64, lengths: Int64, found: UInt8, at: Int64) -> None:
     """Copy ranges of residues to other places, which ascend; short or equal ones all at once."""
+    if not len(lengths):
+        return
     steps = [np.diff(each) for each in (first, at)]
     if all((each == each[:1]).all() for each in (lengths, *steps)):
         source, rows = (

@@ -12,9 +12,10 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Progress
 from glsw.engines.bit_parallel import Distances
+from glsw.engines.bit_planes import copy_ranges
 from glsw.options import described
 from glsw.run.pool import AnyExecutor, Devices
-from glsw.sequences.encoded import Sequences, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.fasta import read_all
 from glsw.sequences.items import CODES, Items, codes_together, items_of
 from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single
@@ -246,7 +247,7 @@ def _anchored(
     ):
         offsets = offsets_of(new + most)
         codes = np.full(offsets[-1], count, np.uint8)
-        codes[ranges(offsets[:-1] + new, most)] = each.residues[ranges(each.offsets[:-1], most)]
+        copy_ranges(each.residues, each.offsets[:-1], most, codes, offsets[:-1] + new)
         made.append(Sequences(codes, offsets))
     return made[0], made[1], count + 1
 

@@ -91,6 +91,7 @@ def test_prefix_of_nothing(options):
     found = glsw.edit_distance(["", "AC", ""], ["AC", "", ""], mode="prefix", ends=True, **options)
     assert np.array(found).tolist() == [[0, 2, 0], [0, 0, 0]]
     assert glsw.edit_distance("AC", "ACG", mode="prefix", ends=True, **options) == (0, 2)
+    assert glsw.edit_distance_matrix([], ["AC"], mode="prefix", **options).shape == (0, 1)
     square = glsw.edit_distance_matrix(["AC", "ACGT"], mode="prefix", **options)
     assert square.tolist() == [[0, 0], [2, 0]]
     every = np.arange(256)

@@ -364,6 +364,7 @@ def test_which_pairs(queries, targets, pairs):
         (Sequences.of([np.full(2, 99, np.uint8)]), "A", None, ValueError, "query 1: code 99"),
         (pa.array(["A", None]), "A", None, ValueError, "query: 1 of 2 sequences are null"),
         (pa.array([1, 2]), "A", None, TypeError, "query: an Arrow array of strings"),
+        (pa.table({"a": ["A"]}), "A", None, TypeError, "query: an Arrow array .*, got Table"),
         ([1, 2], "A", None, TypeError, "query 1: expected letters"),
     ],
 )

@@ -442,7 +442,8 @@ def _of_arrow(array: Any, what: str) -> Sequences | Records:
     texts = {"string": False, "binary": False, "large_string": True, "large_binary": True}
     if str(kind) not in texts:
         raise TypeError(
-            f"{what}: an Arrow array of strings, or of lists of uint8, expected, got {kind}"
+            f"{what}: an Arrow array of strings, or of lists of uint8, expected, "
+            f"got {kind or _kind(array)}"
         )
     _, starts, data = array.buffers()
     offsets = _arrow_offsets(array, starts, texts[str(kind)])

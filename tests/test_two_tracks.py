@@ -423,3 +423,7 @@ def test_errors_of_the_command_line(run: Run, files: Path, words: str, message: 
     assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
     assert message in done.err
     assert shlex.split(words)
+
+
+def test_a_scoring_of_two_tracks_is_shown_in_a_line():
+    assert repr(BOTH) == "<TwoTrackScoring BLOSUM62 + 1.4 array, gaps 12/1, local>"

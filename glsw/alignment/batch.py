@@ -170,8 +170,8 @@ class Batch:
         queries, targets = _sequences(queries), _sequences(targets)
         if len(queries) != len(targets):
             raise ValueError(
-                f"{len(queries)} queries and {len(targets)} targets do not pair up: "
-                "equal numbers are needed; score_matrix compares all against all"
+                f"{len(queries)} queries and {len(targets)} targets do not pair up: equal numbers "
+                "are needed; score_pairs compares one with all, score_matrix all with all"
             )
         each = np.arange(len(queries), dtype=np.int32)
         return cls.indexed(queries, targets, each, each)

@@ -21,7 +21,7 @@ from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.named import NamedSequences
 from glsw.sequences.query import Context, Shown
 from glsw.sequences.records import EncodedRecord
-from glsw.words import package
+from glsw.words import numbered, package
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -362,7 +362,7 @@ class PairAlignments(AlignedColumns):
         return (self[k] for k in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<{len(self)} alignments of pairs>"
+        return f"<{numbered(len(self), 'alignment')} of pairs>"
 
     def to_dataframe(self) -> Any:
         """Return a `pandas.DataFrame` with a row per pair.

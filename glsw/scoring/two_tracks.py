@@ -17,7 +17,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.paired_alphabet import PairedAlphabet, second_alphabet
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TwoTrackScoring(Scoring):
     """A scoring of sequences with two letters per position: the sum of two matrices.
 

@@ -161,7 +161,8 @@ def check_kinds(
         kinds["0"] = Kind(False)
     if arguments.protein or (asked and all(each.nucleic for each in kinds.values())):
         paths = [sides[int(k)][0] for k, kind in kinds.items() if kind.nucleic and kind.sure]
-        return "".join(f"; {path} looks like DNA, but is scored as protein" for path in paths)
+        once = dict.fromkeys(paths)
+        return "".join(f"; {path} looks like DNA, but is scored as protein" for path in once)
     verdict = judge(kinds)
     if verdict.mixed:
         nucleic, protein = verdict.mixed
@@ -171,9 +172,9 @@ def check_kinds(
             raise _dna(path, translated, indexed)
         raise _proteins(path, translated, indexed, asked)
     return "".join(
-        f"; {sides[int(k)][0]} has fewer than {FEWEST_LETTERS} letters, too few to tell DNA from "
+        f"; {path} has fewer than {FEWEST_LETTERS} letters, too few to tell DNA from "
         "protein: scored as protein"
-        for k in verdict.short
+        for path in dict.fromkeys(sides[int(k)][0] for k in verdict.short)
     )
 
 

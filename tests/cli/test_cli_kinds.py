@@ -93,6 +93,7 @@ def test_what_is_scored(
     assert done.status == 0, done.err
     if said:
         assert done.err.endswith(said)
+        assert done.err.count(said.strip()) == 1
     else:
         assert "DNA" not in done.err
     option = "" if options else " --dna" if said == AS_DNA else " --protein"

@@ -32,6 +32,7 @@ from glsw.sequences.named import (
     collect,
     is_single,
     records_or_codes,
+    texts_or_records,
 )
 from glsw.sequences.query import QueryPreparation, QuerySet, Strand
 from glsw.sequences.records import PIECE, EncodedRecord, ProfileRecord, Record, Records
@@ -127,7 +128,7 @@ class InputEncoder:
             if pair := self._two_texts(found, *sides):
                 return Batch.one_to_many(*pair)
             first, second = (
-                self._collection(self._records(side, what), what, found).sequences
+                self._collection(side, what, found).sequences
                 for side, what in zip(sides, ("query", "target"), strict=True)
             )
         if is_single(queries):
@@ -362,4 +363,4 @@ def _opened(source: Many | Database, alphabet: Alphabet) -> Records | Database:
         return Database.open(source)
     if isinstance(source, Database):
         return source
-    return as_records(source, what="target", alphabet=alphabet)
+    return texts_or_records(source, alphabet, what="target")

@@ -124,11 +124,15 @@ def forms_of(words):
         "array of S": np.array([word.encode() for word in words]),
         "Sequences": Sequences.of(codes),
         "codes": codes,
+        "codes of several types": [codes[0].astype(np.int64), *codes[1:]],
         "Arrow, text": pa.array(words),
         "Arrow, bytes": pa.array([word.encode() for word in words], pa.large_binary()),
         "Arrow, slice": pa.array(["MMM", *words, "MM"])[1:-1],
         "Arrow, parts": pa.chunked_array([pa.array(words[:2]), pa.array(words[2:])]),
+        "Arrow, views": pa.array(words, pa.string_view()),
+        "Arrow, categories": pa.array(words).dictionary_encode(),
         "Arrow, codes": listed,
+        "Arrow, codes of 64 bits": listed.cast(pa.list_(pa.int64())),
         "Arrow, large codes": listed.cast(pa.large_list(pa.uint8())),
     }
 
@@ -141,6 +145,8 @@ def test_each_form_of_sequences(form):
         aligner.score(a, b) for a, b in zip(WORDS, WORDS[::-1], strict=True)
     ]
     given = forms_of(WORDS)[form]
+    one = [aligner.score(WORDS[0], word) for word in WORDS]
+    assert aligner.score(WORDS[0], given).tolist() == one
     assert aligner.score_pairs(given, WORDS[::-1]).tolist() == expected.tolist()
     assert aligner.align_pairs(given, WORDS[::-1])[0].query.letters == WORDS[0]
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -50,6 +50,7 @@ _LIKE_A_FILE = re.compile(
 )
 _LONGEST = 4096  # characters of a path
 _ASCII = 128  # characters
+_TYPES_KEPT = 64  # of objects
 _MANY = 4  # pieces, which threads encode while this one joins others
 _SAMPLE, _ABOUT = 2**12, 1.05  # texts that tell the letters of all, and by how much they may err
 
@@ -159,10 +160,46 @@ def records_or_codes(source: Many, alphabet: Alphabet, *, what: str) -> Records 
     if isinstance(source, np.ndarray) and source.ndim == 2 and source.dtype == np.uint8:
         every = np.arange(len(source) + 1, dtype=np.int64) * source.shape[1]
         return Sequences(np.ascontiguousarray(source).ravel(), every)
+    found: Records | Sequences | None = None
     if type(source).__module__.partition(".")[0] == "pyarrow":
-        return _of_arrow(source, what)
-    texts = None if alphabet.width > 1 or is_single(source) else _of_texts(source, what, alphabet)
-    return as_records(source, what=what, alphabet=alphabet) if texts is None else texts
+        found = _of_arrow(source, what)
+    elif not is_single(source):
+        found = None if alphabet.width > 1 else _of_texts(source, what, alphabet)
+        found = _of_codes(source, alphabet) if found is None else found
+    return as_records(source, what=what, alphabet=alphabet) if found is None else found
+
+
+def _of_codes(source: Any, alphabet: Alphabet) -> Sequences | None:
+    """Return the codes of a list of arrays, or of an array with a sequence in each row.
+
+    None of other sources, and if some are not codes of the alphabet, which `as_records` names.
+    """
+    if isinstance(source, np.ndarray) and source.ndim == 2:
+        codes, lengths = source.ravel(), [source.shape[1]] * len(source)
+    elif isinstance(source, list | tuple) and {*map(type, source)} == {np.ndarray}:
+        if {(each.ndim, each.dtype.kind in "iu") for each in source} != {(1, True)}:
+            return None
+        codes, lengths = np.concatenate(source), [*map(len, source)]
+    else:
+        return None
+    if codes.dtype.kind not in "iu" or (codes.size and not 0 <= codes.min() <= codes.max()):
+        return None
+    if codes.max(initial=0) >= len(alphabet):
+        return None
+    return Sequences(codes.astype(alphabet.code_type, copy=False), offsets_of(lengths))
+
+
+def texts_or_records(source: Many, alphabet: Alphabet, *, what: str) -> Records:
+    """Return sequences as `as_records` does; records of a list of text are made when asked for."""
+    if alphabet.width == 1 and not is_single(source):
+        given = [*source] if isinstance(source, list) else source  # which may change afterwards
+        with suppress(NotTextError):
+            texts = _of_texts(given, what, alphabet)
+            if isinstance(texts, _Texts):
+                _alike(texts._texts)
+            if texts is not None:
+                return texts
+    return as_records(source, what=what, alphabet=alphabet)
 
 
 def codes_of(
@@ -423,13 +460,20 @@ def _of_texts(source: Any, what: str, alphabet: Alphabet) -> _Texts | _Column | 
     return None
 
 
-def _of_arrow(array: Any, what: str) -> Sequences | Records:
-    """Return strings, or lists of codes, of Arrow; their buffers are read in place."""
+def _of_arrow(array: Any, what: str) -> Sequences | Records | None:
+    """Return strings, or lists of codes, of Arrow; their buffers are read in place.
+
+    None of lists of other integers than uint8.
+    """
     pa = importlib.import_module("pyarrow")
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
         if isinstance(array, pa.ChunkedArray):  # of older versions
             array = pa.concat_arrays(array.chunks)
+    if isinstance(array, pa.DictionaryArray):
+        array = array.dictionary_decode()
+    if isinstance(array, pa.Array) and str(array.type).endswith("_view"):
+        array = array.cast(f"large_{str(array.type).removesuffix('_view')}")
     if isinstance(array, pa.Array) and array.null_count:
         raise ValueError(f"{what}: {array.null_count} of {len(array)} sequences are null")
     kind: Any = getattr(array, "type", None)
@@ -439,6 +483,8 @@ def _of_arrow(array: Any, what: str) -> Sequences | Records:
         offsets = _arrow_offsets(array, array.buffers()[1], large)
         values = array.values.to_numpy(zero_copy_only=True)
         return Sequences(values[offsets[0] : offsets[-1]], offsets - offsets[0])
+    if listed and pa.types.is_integer(kind.value_type):
+        return None
     texts = {"string": False, "binary": False, "large_string": True, "large_binary": True}
     if str(kind) not in texts:
         raise TypeError(
@@ -502,6 +548,9 @@ def as_records(source: Many, *, what: str, alphabet: Alphabet | None = None) -> 
     records: list[Record] = []
     for number, item in enumerate(source, start=1):
         name = f"{what} {number}"
+        if isinstance(item, Record):
+            records.append(item)
+            continue
         if hasattr(item, "as_py"):  # of Arrow
             letters = item.as_py()
             item = np.array(letters, np.int64) if isinstance(letters, list) else letters
@@ -549,7 +598,14 @@ def is_single(source: object, *, any_letters: bool = False) -> bool:
         return not any(_is_sequence(each) for each in source)
     if isinstance(source, array | memoryview):
         return is_single(np.asarray(source))
-    return isinstance(source, (*sequence_types(), *_seq_record_type()))
+    kind: Any = type(source)
+    return _is_sequence_type(kind)
+
+
+@lru_cache(_TYPES_KEPT)
+def _is_sequence_type(kind: type) -> bool:
+    """Return whether an object of a type is a sequence of another package."""
+    return issubclass(kind, (*sequence_types(), *_seq_record_type()))
 
 
 def _is_sequence(item: object) -> bool:
@@ -622,7 +678,8 @@ def _record(item: object, name: str, alphabet: Alphabet | None, *, alone: bool =
 
 
 def _letters(seq: object, name: str) -> str:
-    if not isinstance(seq, sequence_types()):
+    kind: Any = type(seq)
+    if not _is_sequence_type(kind) or isinstance(seq, _seq_record_type()):
         raise TypeError(f"{name}: expected a Seq, got {type(seq).__name__}")
     try:
         return str(seq)

@@ -38,6 +38,7 @@ from glsw.wings.profiles.alignment import (
 from glsw.wings.profiles.background import Background, Gaps, check_gaps
 from glsw.wings.profiles.forward import MAX_CANDIDATE_EVALUE, HitSums
 from glsw.wings.profiles.profile import Profile
+from glsw.words import ParameterError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -288,7 +289,7 @@ def rounds(
     _check(iterations, inclusion, scoring.local, options)
     check_one_track(scoring, "an iterated search")
     if scoring.alphabet.nucleotides and options.get("strand") not in ("plus", "minus"):
-        raise ValueError("an iterated search of DNA needs one strand, plus or minus")
+        raise ParameterError("strand", "plus or minus expected, for an iterated search of DNA")
     if sums and options.get("composition"):
         raise ValueError("sums correct for composition themselves: omit composition")
     top, given = options.pop("top", "auto"), options.pop("evalue", "auto")

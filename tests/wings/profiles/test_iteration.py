@@ -198,7 +198,7 @@ def test_errors() -> None:
         ({"genetic_code": 1}, "neither translation nor skip"),
         ({"target_genetic_code": 1}, "neither translation nor skip"),
         ({"statistics": "none"}, "statistics are 'none'"),
-        ({"scoring": glsw.Scoring.nucleotide()}, "one strand"),
+        ({"scoring": glsw.Scoring.nucleotide()}, "strand plus or minus expected"),
     ):
         with pytest.raises(ValueError, match=message):
             glsw.iterate("ACGT", ["ACGT"], **options)  # type: ignore[arg-type]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.arrays import Codes
-from glsw.cores import in_threads
+from glsw.arrays import Codes, Int64
+from glsw.cores import beside, in_threads
 from glsw.sequences.alphabet import LARGEST, Alphabet, letters_of, translate
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.named import sequence_types
@@ -23,6 +24,7 @@ Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
 CODES = 256
 """The most codes: one more than an alphabet has letters."""
 
+_MANY, _SAMPLE = 4, 2**9  # pieces that threads look up while others are joined; texts looked at
 _SOME = 2**16  # bytes among which all different ones are, mostly
 _TABLE = 2**21  # numbers that a table may have: all code points
 _WILDCARD, _ONLY_IN_QUERY, _ONLY_IN_TARGET, _SHARED = range(4)
@@ -151,7 +153,13 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
     >>> queries.residues.tolist(), queries.lengths.tolist(), targets.residues.tolist(), count
     ([0, 2, 1, 1], [3, 1], [3, 1, 0], 4)
     """
-    joined = [each for each in map(_joined_points, sides) if each is not None]
+    offsets = [offsets_of(np.fromiter(map(len, side), np.int64, len(side))) for side in sides]
+    texts, known = _texts(sides, offsets)
+    if known:
+        return list(map(Sequences, texts, offsets)), known
+    joined: list[npt.NDArray[np.integer]] = [*texts]
+    if not texts:
+        joined = [each for each in map(_joined_points, sides) if each is not None]
     lists = len(joined) < len(sides)
     if lists or np.result_type(*joined).kind == "f":  # of numbers of 64 bits, some with a sign
         objects = _objects if lists else lambda each: points(each).tolist()
@@ -163,18 +171,53 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
     shared = np.intersect1d(letters[0], letters[-1])
     count = len(shared)
     coded = []
-    for side, numbers_of_side, own in zip(sides, joined, letters, strict=True):
+    for bounds, numbers_of_side, own in zip(offsets, joined, letters, strict=True):
         alone = count
         codes_of_own = np.searchsorted(shared, own)
         if (strange := ~np.isin(own, shared)).any():
             codes_of_own[strange] = alone
             count += 1
-        lengths = np.fromiter(map(len, side), np.int64, len(side))
         if count > CODES:
             raise ValueError(f"{len(shared)} different letters: at most {CODES} expected")
         codes = _places(own, codes_of_own.astype(np.uint8), numbers_of_side)
-        coded.append(Sequences(codes, offsets_of(lengths)))
+        coded.append(Sequences(codes, bounds))
     return coded, count
+
+
+def _texts(sides: Sequence[Sequence[Items]], offsets: list[Int64]) -> tuple[list[Codes], int]:
+    """Return much ASCII text as different numbers for different letters; nothing of other sides.
+
+    Also how many there are, if those of a sample are all, on each side; else 0. Threads look them
+    up while this one joins the next texts.
+    """
+    some = [max(1, PIECE * (len(bounds) - 1) // max(1, int(bounds[-1]))) for bounds in offsets]
+    if any(len(side) < _MANY * step for side, step in zip(sides, some, strict=True)):
+        return [], 0
+    texts: Any = sides  # or else a TypeError follows
+    found = [np.empty(bounds[-1], np.uint8) for bounds in offsets]
+    with suppress(TypeError, ValueError):
+        samples = [
+            _different(np.frombuffer("".join(side[:: 1 + len(side) // _SAMPLE]).encode(), np.uint8))
+            for side in texts
+        ]
+        letters, alike = samples[0], np.array_equal(samples[0], samples[-1])
+        table = np.empty(256, np.uint8)
+        table[np.append(letters, np.setdiff1d(np.arange(256), letters))] = np.arange(256)
+
+        def pieces() -> Iterator[tuple[memoryview, bytes, Codes]]:
+            for side, step, bounds, codes in zip(texts, some, offsets, found, strict=True):
+                for at in range(0, len(side), step):
+                    part = bounds[at : at + step + 1]
+                    text = "".join(side[at : at + step])
+                    yield letters_of(text), table.tobytes(), codes[part[0] : part[-1]]
+
+        def put(piece: tuple[memoryview, bytes, Codes]) -> int:
+            translate(*piece)
+            return int(piece[2].max(initial=0))
+
+        known = max(beside(put, pieces())) < len(letters) and alike
+        return found, len(letters) if known else 0
+    return [], 0
 
 
 def _joined_points(side: Sequence[Items]) -> npt.NDArray[np.integer] | None:

@@ -12,6 +12,7 @@ from kinds_of_input import CODES, NEITHER, ONE, SEVERAL, A, B, files_of_two
 from subtests import with_subtests
 
 import glsw
+from glsw.sequences.items import codes_together
 from glsw.sequences.named import FileNameError
 
 
@@ -80,6 +81,28 @@ def test_words(left: Any, right: Any, expected: Any) -> None:
     found = glsw.edit_distance(left, right, **HOST)
     assert (found if isinstance(expected, int) else found.tolist()) == expected
     assert isinstance(found, int) == isinstance(expected, int)
+
+
+@with_subtests("other", ["", "N", "n\u00e9", "\U00010400", np.array([78, 65]), ["A", "N"], "abc"])
+def test_codes_of_many_texts(other: Any) -> None:
+    """Codes of both sides are equal if letters are, also of a text that no sample has."""
+    letters = np.random.default_rng(4).choice(np.frombuffer(b"ACGT", np.uint8), 18 * 2**20)
+    text = letters.tobytes().decode()
+    texts: list[Any] = [text[at : at + 1000] for at in range(0, len(text), 1000)]
+    sides = [texts[::2], texts[1::2]]
+    sides[1][-2] = other
+    if isinstance(other, str) and other == "abc":
+        sides[0] = [each.replace("A", "B") for each in sides[0]]
+    coded, count = codes_together(sides)
+    pairs = []
+    for side, codes in zip(sides, coded, strict=True):
+        assert codes.lengths.tolist() == [*map(len, side)]
+        spelled = [[*map(chr, each)] if isinstance(each, np.ndarray) else each for each in side]
+        points = np.frombuffer("".join(map("".join, spelled)).encode("utf-32-le"), "<u4")
+        numbers = points.astype(np.int64) * 256 + codes.residues
+        pairs.append([divmod(number, 256) for number in np.unique(numbers).tolist()])
+    assert all((p == q) == (a == b) for p, a in pairs[0] for q, b in pairs[1])
+    assert max(code for side in pairs for _, code in side) < count <= 7
 
 
 def test_text_may_be_the_name_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

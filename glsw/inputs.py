@@ -213,7 +213,12 @@ class InputEncoder:
             codes = self._encode(given, found)
         elif self._masks_any[what] or (len(given) and isinstance(given[0], ProfileRecord)):
             queries = self._preparation.query_set(given, found)
-            given, codes = Records.of(each.record for each in queries), queries.sequences
+            codes, letters = queries.sequences, "".join(queries.letters)
+            if len(letters) == len(codes.residues) and letters.isascii():
+                text = np.frombuffer(letters.encode("ascii"), np.uint8)
+                given = Records(queries.given.titles, text, codes.offsets)
+            else:
+                given = Records.of(each.record for each in queries)
         else:
             codes = codes_of(given, self._alphabet, self._unknown, found)
         return NamedSequences(codes, self._alphabet, given, what)

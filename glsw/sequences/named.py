@@ -504,6 +504,19 @@ def _arrow_offsets(array: Any, buffer: Any, large: bool) -> Int64:
     return every[array.offset : array.offset + len(array) + 1].astype(np.int64)
 
 
+def several(source: object, what: str, expected: str) -> Iterable[Any]:
+    """Return a source of several sequences, in an order; TypeError if it is none."""
+    if hasattr(source, "columns"):  # of pandas and others, whose items are names of columns
+        expected = "a column expected, such as table['name']"
+    elif isinstance(source, set | frozenset):
+        expected = "a list expected, as a set has no order"
+    elif isinstance(source, Iterable) and not (
+        isinstance(source, Mapping) or getattr(source, "ndim", 1) == 0
+    ):
+        return source
+    raise TypeError(f"{what}: {expected}, got {_kind(source)}")
+
+
 def as_records(source: Many, *, what: str, alphabet: Alphabet | None = None) -> Records:
     """Return the sequences in ``source`` as records.
 
@@ -539,14 +552,8 @@ def as_records(source: Many, *, what: str, alphabet: Alphabet | None = None) -> 
         return read_all(source)
     if isinstance(source, Records):
         return source
-    if isinstance(source, Mapping) or not isinstance(source, Iterable):
-        raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
-    if hasattr(source, "columns"):  # of pandas and others, whose items are names of columns
-        raise TypeError(f"{what}: a column expected, such as table['name'], got {_kind(source)}")
-    if isinstance(source, np.ndarray) and source.ndim == 0:
-        raise TypeError(f"{what}: {_EXPECTED}, got {_kind(source)}")
     records: list[Record] = []
-    for number, item in enumerate(source, start=1):
+    for number, item in enumerate(several(source, what, _EXPECTED), start=1):
         name = f"{what} {number}"
         if isinstance(item, Record):
             records.append(item)

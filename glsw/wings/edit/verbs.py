@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args, overload
 
 import numpy as np
@@ -18,7 +18,7 @@ from glsw.run.pool import AnyExecutor, Devices
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.fasta import read_all
 from glsw.sequences.items import CODES, Items, codes_together, items_of
-from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single
+from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single, several
 from glsw.sequences.records import Record
 from glsw.wings.edit.engines import EditEngine, distance_engine
 from glsw.words import one_of, suggesting
@@ -292,11 +292,9 @@ def _items(source: Any, name: str) -> list[Items]:
         ):
             return list(source)
     single = is_single(source, any_letters=True)
-    several = isinstance(source, Iterable) and getattr(source, "ndim", 1) > 0
-    if isinstance(source, Mapping) or not (single or several):
-        raise TypeError(f"{name}: a sequence or several expected, got {type(source).__name__}")
+    every = [source] if single else several(source, name, "a sequence or several expected")
     found: list[Items] = []
-    for number, each in enumerate([source] if single else source, start=1):
+    for number, each in enumerate(every, start=1):
         if isinstance(each, os.PathLike):
             found += _items(each, name)
             continue

@@ -501,8 +501,10 @@ class Mask:
             raise ValueError(f"offsets must go from 0 to the {len(self.columns)} columns")
         if (np.diff(bounds) < 0).any():
             raise ValueError("offsets must not decrease")
-        falls = np.flatnonzero(np.diff(self.columns) <= 0) + 1
-        if not np.isin(falls, bounds).all() or (self.columns < 0).any():
+        may_fall = np.zeros(len(self.columns) + 1, bool)
+        may_fall[bounds] = True
+        falls = np.diff(self.columns, prepend=-1) <= 0
+        if (falls & ~may_fall[:-1]).any() or (self.columns < 0).any():
             raise ValueError("columns must ascend in each row, from 0 or more")
 
     @staticmethod

@@ -320,7 +320,7 @@ class _Target:
         """Return the aligned pairs of the alignments of a context and a place so far."""
         pair = context, place
         found = Runs.concatenated([each.runs for each in self.accepted if each.pair == pair])
-        return Mask.nothing(self.lengths[context]).with_runs(found)
+        return Mask.of(*found.pairs(), self.lengths[context])
 
     def accept(self, limits: Limits) -> list[_Pair]:
         """Accept the best candidate; return its pair if there may be another alignment.

@@ -472,10 +472,10 @@ def test_texts_have_their_numbers_as_names(many):
 
 def test_a_table_is_no_sequences():
     table = pd.DataFrame({"SEQ": ["HEAG", "PAW"]})
-    for call in (glsw.score_pairs, glsw.score, glsw.search, glsw.edit_distance):
-        with pytest.raises(TypeError, match=r"^targets?: a column .*\['name'\], got DataFrame$"):
+    for call in (glsw.score_pairs, glsw.score, glsw.search):
+        with pytest.raises(TypeError, match=r"^target: a column .*\['name'\], got DataFrame$"):
             call(["HEAG"], table)
-        with pytest.raises(TypeError, match=r"^targets?: a list expected, .* no order, got set$"):
+        with pytest.raises(TypeError, match=r"^target: a list expected, .* no order, got set$"):
             call(["HEAG"], {"HEAG", "PAW"})
     assert glsw.score("HEAG", {"HEAG": 1, "PAW": 2}.keys()).tolist() == [23, 4]
     assert glsw.score_pairs(["HEAG", "PAW"], table["SEQ"]).tolist() == [23, 22]

@@ -160,7 +160,7 @@ def test_lanes_with_each_kind_of_free_ends(device, costs, free):
     for options in ({}, {"rows": 8, "chain": 2, "workgroup": 4}, {"number": "f32", "chain": 1}):
         (found,) = Lanes(scoring, standing_in(device), **options).answers([tile])
         assert found.tolist() == expected.tolist()
-    bounds = [np.full(len(each), np.median(expected), np.int32) for each in vars(tile).values()]
+    bounds = [np.full(n, np.median(expected), np.int32) for n in expected.shape]
     bounded = BoundedTile(tile.queries, tile.targets, *bounds)
     (passing,) = Lanes(scoring, device).answers([bounded])
     assert all(map(np.array_equal, passing, bounded.answer(expected)))

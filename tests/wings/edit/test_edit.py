@@ -9,6 +9,7 @@ from typing import Any
 
 import edlib
 import numpy as np
+import pandas as pd
 import pytest
 
 import glsw
@@ -147,6 +148,12 @@ def test_errors(options):
         glsw.edit_distance("A", "C", mode="local", **options)
     with pytest.raises(TypeError, match=r"^targets: a sequence or several expected, got int$"):
         glsw.edit_distance("A", 5, **options)
+    with pytest.raises(TypeError, match=r"^targets: a column expected, .*, got DataFrame$"):
+        glsw.edit_distance("A", pd.DataFrame({"a": ["A"]}), **options)
+    with pytest.raises(
+        TypeError, match=r"^targets: a list expected, as a set has no order, got set"
+    ):
+        glsw.edit_distance("A", {"A", "C"}, **options)
     with pytest.raises(TypeError, match=r"^queries: sequence 2 is of type int$"):
         glsw.edit_distance(["A", 5], ["A", "C"], **options)
     with pytest.raises(ValueError, match=r"^engine 'best': 'auto', 'bit_parallel', 'host' expect"):

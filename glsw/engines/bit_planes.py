@@ -7,18 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.stride_tricks import as_strided
 
 from glsw.arrays import Int64, Intp, Structured, UInt8, UInt32
 from glsw.cores import in_threads
 from glsw.engines.windows import window_bounds
-from glsw.sequences.encoded import Sequences, ranges
+from glsw.sequences.encoded import Sequences, copy_ranges
 
 BITS = 32
 """Rows of a word."""
 SLOT = np.dtype([("query", np.uint32), ("target", np.uint32), ("columns", np.int32)])
 """A target, or a window of one, and its query."""
-_SHORT = 256  # letters of sequences that are copied letter by letter
 _CACHED = 2**20  # letters whose bit planes are computed at once
 
 
@@ -97,32 +95,6 @@ def in_whole_words(targets: Sequences, padding: int = 0) -> UInt8:
     step = max(1, _CACHED * len(targets) // len(letters))
     in_threads(put, [slice(first, first + step) for first in range(0, len(targets), step)])
     return letters
-
-
-def copy_ranges(residues: UInt8, first: Int64, lengths: Int64, found: UInt8, at: Int64) -> None:
-    """Copy ranges of residues to other places, which ascend; short or equal ones all at once."""
-    if not len(lengths):
-        return
-    steps = [np.diff(each) for each in (first, at)]
-    if all((each == each[:1]).all() for each in (lengths, *steps)):
-        source, rows = (
-            as_strided(array[begin[0] :], (len(begin), lengths[0]), (step[:1].sum(), 1))
-            for array, begin, step in zip((residues, found), (first, at), steps, strict=True)
-        )
-        rows[:] = source
-    elif lengths.sum() <= _SHORT * len(lengths):
-        some = lengths > 0
-        room = found[at[0] : at[-1] + lengths[-1]]
-        bounds = np.zeros(len(room) + 1, np.int8)
-        bounds[at[some] - at[0]] = 1
-        bounds[(at + lengths)[some] - at[0]] -= 1
-        inside = np.cumsum(bounds[:-1], dtype=np.int8).view(bool)
-        one = (first[1:] == (first + lengths)[:-1]).all()  # range after the other
-        run = slice(first[0], first[0] + lengths.sum())
-        room[inside] = residues[run] if one else residues[ranges(first, lengths)]
-    else:
-        for where, begin, length in zip(at.tolist(), first.tolist(), lengths.tolist(), strict=True):
-            found[where : where + length] = residues[begin : begin + length]
 
 
 class Windows(NamedTuple):

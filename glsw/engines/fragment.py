@@ -253,7 +253,7 @@ class Fragment(Engine):
             self._query_profile_of = ()  # if drawing fails
             self._draw_query_profile(quad, queries)
             self._query_profile_of = drawn
-        self._inputs[_QUERY_PROFILE].use(_QUERY_PROFILE)  # behind what draws it
+        self._inputs[_QUERY_PROFILE].use(_QUERY_PROFILE)  # after it is drawn
 
     def _draw_query_profile(self, quad: _Quad, queries: Int32) -> None:
         """Draw the scores of every letter against these queries, see query_profile.frag."""

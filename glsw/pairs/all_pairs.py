@@ -144,7 +144,7 @@ def score_matrix(
 ) -> npt.NDArray[Any]:
     """Return the score of each query with each target, in units of the matrix.
 
-    Besides the result it takes memory for a tile of 2**25 scores, unless they are put into it.
+    Besides the result, memory is needed for a tile of 2**25 scores, unless all go straight into it.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import as_strided
 
 from glsw.arrays import Codes, Int64
 from glsw.sequences.tiles import cut
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MAX_MEAN_GATHERED = 2**6
 """Mean residues of sequences that are copied residue by residue, not one sequence at a time."""
+_SHORT = 2**8  # mean residues of ranges that are copied all at once to places apart
 _CACHED = 2**14  # numbers that fit a cache
 _SOON = 2**16  # residues among which most codes occur
 
@@ -240,6 +242,42 @@ def ranges(starts: npt.ArrayLike, counts: npt.ArrayLike) -> Int64:
     first, lengths = np.asarray(starts, np.int64), np.asarray(counts, np.int64)
     shifts = np.repeat(first - np.cumsum(lengths) + lengths, lengths)
     return shifts + np.arange(len(shifts))
+
+
+def copy_ranges(residues: Codes, first: Int64, lengths: Int64, found: Codes, at: Int64) -> None:
+    """Copy ranges of residues to other places, which ascend; short or equal ones all at once.
+
+    >>> residues, found = np.arange(9, dtype=np.uint8), np.zeros(6, np.uint8)
+    >>> copy_ranges(residues, *np.array([[5, 0], [3, 2]]), found, np.array([0, 4]))
+    >>> found.tolist()
+    [5, 6, 7, 0, 0, 1]
+    """
+    if not len(lengths):
+        return
+    steps = [np.diff(each) for each in (first, at)]
+    if all((each == each[:1]).all() for each in (lengths, *steps)):
+        source, rows = (
+            as_strided(
+                array[begin[0] :],
+                (len(begin), lengths[0]),
+                (array.itemsize * step[:1].sum(), array.itemsize),
+            )
+            for array, begin, step in zip((residues, found), (first, at), steps, strict=True)
+        )
+        rows[:] = source
+    elif lengths.sum() <= _SHORT * len(lengths):
+        some = lengths > 0
+        room = found[at[0] : at[-1] + lengths[-1]]
+        bounds = np.zeros(len(room) + 1, np.int8)
+        bounds[at[some] - at[0]] = 1
+        bounds[(at + lengths)[some] - at[0]] -= 1
+        inside = np.cumsum(bounds[:-1], dtype=np.int8).view(bool)
+        one = (first[1:] == (first + lengths)[:-1]).all()  # range after the other
+        run = slice(first[0], first[0] + lengths.sum())
+        room[inside] = residues[run] if one else residues[ranges(first, lengths)]
+    else:
+        for where, begin, length in zip(at.tolist(), first.tolist(), lengths.tolist(), strict=True):
+            found[where : where + length] = residues[begin : begin + length]
 
 
 def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -483,9 +483,9 @@ class QueryPreparation:
         *,
         alphabet: Alphabet | None = None,
     ) -> Sequences:
-        """Return the codes of texts, as many of each query, that are encoded together.
+        """Return the codes of texts, of which each query has equally many.
 
-        Or else, for the name in an error, one by one.
+        All are encoded together; one by one only if some letter is wrong, to name the query.
         """
         alphabet = alphabet or self._masked or self.alphabet
         found: Counter[str] = Counter()

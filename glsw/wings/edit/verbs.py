@@ -12,10 +12,9 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Progress
 from glsw.engines.bit_parallel import Distances
-from glsw.engines.bit_planes import copy_ranges
 from glsw.options import described
 from glsw.run.pool import AnyExecutor, Devices
-from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.encoded import Sequences, copy_ranges, offsets_of
 from glsw.sequences.fasta import read_all
 from glsw.sequences.items import CODES, Items, codes_together, items_of
 from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single, several

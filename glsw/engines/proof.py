@@ -392,6 +392,8 @@ class Proofs:
         except FAULTS as error:
             if device.closed:  # it has lost its context, perhaps by the work of others
                 raise
+            with device, device.checked("allocating 4 bytes"):  # any error may say that it is full
+                device.ctx.buffer(reserve=4).release()
             return f"fails: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
         finally:
             device.patience = before

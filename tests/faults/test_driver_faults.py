@@ -482,9 +482,18 @@ def test_a_trial_that_is_interrupted_leaves_no_verdict(device, tmp_path, monkeyp
         assert json.loads(file.read_text())["verdicts"]
 
 
-def test_a_trial_that_lacks_memory_leaves_no_verdict(device, tmp_path, monkeypatch):
-    def lacking(*_: object) -> bool:
+@pytest.mark.parametrize("error", [DeviceMemoryError("no memory"), moderngl.Error("incomplete")])
+def test_a_trial_that_lacks_memory_leaves_no_verdict(device, tmp_path, monkeypatch, error):
+    buffer = moderngl.Context.buffer
+
+    def full(*_: object, **__: object) -> moderngl.Buffer:
+        monkeypatch.setattr(moderngl.Context, "buffer", buffer)
         raise DeviceMemoryError("no memory")
+
+    def lacking(*_: object) -> bool:
+        if type(error) is moderngl.Error:
+            monkeypatch.setattr(moderngl.Context, "buffer", full)
+        raise error
 
     monkeypatch.setattr(Proofs, "holds", lacking)
     with driver(device, RIGHT, tmp_path):

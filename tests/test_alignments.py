@@ -12,7 +12,7 @@ from cases import GENERAL, able
 from hypothesis import example, given, settings, strategies as st
 
 from glsw.aligner import Aligner
-from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.batch import Batch, Mask, Masks
 from glsw.alignment.rows import best_end
 from glsw.engines import ENGINES
 from glsw.engines.blocked import Blocked
@@ -399,6 +399,22 @@ def test_mask_of_alignments():
 def test_bad_masks(columns, offsets, message):
     with pytest.raises(ValueError, match=message):
         Mask(np.array(columns, np.int32), np.array(offsets, np.int64))
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 5)] * 3), max_size=60), st.permutations(range(6)))
+def test_masks_of_pairs(pairs, order):
+    """Pairs in any order, some twice, are the masks of each."""
+    which, rows, columns = np.array(pairs, np.int64).reshape(-1, 3).T
+    masks = Masks.of_pairs(which, rows, columns, [6] * 6)
+    expected = [Mask.of(rows[which == p], columns[which == p], 6) for p in range(6)]
+    for found in (masks, Masks.of(expected), masks.select(np.arange(6))):
+        assert len(found) == 6
+        assert [list(map(np.ndarray.tolist, each)) for each in found] == [
+            list(map(np.ndarray.tolist, each)) for each in expected
+        ]
+    for p, mask in zip(order, masks.select(np.array(order)), strict=True):
+        assert mask.offsets.tolist() == expected[p].offsets.tolist()
+        assert mask.columns.tolist() == expected[p].columns.tolist()
 
 
 def test_masks_that_do_not_fit():

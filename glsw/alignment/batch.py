@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain, combinations, pairwise
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from glsw.alignment.paths import Runs
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.encoded import Sequences, _check_array, distinct, offsets_of, run_or_all
+from glsw.sequences.encoded import Sequences, _check_array, distinct, offsets_of, ranges, run_or_all
 from glsw.sequences.tiles import even
 
 _MANY = 2**13  # pairs or triples whose lengths just fit a cache
@@ -37,7 +37,7 @@ class Batch:
         in any number of pairs or triples.
     index : ndarray of int32, shape (N, k)
         Which of them are aligned with each other.
-    masks : tuple of N Mask, optional
+    masks : Masks, optional
         Residues of each pair that may not be aligned with each other; for pairs only.
 
     Raises
@@ -109,7 +109,7 @@ class Batch:
 
     sequences: tuple[Sequences, ...]
     index: npt.NDArray[np.int32]
-    masks: tuple[Mask, ...] | None = None
+    masks: Masks | None = None
 
     def __post_init__(self) -> None:
         index, k = self.index, len(self.sequences)
@@ -391,9 +391,9 @@ class Batch:
         query, target = self[p]
         return query, target
 
-    def masked(self, masks: Iterable[Mask]) -> Batch:
+    def masked(self, masks: Masks | Iterable[Mask]) -> Batch:
         """Return the same pairs with these masks, one per pair."""
-        return replace(self, masks=tuple(masks))
+        return replace(self, masks=masks if isinstance(masks, Masks) else Masks.of(masks))
 
     def mask(self, p: int) -> Mask | None:
         """Return the mask of pair p."""
@@ -419,9 +419,7 @@ class Batch:
             chosen = np.asarray(chosen)
             if chosen.size == 0:
                 chosen = slice(0)
-        masks = self.masks
-        if masks is not None:
-            masks = tuple(masks[p] for p in np.arange(len(self))[chosen])
+        masks = None if self.masks is None else self.masks.select(np.arange(len(self))[chosen])
         return Batch(self.sequences, self.index[chosen], masks)
 
     def compact(self) -> Batch:
@@ -449,18 +447,19 @@ class Batch:
         for sequences in dict.fromkeys(self.sequences):
             sequences.checked(alphabet, "sequence")
 
-    def _check_masks(self, masks: tuple[Mask, ...]) -> None:
+    def _check_masks(self, masks: Masks) -> None:
         if self.k != 2:
             raise ValueError("only pairs may have masks")
         if len(masks) != len(self):
             raise ValueError(f"{len(masks)} masks for {len(self)} pairs")
-        for mask, (m, n) in zip(masks, self.lengths.tolist(), strict=True):
-            if len(mask) != m:
-                raise ValueError(f"a mask of {len(mask)} rows for a query of {m} residues")
-            if len(mask.columns) and mask.columns.max() >= n:
-                raise ValueError(
-                    f"a mask forbids column {mask.columns.max()}, the target has {n} residues"
-                )
+        m, n = self.lengths.T
+        for p in np.flatnonzero(masks.lengths != m)[:1].tolist():
+            raise ValueError(f"a mask of {masks.lengths[p]} rows for a query of {m[p]} residues")
+        for k in np.flatnonzero(masks.columns >= np.repeat(n, masks.counts))[:1].tolist():
+            p = int(np.searchsorted(masks.offsets, k, "right")) - 1
+            raise ValueError(
+                f"a mask forbids column {masks[p].columns.max()}, the target has {n[p]} residues"
+            )
 
 
 def _sequences(source: Sequences | Iterable[npt.NDArray[np.uint8]]) -> Sequences:
@@ -544,3 +543,81 @@ class Mask:
 
     def __getitem__(self, i: int) -> npt.NDArray[np.int32]:
         return self.columns[self.offsets[i] : self.offsets[i + 1]]
+
+
+@dataclass(frozen=True, eq=False)
+class Masks:
+    """The masks of N pairs of sequences, see `Mask`, of which one or more are taken by numbers.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (count,)
+        Residues of the queries that are forbidden, of one pair after the other; they ascend.
+    columns : ndarray of int32, shape (count,)
+        Those of the targets, which ascend in each row.
+    offsets : ndarray of int64, shape (N + 1,)
+        Where those of each pair begin, and where all end.
+    lengths : ndarray of int64, shape (N,)
+        Residues of the queries.
+
+    Examples
+    --------
+    >>> masks = Masks.of_pairs(np.array([1, 0, 1]), *np.array([[3, 1, 0], [2, 5, 7]]), [2, 4])
+    >>> [(each.rows.tolist(), each.columns.tolist()) for each in masks]
+    [([1], [5]), ([0, 3], [7, 2])]
+    """
+
+    rows: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
+
+    @staticmethod
+    def of(masks: Iterable[Mask]) -> Masks:
+        """Return these masks."""
+        every = list(masks)
+        rows, columns = [each.rows for each in every], [each.columns for each in every]
+        return Masks(
+            np.concatenate([np.empty(0, np.int64), *rows]),
+            np.concatenate([np.empty(0, np.int32), *columns]),
+            offsets_of([len(each) for each in columns]),
+            np.array([len(each) for each in every], np.int64),
+        )
+
+    @staticmethod
+    def of_pairs(
+        which: npt.NDArray[np.int64],
+        rows: npt.NDArray[np.int64],
+        columns: npt.NDArray[np.int64],
+        lengths: npt.ArrayLike,
+    ) -> Masks:
+        """Return the masks of queries of these lengths, given all pairs and the mask of each."""
+        order = np.lexsort((columns, rows, which))
+        which, rows, columns = which[order], rows[order], columns[order]
+        new = np.ones(len(which), bool)
+        new[1:] = (np.diff(which) != 0) | (np.diff(rows) != 0) | (np.diff(columns) != 0)
+        m = np.asarray(lengths, np.int64)
+        offsets = offsets_of(np.bincount(which[new], minlength=len(m)))
+        return Masks(rows[new], columns[new].astype(np.int32), offsets, m)
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Forbidden pairs of each, shape (N,)."""
+        return np.diff(self.offsets)
+
+    def select(self, chosen: npt.NDArray[np.integer]) -> Masks:
+        """Return these masks, in this order."""
+        counts = self.counts[chosen]
+        some = ranges(self.offsets[:-1][chosen], counts)
+        return Masks(self.rows[some], self.columns[some], offsets_of(counts), self.lengths[chosen])
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, p: int) -> Mask:
+        some = slice(self.offsets[p], self.offsets[p + 1])
+        offsets = np.searchsorted(self.rows[some], np.arange(self.lengths[p] + 1))
+        return Mask(self.columns[some], offsets.astype(np.int64))
+
+    def __iter__(self) -> Iterator[Mask]:
+        return map(self.__getitem__, range(len(self)))

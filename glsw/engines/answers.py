@@ -132,9 +132,12 @@ def check_masks(engine: Engine, batch: Batch, ends: Ends) -> None:
     """Raise `DeviceError` if a pair is aligned that a mask forbids, at the end of an alignment."""
     if batch.masks is None:
         return
-    for mask, score, (i, j) in zip(batch.masks, ends.score, ends.end.tolist(), strict=True):
-        if score > 0 and j - 1 in mask[i - 1]:
-            raise impossible(engine, f"an alignment that ends with the forbidden pair {i}, {j}")
+    masks = batch.masks
+    last = np.where(ends.score > 0, ends.end.T - 1, -1)
+    i, j = np.repeat(last, masks.counts, axis=1)
+    for k in np.flatnonzero((masks.rows == i) & (masks.columns == j))[:1].tolist():
+        cell = f"{masks.rows[k] + 1}, {masks.columns[k] + 1}"
+        raise impossible(engine, f"an alignment that ends with the forbidden pair {cell}")
 
 
 def check_traced(engine: Engine, ends: Ends, scores: list[int]) -> None:

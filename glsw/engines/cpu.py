@@ -256,7 +256,7 @@ class Cpu(Engine):
         """Tell which pairs have masks of so many pairs that rows of NumPy will be needed."""
         if batch.masks is None:
             return np.zeros(len(batch), bool)
-        return np.array([len(mask.columns) for mask in batch.masks]) > self._limits.sparse
+        return batch.masks.counts > self._limits.sparse
 
     def _repeated(self, batch: Batch, pairs: Intp) -> Bool:
         """Tell which pairs Opal would probably repeat with 16 bits, one in all lanes."""

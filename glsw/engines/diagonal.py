@@ -19,7 +19,7 @@ from glsw.engines.base import USUAL, ComingScan, Pairs, ProgramOf, Progress, Var
 from glsw.engines.chunks import Layout
 from glsw.engines.gl import MAX_ROUNDS, ROWS, STEP, Binding, ComputeEngine
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import distinct
+from glsw.sequences.encoded import distinct, offsets_of
 
 _NO_CHECKPOINTS = 2**30  # as a spacing: the directions of all strips are kept
 _WORKGROUPS = 16, 32, 64
@@ -98,8 +98,10 @@ class Diagonal(ComputeEngine):
         if not batch.masks or not self.device.info.software:
             return self.longest
         height = ROWS * int(self._workgroups(np.ones(1, np.int64))[0])
-        strips = [np.append(mask.offsets[:-1:height], mask.offsets[-1]) for mask in batch.masks]
-        return self.longest // 2 - max(int(np.diff(each).max(initial=0)) for each in strips)
+        strips = offsets_of(-(-batch.masks.lengths // height))
+        of_pair = np.repeat(strips[:-1], batch.masks.counts)
+        in_strip = np.bincount(of_pair + batch.masks.rows // height)
+        return self.longest // 2 - int(in_strip.max(initial=0))
 
     def best(self, asked: Pairs, progress: Progress) -> BestCells | Paths:
         """Return the best cell or the path of each pair, see `Engine.best`."""
@@ -311,8 +313,7 @@ class _Chunk:
         kept, blocks = np.minimum(strips, self.spacing), -(-strips // self.spacing)
         words = np.zeros(len(m), np.int64)
         if masks := self.batch.masks:
-            count = np.array([len(masks[p].columns) for p in self.chosen], np.int64)
-            words += gl.mask_sizes(m, count)
+            words += gl.mask_sizes(m, masks.counts[self.chosen])
         units = {
             "row_above": n * (1 + strips // self.spacing),
             "directions": trace * self.workgroup * kept * (n + self.workgroup - 1),
@@ -329,9 +330,6 @@ class _Chunk:
 
     def mask_words(self) -> Int32:
         """Return what mask.glsl reads."""
-        masks = self.batch.masks or ()
-        words = np.empty(self.layout.totals["mask"], np.int32)
-        for p, first in zip(self.chosen, self.pairs["mask"].tolist(), strict=True):
-            own = gl.mask_words(masks[p], first)
-            words[first : first + len(own)] = own
-        return words
+        masks = self.batch.masks
+        assert masks
+        return gl.mask_words(masks.select(self.chosen), 0)[1]

@@ -9,7 +9,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Int32, Int64, Structured, UInt32
 from glsw.device import shader
@@ -20,7 +20,7 @@ from glsw.engines.base import ALL_MODES, Capabilities, Engine
 from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.sequences.encoded import Sequences, ranges
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
 
 
 class Binding(NamedTuple):
@@ -157,26 +157,38 @@ def pair_records(batch: Batch) -> Structured:
     return records
 
 
-def mask_sizes(m: Int64, pairs: Int64) -> Int64:
+def mask_sizes(m: Int64, pairs: Int64, rows: int = ROWS) -> Int64:
     """Return the words of masks as mask.glsl has them, of m rows and with so many pairs each."""
-    return 3 * -(-m // ROWS) + 4 + 2 * pairs
+    return 3 * -(-m // rows) + 4 + 2 * pairs
 
 
-def mask_words(mask: Mask, first: int, rows: int = ROWS) -> Int32:
-    """Return a mask as mask.glsl has it, for lanes of so many rows, in the words from `first` on.
+def mask_words(masks: Masks, first: int, rows: int = ROWS) -> tuple[Int64, Int32]:
+    """Return masks as mask.glsl has them, for lanes of so many rows: where each begins, all words.
 
-    >>> mask = Mask.of([0, 2, 1], [7, 9, 5], 3)
-    >>> mask_words(mask, 100, rows=2).reshape(-1, 2)[:5].tolist()
-    [[104, 110], [114, 116], [5, 1], [7, 0], [2147483647, 2147483647]]
+    They lie in the words from `first` on.
+
+    >>> from glsw.alignment.batch import Mask
+    >>> masks = Masks.of([Mask.nothing(1), Mask.of([0, 2, 1], [7, 9, 5], 3)])
+    >>> begin, words = mask_words(masks, 100, rows=2)
+    >>> begin.tolist(), words[7:].reshape(-1, 2)[:5].tolist()
+    ([100, 107], [[111, 117], [121, 123], [5, 1], [7, 0], [2147483647, 2147483647]])
     """
-    lane, row = np.divmod(mask.rows, rows)
-    order = np.lexsort((mask.columns, lane))
-    lanes = -(-len(mask) // rows)
-    parts = np.full((len(order) + lanes + 1, 2), _NO_COLUMN, np.int32)
-    parts[np.arange(len(order)) + lane[order]] = np.stack([mask.columns, row], axis=1)[order]
-    sizes = 2 * (np.bincount(lane, minlength=lanes + 1) + 1)
-    begin = first + lanes + 2 + np.append(0, np.cumsum(sizes))
-    return np.append(begin, parts).astype(np.int32)
+    begin = first + offsets_of(mask_sizes(masks.lengths, masks.counts, rows))
+    words = np.full(begin[-1] - first, _NO_COLUMN, np.int32)
+    lanes = -(-masks.lengths // rows) + 1  # one is of no rows
+    number = offsets_of(lanes)
+    which = np.repeat(np.arange(len(masks)), masks.counts)
+    lane, row = np.divmod(masks.rows, rows)
+    order = np.lexsort((masks.columns, lane + number[which]))
+    # A word of all before, of the cells of a mask, for each cell and each lane before it.
+    shift = begin[:-1] + lanes + 1 - 2 * masks.offsets[:-1]
+    at = shift[which] + 2 * (np.arange(len(order)) + lane[order]) - first
+    words[at], words[at + 1] = masks.columns[order], row[order]
+    cells = offsets_of(np.bincount(lane + number[which], minlength=number[-1]))
+    mask, part = np.repeat(np.arange(len(masks)), lanes + 1), ranges(0 * lanes, lanes + 1)
+    parts = shift[mask] + 2 * (cells[number[mask] + part] + part)
+    words[begin[mask] + part - first] = parts
+    return begin[:-1], words
 
 
 def best_cells(stored: Int32) -> BestCells:

@@ -8,6 +8,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.batch import Masks
 from glsw.alignment.paths import BestCells
 from glsw.arrays import Int32, Int64
 from glsw.device.device import Device
@@ -173,18 +174,14 @@ class Tiled(Kernels):
 
         There are none if nothing is forbidden in these regions, which then are as without masks.
         """
-        places, words = np.zeros(len(regions), np.int64), [np.empty(0, np.int32)]
         if any(region.mask is not None for region in regions):
             if self._rows * gl.STEP > 32:  # a word has the forbidden cells of a step
                 raise ValueError(f"rows {self._rows}: at most {32 // gl.STEP} expected with masks")
             parts = [region.forbidden for region in regions]
             if any(len(part.columns) for part in parts):
-                for k, part in enumerate(parts):
-                    places[k] = first
-                    words.append(gl.mask_words(part, first, self._rows))
-                    first += len(words[-1])
-                words.append(np.zeros(-first % 4, np.int32))
-        return places, np.concatenate(words)
+                places, words = gl.mask_words(Masks.of(parts), first, self._rows)
+                return places, np.append(words, np.zeros(-(first + len(words)) % 4, np.int32))
+        return np.zeros(len(regions), np.int64), np.empty(0, np.int32)
 
     def _prunes(self, region: Region) -> bool:
         large = min(region.m, region.n) >= _MIN_PRUNED_RESIDUES

@@ -43,7 +43,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.arrays import Int32, Int64, Intp
 from glsw.engines.base import Best, Engine, Pairs, Progress, Proportion, ignore
@@ -512,7 +512,7 @@ class LongTargets:
         return by_targets.setdefault(targets, _Kept({}, {}))
 
     def _with_masks(
-        self, batch: Batch, windows: list[WindowScores], masks: tuple[Mask, ...]
+        self, batch: Batch, windows: list[WindowScores], masks: Masks
     ) -> list[WindowScores]:
         """Return the scores with those windows computed again whose masks are new."""
         from hashlib import blake2b  # only for masks

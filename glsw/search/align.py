@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.paths import Runs
+from glsw.alignment.batch import Batch, Masks
+from glsw.alignment.paths import DIAGONAL, Runs
 from glsw.alignment.table import HitTable
 from glsw.device.device import DeviceError
 from glsw.engines import Engine
@@ -23,13 +23,12 @@ from glsw.search.select import Selection, together
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
 from glsw.sequences.tiles import cut
-from glsw.statistics import Statistics
 
 _MAX_PAIRS_PER_BATCH = 2**14
 _MAX_RESIDUES_PER_BATCH = 2**25  # of pairs, so that there is room for their masks
 
 _Int64 = npt.NDArray[np.int64]
-_Pair = tuple[int, int]
+_Float = npt.NDArray[np.float64]
 
 
 class DifferentScoreError(DeviceError):
@@ -98,31 +97,22 @@ def _in_rounds(
     engine: Engine, pairs: _HitPairs, chosen: slice, limits: Limits, ties: Ties
 ) -> HitTable:
     """Return the alignments of some hits, each round with what those before it forbid."""
-    hits, contexts, places = pairs.pairs(chosen, best_only=False)
+    found = _Found(pairs, chosen, limits)
+    hits, contexts, places = found.hits, found.contexts, found.places
     units, runs, whole = _first_round(engine, pairs, hits, contexts, places, ties)
-    first, stop, _ = chosen.indices(len(pairs.hits.table))
-    targets = [_Target.of(pairs, hit) for hit in range(first, stop)]
     if whole is None:
         whole = pairs.whole(places)
         known = pairs.known_windows(whole)
         if known and engine.long_targets:
             engine.long_targets.keep(pairs.contexts, whole.sequences, known)
-    while len(hits):
-        each = zip(hits.tolist(), contexts.tolist(), places.tolist(), strict=True)
-        for p, (hit, context, place) in enumerate(each):
-            candidate = _Candidate(context, place, int(units[p]), runs[p : p + 1])
-            targets[hit - first].candidates[candidate.pair] = candidate
-        todo = [
-            (hit, *pair)
-            for hit in distinct(hits).tolist()
-            for pair in targets[hit - first].accept(limits)
-        ]
-        hits, contexts, places = np.array(todo, np.int64).reshape(-1, 3).T
-        if todo:
-            masks = (targets[hit - first].mask(*pair) for hit, *pair in todo)
-            batch = pairs.batch(contexts, places, whole).masked(masks)
-            units, runs = pairs.hits.scores.aligned(engine, batch, hits, ties)
-    return _accepted(pairs, targets)
+    todo = np.arange(len(hits))
+    while len(todo):
+        found.add(todo, units, runs)
+        todo, masks = found.accept()
+        if len(todo):
+            batch = pairs.batch(contexts[todo], places[todo], whole).masked(masks)
+            units, runs = pairs.hits.scores.aligned(engine, batch, hits[todo], ties)
+    return found.table()
 
 
 class _Targets(NamedTuple):
@@ -258,131 +248,130 @@ class _HitPairs:
         ).reshape(-1, 2)
 
 
-class _Candidate(NamedTuple):
-    """An alignment of a context and the target at a place: its score in units, its columns."""
+class _Found:
+    """The alignments of some hits so far, and of each of their pairs the next one.
 
-    context: int
-    place: int
-    units: int
-    runs: Runs
-    bits: float = np.nan
-    evalue: float = np.nan
-
-    @property
-    def pair(self) -> _Pair:
-        return self.context, self.place
-
-
-@dataclass(eq=False)
-class _Target:
-    """A target of a query, in all its frames, with the alignments found so far.
-
-    Parameters
-    ----------
-    hit : int
-        Its number.
-    lengths : dict of int to int
-        The residues of each context of the query.
-    database : Database
-    statistics : Statistics
-    bits, evalue : float
-        Of the best alignment.
-    accepted : list
-        The alignments so far, of all contexts.
-    candidates : dict
-        By context and place, the best alignment that shares no pair with those so far.
+    A pair is a context of the query and a frame of the target. Its next alignment is the best one
+    that shares no aligned residues with those accepted so far.
     """
 
-    hit: int
-    lengths: dict[int, int]
-    database: Database
-    statistics: Statistics
-    bits: float
-    evalue: float
-    accepted: list[_Candidate] = field(default_factory=list)
-    candidates: dict[_Pair, _Candidate] = field(default_factory=dict)
+    def __init__(self, pairs: _HitPairs, chosen: slice, limits: Limits) -> None:
+        self.hits, self.contexts, self.places = pairs.pairs(chosen, best_only=False)
+        self._pairs, self._limits, count = pairs, limits, len(self.hits)
+        hits, owners = pairs.hits, pairs.hits.queries.owner[self.contexts]
+        self._first, stop, _ = chosen.indices(len(hits.table))
+        self._hit = self.hits - self._first
+        lengths = pairs.contexts.lengths[self.contexts], pairs.database.lengths[self.places]
+        self._lengths = lengths
+        # What sorts equal scores of a hit, as in `best_contexts`.
+        self._order = pairs.database.order[self.places], self.contexts
+        self._statistics = list(together(hits.statistics, owners))
+        self._units, self._waits = np.zeros(count, np.int64), np.zeros(count, bool)
+        self._bits, self._evalues = np.full((2, count), np.nan)
+        self._runs: list[Runs] = []
+        self._part, self._place = np.zeros((2, count), np.int64)  # where its runs are
+        self._accepted: list[tuple[_Int64, _Int64, _Float, _Float, Runs]] = []
+        self._forbidden = np.empty((3, 0), np.int64)  # pair, row and column
+        self._listed = np.zeros(stop - self._first, np.int64)  # alignments of each hit
+        self._ended = np.zeros(stop - self._first, bool)
+        self._alone = np.full(len(self._listed), limits.max_hsps is not None)
+        self._endless = np.zeros(len(self._listed), bool)
+        for statistics, some in self._statistics:
+            if limits.endless and not statistics.available:
+                self._endless[self._hit[some]] = True
 
-    @classmethod
-    def of(cls, pairs: _HitPairs, hit: int) -> _Target:
-        """Return the target of a hit."""
-        hits, lengths = pairs.hits, pairs.contexts.lengths
-        first, stop = pairs.bounds[:, hit].tolist()
-        return cls(
-            hit,
-            {context: int(lengths[context]) for context in range(first, stop)},
-            pairs.database,
-            hits.statistics[int(hits.queries.owner[first])],
-            float(hits.table.bits[hit]),
-            float(hits.table.evalues[hit]),
+    def add(self, some: _Int64, units: npt.NDArray[np.int32], runs: Runs) -> None:
+        """Take the next alignments of some pairs, and compute their statistics."""
+        self._units[some], self._waits[some] = units, True
+        self._part[some], self._place[some] = len(self._runs), np.arange(len(some))
+        self._runs.append(runs)
+        self._bits[some] = self._evalues[some] = np.nan
+        m, n = self._lengths
+        for statistics, rows in self._statistics:
+            first, stop = np.searchsorted(some, [rows.start, rows.stop])
+            own = some[first:stop]
+            own = own[self._units[own] >= self._limits.ranking.min_score]
+            if statistics.available and len(own):
+                self._bits[own] = statistics.bits(self._units[own], n[own])
+                self._evalues[own] = statistics.evalue(self._units[own], m[own], n[own])
+
+    def accept(self) -> tuple[_Int64, Masks]:
+        """Accept the best alignment of each hit; return the pairs that may have another one.
+
+        With their masks. If no number limits the alignments, those of one pair do not depend on
+        those of others: all within the limits are accepted at once.
+        """
+        limits = self._limits
+        some = np.flatnonzero(self._waits & ~self._ended[self._hit])
+        some = some[self._by_rank(self._hit[some], self._units[some], some)]
+        hit = self._hit[some]
+        best = _leads(hit) & (self._listed[hit] == 0)
+        fails = self._units[some] < limits.ranking.min_score
+        if limits.evalue is not None:
+            fails |= self._evalues[some] > limits.evalue
+        self._waits[some[fails & ~best]] = False
+        self._bits[some[best]] = self._pairs.hits.table.bits[self._first + hit[best]]
+        self._evalues[some[best]] = self._pairs.hits.table.evalues[self._first + hit[best]]
+        some = some[best | ~fails]
+        hit = self._hit[some]
+        some = np.sort(some[_leads(hit) | ~(self._alone | self._endless)[hit]])
+        hit = self._hit[some]
+        runs = self._runs_of(some)
+        self._waits[some] = False
+        self._listed += np.bincount(hit, minlength=len(self._listed))
+        self._ended[hit] = self._endless[hit] | (self._listed[hit] == (limits.max_hsps or 0))
+        figures = self._units[some], self._bits[some], self._evalues[some]
+        self._accepted.append((some, *figures, runs))
+        todo = some[~self._ended[hit]]
+        return todo, self._masks(some, runs, todo)
+
+    def table(self) -> HitTable:
+        """Return the rows of all that was accepted: of each hit the best first."""
+        *columns, runs = zip(*self._accepted, strict=True)
+        some, units, bits, evalues = (np.concatenate(each) for each in columns)
+        order = self._by_rank(self._hit[some], units, some)
+        some, pairs = some[order], self._pairs
+        return replace(
+            pairs.hits.table.select(self.hits[some]),
+            query=self.contexts[some],
+            target=pairs.database.order[self.places[some]],
+            units=units[order],
+            bits=bits[order],
+            evalues=evalues[order],
+            number=ranges(np.ones_like(self._listed), self._listed),
+            runs=Runs.concatenated(runs)[order],
         )
 
-    def mask(self, context: int, place: int) -> Mask:
-        """Return the aligned pairs of the alignments of a context and a place so far."""
-        pair = context, place
-        found = Runs.concatenated([each.runs for each in self.accepted if each.pair == pair])
-        return Mask.of(*found.pairs(), self.lengths[context])
+    def _by_rank(self, hit: _Int64, units: _Int64, some: _Int64) -> _Int64:
+        """Return what sorts alignments of pairs: by hit, the best first, those of a pair as is."""
+        number, context = (each[some] for each in self._order)
+        return np.lexsort((context, number, -units, hit))
 
-    def accept(self, limits: Limits) -> list[_Pair]:
-        """Accept the best candidate; return its pair if there may be another alignment.
+    def _runs_of(self, some: _Int64) -> Runs:
+        """Return the next alignments of some pairs."""
+        part, place = self._part[some], self._place[some]
+        parts = distinct(part).tolist()
+        runs = Runs.concatenated([self._runs[k][place[part == k]] for k in parts])
+        return runs if len(parts) < 2 else runs[np.argsort(np.argsort(part, kind="stable"))]
 
-        If no number limits the alignments, those of one pair do not depend on those of others: all
-        candidates within the limits are accepted at once.
-        """
-        todo: list[_Pair] = []
-        while self.candidates:
-            pair = min(self.candidates, key=lambda pair: self._rank(self.candidates[pair]))
-            found = self.candidates.pop(pair)
-            if not self.accepted:
-                found = found._replace(bits=self.bits, evalue=self.evalue)
-            elif found.units < limits.ranking.min_score:
-                self.candidates.clear()
-                break
-            else:
-                found = self._with_statistics(found)
-                if limits.evalue is not None and found.evalue > limits.evalue:
-                    continue
-            self.accepted.append(found)
-            endless = limits.endless and not self.statistics.available
-            if endless or len(self.accepted) == limits.max_hsps:
-                return []
-            todo.append(pair)
-            if limits.max_hsps is not None:
-                break
-        return todo
-
-    def ranked(self) -> list[_Candidate]:
-        """Return what was accepted, the best first; that of a pair is in order."""
-        return sorted(self.accepted, key=self._rank)
-
-    def _rank(self, found: _Candidate) -> tuple[int, int, int]:
-        """Return what sorts alignments: the best first, of equal ones as in `best_contexts`."""
-        return -found.units, int(self.database.order[found.place]), found.context
-
-    def _with_statistics(self, found: _Candidate) -> _Candidate:
-        if not self.statistics.available:
-            return found
-        length = int(self.database.lengths[found.place])
-        bits = self.statistics.bits(found.units, length)
-        evalue = self.statistics.evalue(found.units, self.lengths[found.context], length)
-        return found._replace(bits=bits, evalue=evalue)
+    def _masks(self, some: _Int64, runs: Runs, todo: _Int64) -> Masks:
+        """Return the masks of the pairs to do, which ascend, after these alignments of some."""
+        counts = runs.total(runs.lengths * (runs.moves == DIAGONAL))
+        new = np.stack([np.repeat(some, counts), *runs.pairs()])
+        every = np.concatenate([self._forbidden, new], axis=1)
+        which = np.full(len(self.hits), -1)
+        which[todo] = np.arange(len(todo))
+        wanted = self._waits & ~self._ended[self._hit]
+        wanted[todo] = True
+        self._forbidden = every[:, wanted[every[0]]]
+        masked = every[:, which[every[0]] >= 0]
+        lengths = self._lengths[0][todo]
+        return Masks.of_pairs(which[masked[0]], masked[1], masked[2], lengths)
 
 
-def _accepted(pairs: _HitPairs, targets: Sequence[_Target]) -> HitTable:
-    """Return the rows of all alignments that were accepted."""
-    counts = np.array([len(each.accepted) for each in targets], np.int64)
-    hits = np.array([each.hit for each in targets], np.int64)
-    every = list(chain.from_iterable(each.ranked() for each in targets))
-    places = np.array([each.place for each in every], np.int64)
-    return replace(
-        pairs.hits.table.select(np.repeat(hits, counts)),
-        query=np.array([each.context for each in every], np.int64),
-        target=pairs.database.order[places],
-        units=np.array([each.units for each in every], np.int64),
-        bits=np.array([each.bits for each in every]),
-        evalues=np.array([each.evalue for each in every]),
-        number=ranges(np.ones_like(counts), counts),
-        runs=Runs.concatenated([each.runs for each in every]),
-    )
+def _leads(hit: _Int64) -> npt.NDArray[np.bool_]:
+    """Tell which alignments are the first of their hits, which ascend."""
+    return np.diff(hit, prepend=-1) > 0
 
 
 def _check_scores(hits: Selection, table: HitTable) -> None:

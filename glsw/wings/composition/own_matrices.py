@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch, Mask
+from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import Ends, Paths, Runs
 from glsw.alignment.rows import best_end
 from glsw.alignment.table import HitTable
@@ -172,7 +172,7 @@ class OwnScores(PairScores, ABC):
         engine: Engine,
         queries: Sequence[_Codes],
         numbers: _Int64,
-        masks: Sequence[Mask] | None = None,
+        masks: Masks | None = None,
     ) -> Iterator[tuple[Engine, Batch]]:
         """Yield pairs with an engine for them: each row of each pair's matrix is a position."""
         scaled = self._scaled(engine.scoring.letters)
@@ -188,7 +188,8 @@ class OwnScores(PairScores, ABC):
                 rows + np.uint16(first) for (rows, _), first in zip(pairs, before, strict=True)
             ]
             batch = Batch.pairwise(positions, self.targets.select(numbers[some]))
-            batch = batch if masks is None else batch.masked(masks[some])
+            if masks is not None:
+                batch = batch.masked(masks.select(np.arange(some.start, some.stop)))
             each = [self._gaps(engine.scoring, query) for query in queries[some]]
             costs = [gaps for gaps in each if gaps]
             gaps = PositionalGaps.joined(costs) if costs else None

@@ -103,9 +103,11 @@ class OwnScores(PairScores, ABC):
             numbers = np.arange(len(owners))
             groups = self._groups(engine, [queries[k] for k in owners], numbers)
             return np.concatenate([*found, *(each.scores(batch) for each, batch in groups)])
-        letters = engine.scoring.letters
+        scaled = self._scaled(engine.scoring.letters)
         if _by_library(engine):
-            each_own = (self._pair(engine, queries[q], k) for k, q in enumerate(owners.tolist()))
+            each_own = (
+                self._pair(engine, scaled, queries[q], k) for k, q in enumerate(owners.tolist())
+            )
             every = [
                 SinglePairs(own).score(*pair) if _fits(pair, own) else best_end(*pair, own)[0]
                 for pair, own in each_own
@@ -114,7 +116,7 @@ class OwnScores(PairScores, ABC):
         bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
         for query, (first, stop) in zip(queries, pairwise(bounds), strict=True):
             each = self.height(engine.scoring, query) * engine.scoring.matrix.shape[1]
-            gaps, scaled = self._gaps(engine.scoring, query), self._scaled(letters)
+            gaps = self._gaps(engine.scoring, query)
             costs = (gaps.opens, gaps.extends) if gaps else scaled.deletion
             step = max(1, _MAX_SCORES_TOGETHER // max(1, each))
             for start in range(first, stop, step):
@@ -136,9 +138,9 @@ class OwnScores(PairScores, ABC):
             found = [aligned(each, some, ties) for each, some in groups]
             units = np.concatenate([np.empty(0, np.int32), *(each[0] for each in found)])
             return units, Runs.concatenated([each[1] for each in found])
-        each = list[Walked]()
+        each, scaled = list[Walked](), self._scaled(engine.scoring.letters)
         for p, number in enumerate(hits.tolist()):
-            pair, own = self._pair(engine, queries[p], number)
+            pair, own = self._pair(engine, scaled, queries[p], number)
             mask = batch.mask(p)
             if _by_library(engine) and _fits(pair, own):
                 each.append(SinglePairs(own).path(*pair, mask))
@@ -151,11 +153,11 @@ class OwnScores(PairScores, ABC):
         return cells[:, 0], paths.forwards()
 
     def _pair(
-        self, engine: Engine, query: _Codes, number: int
+        self, engine: Engine, scaled: Scoring, query: _Codes, number: int
     ) -> tuple[tuple[_Codes, _Codes], Scoring]:
         """Return a pair and its scoring."""
         rows, (matrix,) = self.of(engine.scoring, query, np.array([number]))
-        scaled, matrix = self._scaled(engine.scoring.letters), matrix.astype(np.int32)
+        matrix = matrix.astype(np.int32)
         if engine.scoring.wide_queries:
             own: Scoring = PositionalScoring.of(matrix, scaled, self._gaps(engine.scoring, query))
         else:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from glsw.cores import in_threads
+
 _Floats = npt.NDArray[np.float64]
 
 _TOLERANCE = 1e-11  # Euclidean norm of what is missing; NCBI has 1e-8
 _MAX_STEPS = 60
 _MAX_HALVINGS = 12
-_MAX_PROBLEMS_TOGETHER = 2**10
+_PROBLEMS_TOGETHER = 2**6  # whose equations a cache holds
 
 
 def target_frequencies(
@@ -53,20 +55,17 @@ def target_frequencies(
     >>> round(float(np.sum(found[0] * np.log(ratio))), 6)
     0.1
     """
-    if len(rows) > _MAX_PROBLEMS_TOGETHER:
-        starts = range(0, len(rows), _MAX_PROBLEMS_TOGETHER)
-        parts = [
-            target_frequencies(
-                joint,
-                rows[k : k + _MAX_PROBLEMS_TOGETHER],
-                columns[k : k + _MAX_PROBLEMS_TOGETHER],
-                relative_entropy,
-            )
-            for k in starts
-        ]
-        return np.concatenate([each[0] for each in parts]), np.concatenate(
-            [each[1] for each in parts]
+    if len(rows) > _PROBLEMS_TOGETHER:
+        starts = range(0, len(rows), _PROBLEMS_TOGETHER)
+        parts = [slice(start, start + _PROBLEMS_TOGETHER) for start in starts]
+        found, converged = zip(
+            *in_threads(
+                lambda some: target_frequencies(joint, rows[some], columns[some], relative_entropy),
+                parts,
+            ),
+            strict=True,
         )
+        return np.concatenate(found), np.concatenate(converged)
     background = joint.sum(axis=1)
     problem = _Problem(np.log(joint / np.outer(background, background)), rows, columns)
     letters = len(joint)

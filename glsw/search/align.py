@@ -261,8 +261,8 @@ class _Found:
         hits, owners = pairs.hits, pairs.hits.queries.owner[self.contexts]
         self._first, stop, _ = chosen.indices(len(hits.table))
         self._hit = self.hits - self._first
-        lengths = pairs.contexts.lengths[self.contexts], pairs.database.lengths[self.places]
-        self._lengths = lengths
+        m, n = pairs.contexts.lengths[self.contexts], pairs.database.lengths[self.places]
+        self._lengths = m, n
         # What sorts equal scores of a hit, as in `best_contexts`.
         self._order = pairs.database.order[self.places], self.contexts
         self._statistics = list(together(hits.statistics, owners))
@@ -274,7 +274,6 @@ class _Found:
         self._forbidden = np.empty((3, 0), np.int64)  # pair, row and column
         self._listed = np.zeros(stop - self._first, np.int64)  # alignments of each hit
         self._ended = np.zeros(stop - self._first, bool)
-        self._alone = np.full(len(self._listed), limits.max_hsps is not None)
         self._endless = np.zeros(len(self._listed), bool)
         for statistics, some in self._statistics:
             if limits.endless and not statistics.available:
@@ -314,7 +313,10 @@ class _Found:
         self._evalues[some[best]] = self._pairs.hits.table.evalues[self._first + hit[best]]
         some = some[best | ~fails]
         hit = self._hit[some]
-        some = np.sort(some[_leads(hit) | ~(self._alone | self._endless)[hit]])
+        chosen = _leads(hit)
+        if limits.max_hsps is None:
+            chosen |= ~self._endless[hit]
+        some = np.sort(some[chosen])
         hit = self._hit[some]
         runs = self._runs_of(some)
         self._waits[some] = False

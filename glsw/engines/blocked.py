@@ -81,7 +81,7 @@ class Blocked(Tiled, ComputeEngine):
         for pairs, tables in self._tables(batch):
             whole = enclosing(tables)
             options: Any = {"ends": bool(asked.ends), "prune": self._prunes(whole)}
-            if batch.masks or self.scoring.gaps or not self.scoring.deletion.open:
+            if batch.masks or not gl.leans(self.scoring):
                 self._start(tables)
                 self._fill(tables, progress=progress, **options)
                 found.put(pairs, self._best_cells(self._tiles(whole)[0], len(tables)))

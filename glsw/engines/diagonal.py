@@ -111,7 +111,7 @@ class Diagonal(ComputeEngine):
         found = BestCells.zeros(len(batch))
         for chunk in self._chunks(batch, trace=False):
             self._prepare(chunk)
-            if self._masks or self.scoring.gaps or not self.scoring.deletion.open:
+            if self._masks or not gl.leans(self.scoring):
                 self._fill(chunk, bool(asked.ends), directions=False, progress=progress)
             else:
                 self._lean(chunk, bool(asked.ends), progress)
@@ -151,7 +151,7 @@ class Diagonal(ComputeEngine):
         """
         for size in distinct(self._workgroups(coming.lengths)).tolist():
             own: dict[str, int | None] = {"WORKGROUP": size}
-            if not self.scoring.gaps and self.scoring.deletion.open:
+            if gl.leans(self.scoring):
                 yield "diagonal_leaning.comp", own | {"ENDS": None, "LINEAR": None}
             yield "diagonal.comp", own | {"ENDS": 1, "DIRECTIONS": 1, "MASKED": None, "AGAIN": 0}
             yield from (("traceback.comp", {"ENDS": 1, "TURN": turn, **own}) for turn in (0, 1))

@@ -148,6 +148,16 @@ def upload_positions(device: Device, scoring: Scoring, padding: int) -> moderngl
     return device.ctx.texture(lines.shape[::-1], 1, lines, dtype="i4")
 
 
+def leans(scoring: Scoring) -> bool:
+    """Tell whether sweeps for score and ends may take fewer operations, see leaning.glsl.
+
+    Along the first row a gap must not cost more than inside: gaps of both sequences would not cost
+    the same in the other order.
+    """
+    cheap = not scoring.end_gaps or scoring.end_gaps.cheap_at_left(*scoring.largest_costs)
+    return cheap and not scoring.gaps and scoring.deletion.open > 0
+
+
 def pair_records(batch: Batch) -> Structured:
     """Return the pairs as pair.glsl has them, shape (N,), with lengths and first residues."""
     records = np.zeros(len(batch), PAIR)

@@ -116,10 +116,17 @@ class EndGaps(NamedTuple):
         At left ends they cost at most as much; query letters after the last target letter cost
         as much, or the same at each position.
         """
-        sides = (self.left_insertion, insertion), (self.left_deletion, deletion)
-        cheap = all(a <= b for side, inside in sides for a, b in zip(side, inside, strict=True))
         right = self.right_insertion
-        return cheap and (right == insertion or right.open == right.extend)
+        simple = right == insertion or right.open == right.extend
+        return simple and self.cheap_at_left(insertion, deletion)
+
+    def cheap_at_left(self, insertion: GapCost, deletion: GapCost) -> bool:
+        """Tell whether gaps at left ends cost at most as much as those inside.
+
+        Then a gap that goes on at a left end costs no more than another one inside.
+        """
+        sides = (self.left_insertion, insertion), (self.left_deletion, deletion)
+        return all(a <= b for side, inside in sides for a, b in zip(side, inside, strict=True))
 
     def score_offset_terms(self, insertion: GapCost, deletion: GapCost) -> tuple[int, int, int]:
         """Return the terms of `Scoring.score_offset`: a constant, one per row, one per column."""

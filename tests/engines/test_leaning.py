@@ -1,5 +1,7 @@
 """Leaning cells of ``blocked`` and ``diagonal``, in all forms that sizes and devices lead to."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from glsw.alignment.batch import Mask
 from glsw.engines import Reference
 from glsw.engines.blocked import Blocked
 from glsw.engines.diagonal import Diagonal
+from glsw.scoring.gaps import EndGaps, GapCost
 
 SCORINGS = (
     Scoring.match_mismatch(1, -3, 5, 2),
@@ -65,6 +68,32 @@ def test_strips_of_any_size(device, scoring, mode):
         names = {name for name, *_ in engine._programs}
         leaning = scoring.deletion.open > 0
         assert names == {"diagonal_leaning.comp" if leaning else "diagonal.comp"}
+
+
+def test_gaps_that_cost_more_at_left_ends(device):
+    """There gaps of both sequences do not cost the same in the other order."""
+    rng = np.random.default_rng(8)
+    inside = Scoring.match_mismatch(2, -8, 4, 0)
+    words = [
+        [rng.integers(0, 4, n).astype(np.uint8) for n in rng.integers(1, 14, 300)] for _ in "ab"
+    ]
+    batch = Batch.pairwise(*words)
+    for *left, cheap in (
+        ((9, 4), (2, 1), False),
+        ((2, 1), (9, 4), False),
+        ((4, 0), (6, 0), False),
+        ((4, 0), (0, 0), True),
+    ):
+        both = (GapCost(*cost) for cost in left)
+        scoring = replace(inside, end_gaps=EndGaps(*both, inside.insertion, inside.deletion))
+        expected = Reference(scoring).ends(batch)
+        for kind in (Diagonal, Blocked):
+            engine = kind(scoring, device)
+            found = engine.ends(batch)
+            assert found.score.tolist() == expected.score.tolist() == engine.scores(batch).tolist()
+            assert found.end.tolist() == expected.end.tolist()
+            leaning = {name for name, *_ in engine._programs if "leaning" in name}
+            assert bool(leaning) == cheap
 
 
 def test_forms_follow_size_and_device(device):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import cases
 import numpy as np
 import pytest
 
@@ -94,6 +95,43 @@ def test_gaps_that_cost_more_at_left_ends(device):
             assert found.end.tolist() == expected.end.tolist()
             leaning = {name for name, *_ in engine._programs if "leaning" in name}
             assert bool(leaning) == cheap
+
+
+_ANY = GapCost(99, 9)
+
+
+def end_gaps(seed):
+    """Return a scoring with any costs of end gaps, at left ends also more than inside."""
+    rng = np.random.default_rng(seed)
+
+    def cost(most=_ANY):
+        extend = min(int(rng.integers(6)), most.extend)
+        return GapCost(min(extend + int(rng.choice([0, rng.integers(10)])), most.open), extend)
+
+    insertion, deletion = (GapCost(max(1, each.open), each.extend) for each in (cost(), cost()))
+    if seed % 2:
+        insertion = deletion
+    left = cost(), cost()
+    ends = EndGaps(*left, cost(insertion), cost(deletion))
+    letters = int(rng.integers(1, 5)), -int(rng.integers(9))
+    made = Scoring.match_mismatch(*letters, *deletion)
+    return replace(made, insertion_open=insertion[0], insertion_extend=insertion[1], end_gaps=ends)
+
+
+@pytest.mark.parametrize("configuration", cases.configurations(cases.GENERAL), ids=str)
+def test_any_end_gaps(device, configuration):
+    rng = np.random.default_rng(1)
+    words = [rng.integers(0, 4, n).astype(np.uint8) for n in rng.integers(14, size=80)]
+    batch = Batch.pairwise(words[:40], words[40:])
+    for seed in range(120):
+        scoring = end_gaps(seed)
+        if cases.takes(configuration, scoring):
+            expected = Reference(scoring).ends(batch)
+            engine = cases.build(configuration, scoring, device)
+            found = engine.ends(batch)
+            assert found.score.tolist() == expected.score.tolist(), seed
+            assert found.end.tolist() == expected.end.tolist(), seed
+            assert engine.scores(batch).tolist() == expected.score.tolist(), seed
 
 
 def test_forms_follow_size_and_device(device):

@@ -547,7 +547,7 @@ class Mask:
 
 @dataclass(frozen=True, eq=False)
 class Masks:
-    """The masks of N pairs of sequences, see `Mask`, of which one or more are taken by numbers.
+    """The masks of N pairs of sequences, see `Mask`, as arrays over all of them.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def _in_rounds(
     engine: Engine, pairs: _HitPairs, chosen: slice, limits: Limits, ties: Ties
 ) -> HitTable:
     """Return the alignments of some hits, each round with what those before it forbid."""
-    found = _Found(pairs, chosen, limits)
+    found = _HitAlignments(pairs, chosen, limits)
     hits, contexts, places = found.hits, found.contexts, found.places
     units, runs, whole = _first_round(engine, pairs, hits, contexts, places, ties)
     if whole is None:
@@ -248,7 +248,7 @@ class _HitPairs:
         ).reshape(-1, 2)
 
 
-class _Found:
+class _HitAlignments:
     """The alignments of some hits so far, and of each of their pairs the next one.
 
     A pair is a context of the query and a frame of the target. Its next alignment is the best one

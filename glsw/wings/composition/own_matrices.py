@@ -268,7 +268,7 @@ class OwnProfiles(OwnScores):
 
 
 def _by_library(engine: Engine) -> bool:
-    """Tell whether parasail computes pairs on the host; for the judge it does not."""
+    """Tell whether parasail computes pairs on the host; engine `reference` does without it."""
     letters = engine.scoring.letters
     return engine.name != "reference" and not engine.scoring.wide_queries and takes_tables(letters)
 

@@ -85,9 +85,11 @@ lint: $(VENV)/installed-dev ## ruff: rules and format
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --quiet --diff .
 
-typecheck: $(VENV)/installed-dev ## mypy: strict over glsw and bench, names over tests
+typecheck: $(VENV)/installed-dev ## mypy: strict over glsw and bench, names over tests; pyright: a client
 	$(BIN)/mypy --no-error-summary
+	$(BIN)/mypy --no-error-summary tests/typed/client.py
 	$(BIN)/mypy --no-error-summary --config-file tests/mypy.ini tests
+	$(BIN)/basedpyright --project tests/typed
 
 format: $(VENV)/installed-dev ## let ruff repair and format
 	$(BIN)/ruff check --fix .

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +29,23 @@ COMPLETIONS = {"bash": "bash/glsw", "zsh": "zsh/_glsw", "fish": "fish/glsw.fish"
 _DATE = "2026-11-22"  # of the version
 _FILES = re.compile(r"QUERY|TARGET|DB|FASTA2?|RECORDING|[A-Z]*FILE\b.*")
 _CHOICES = {"engine": ENGINES}
+
+
+# Where a line of text begins as those of troff that are no text.
+_TEXT_LIKE_A_MACRO = re.compile(r"^('|\.(?!(TH|SH|SS|TP|PP|B|RS|RE|nf|fi)\b))", re.MULTILINE)
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Fills lines of one width, whatever the terminal's is, and breaks no word at a hyphen."""
+
+    def __init__(self, prog: str, **_: object) -> None:
+        super().__init__(prog, width=78)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(f"{indent}{line}" for line in self._split_lines(text, width))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -79,6 +97,7 @@ def say_what_words_are(parser: argparse.ArgumentParser) -> None:
 def manual(parser: argparse.ArgumentParser) -> str:
     """Return a manual page."""
     name = parser.prog.replace(" ", "-")
+    parser.formatter_class = _Formatter
     parser.man_short_description = (parser.description or "").rstrip(".")  # type: ignore[attr-defined]
     data = {"project_name": "glsw", "prog": name, "version": __version__}
     text = str(Manpage(parser, format="single-commands-section", _data=data))
@@ -90,7 +109,7 @@ def manual(parser: argparse.ArgumentParser) -> str:
         ("\n.SH COMMENTS\nexit status: ", "\n.SH EXIT STATUS\n"),
     ):
         text = text.replace(theirs, ours, 1)
-    return text
+    return _TEXT_LIKE_A_MACRO.sub(lambda found: rf"\&{found[0]}", text)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ from typing import Any, TypeVar, cast
 
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 _OF_SCORING = "matrix", "match", "mismatch", "gap_open", "gap_extend", "existence", "extension"
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+UNSEEN = r"\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+"""Characters of text that nobody sees, and those that turn the order of others, as for `re`."""
+_ESCAPED = re.compile(rf"[\x00-\x08\x0b-\x1f{UNSEEN}]")
 _NOT_IN_XML = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
 
 
@@ -118,14 +120,15 @@ def is_number(text: str) -> bool:
 
 
 def visible(text: str) -> str:
-    r"""Return a text with control characters as their numbers; tabs and line feeds remain.
+    r"""Return a text with control and invisible characters as numbers; tabs and line feeds remain.
 
-    A title may have been made to clear a terminal, or to write other results than those found.
+    A title may have been made to clear a terminal, or to show other results than those found. All
+    names and descriptions pass here on their way to people or to formats of text.
 
-    >>> print(visible("P69905\x1b[2J\rglobin"))
-    P69905\x1b[2J\x0dglobin
+    >>> print(visible("P69905\x1b[2J\rglobin"), visible("evil\u202egnp.exe"))
+    P69905\x1b[2J\x0dglobin evil\u202egnp.exe
     """
-    return _CONTROL.sub(_escape, text)
+    return _ESCAPED.sub(_escape, text)
 
 
 def in_a_line(text: object) -> str:
@@ -156,7 +159,8 @@ def in_figure(name: str) -> str:
 
 
 def _escape(found: re.Match[str]) -> str:
-    return f"\\x{ord(found[0]):02x}"
+    number = ord(found[0])
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
 
 
 def package(name: str, method: str) -> Any:

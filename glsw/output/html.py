@@ -26,8 +26,6 @@ from glsw.sequences.records import Record
 from glsw.words import in_a_line, numbered, visible
 
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
-# Letters that nobody sees, and those that turn the order of others.
-_UNSEEN = re.compile("[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _HOLES = re.compile(r"\{(.*?)\}")  # of a link
 
 _COLUMNS = {
@@ -390,8 +388,7 @@ def _escaped(text: str) -> str:
     >>> _escaped("evil\u202egnp.exe")
     'evil\\u202egnp.exe'
     """
-    text = _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", visible(text))
-    return text.translate(_ENTITIES)
+    return visible(text).translate(_ENTITIES)
 
 
 def _element(tag: str, text: str, attributes: str = "") -> str:

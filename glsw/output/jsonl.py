@@ -14,8 +14,9 @@ from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import HitTable
 from glsw.output.format import of_rows
 from glsw.sequences.records import Record
+from glsw.words import UNSEEN
 
-_UNSAFE = re.compile(r"[\x7f-\x9f\ud800-\udfff]")  # what `json` leaves: control, surrogates
+_UNSAFE = re.compile(rf"[{UNSEEN}\ud800-\udfff]")  # what `json` leaves, also surrogates
 _OF_HIT = ("query", "rank", "hsp", "target", "query_length", "target_length", "description")
 KEYS: Mapping[str, str] = {
     "query": "object with `id`, `description` and `length` in letters",
@@ -38,7 +39,8 @@ KEYS: Mapping[str, str] = {
 def write(result: SearchResult, stream: TextIO) -> None:
     """Write the object of one query, of `KEYS`.
 
-    Control characters are escaped, and all characters outside ASCII if the stream is not UTF-8.
+    Control and invisible characters are escaped, and all characters outside ASCII if the stream is
+    not UTF-8.
 
     Examples
     --------

@@ -76,6 +76,18 @@ class PartFile(io.FileIO):
         """Take the permissions of another file."""
         os.chmod(self.fileno() if os.chmod in os.supports_fd else self._path, stat.S_IMODE(mode))
 
+    def drop_if_empty(self) -> None:
+        """Remove the name of a file without contents: no run can go on with it."""
+        if not os.fstat(self.fileno()).st_size:
+            with suppress(OSError):  # Windows removes no open file
+                self._path.unlink()
+
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
+        """Close the file; after an error an empty one vanishes."""
+        if kind:
+            self.drop_if_empty()
+        super().__exit__(kind, *error)
+
     def write_all(self, data: bytes) -> None:
         """Write all these bytes."""
         left = memoryview(data)

@@ -3,9 +3,10 @@
 Results are written to ``FILE.part``, which takes the name ``FILE`` when it is complete. Until then
 an old ``FILE`` remains as it is. Beside it ``FILE.part.journal`` says how far whole results reach:
 a line of JSON with the fingerprint of the run, and further lines of three numbers, the results so
-far, their bytes and the CRC-32 of these bytes. Both are only appended to, the results first, so
-that after a kill at any moment the last line that fits the results tells where to go on. Of names
-that would be too long the last letters are a digest, always the same one.
+far, their bytes and the CRC-32 of these bytes. Each line ends with its own CRC-32. Both are only
+appended to, the results first, so that after a kill at any moment the last line that fits the
+results tells where to go on. Of names that would be too long the last letters are a digest, always
+the same one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import NamedTuple, TextIO
 from glsw.output.part_file import PartFile, check_regular, open_regular
 from glsw.search.fingerprint import Fingerprint, differences, json_object
 from glsw.sequences.database_writer import beside
+from glsw.sequences.lines import checksum
 
 _BUFFER = 1 << 18
 _SECONDS_BETWEEN_SYNCS = 10.0  # a disk may take 0.1 s for one
@@ -132,9 +134,9 @@ class ResultFile:
         assert self._fingerprint
         try:
             with open(self._journal_path, "rb", opener=open_regular) as journal:
-                first, *lines = journal.read().split(b"\n")
-            left = json_object(first)
-            points = [Point(*map(int, line.split())) for line in lines[:-1]]
+                first, *lines = map(_whole, journal.read().decode("ascii").split("\n")[:-1])
+            left = json_object(first.encode("ascii"))
+            points = [Point(*map(int, line.split())) for line in lines]
             with open(self.part, "rb", opener=open_regular) as part:
                 point = _last_whole(part, points)
         except (FileNotFoundError, ValueError, TypeError):
@@ -183,7 +185,7 @@ class ResultFile:
             os.fsync(self._raw.fileno())
             self._synced = now
         point = results, self._raw.size, self._raw.crc
-        self._journal.write(f"{' '.join(map(str, point))}\n".encode("ascii"))
+        self._journal.write(_line(" ".join(map(str, point))).encode("ascii"))
 
     def _opened_journal(self, fingerprint: Fingerprint) -> io.FileIO:
         """Return a journal, as far as the results reach that were there when this run began."""
@@ -194,7 +196,7 @@ class ResultFile:
         new = Path(beside(self._path, ".part.journal.new"))
         new.unlink(missing_ok=True)
         with new.open("x", encoding="ascii") as file:
-            file.writelines(f"{line}\n" for line in lines)
+            file.writelines(map(_line, lines))
         new.replace(self._journal_path)
         return io.FileIO(self._journal_path, "a", opener=open_regular)
 
@@ -215,6 +217,8 @@ class ResultFile:
             if error is None:
                 raise
         finally:
+            if self.left and not self._journal:
+                self._raw.drop_if_empty()
             with suppress(OSError):
                 self.stream.close()
             self._raw.close()
@@ -223,6 +227,19 @@ class ResultFile:
         if error is None:
             self.part.replace(self._path)
             self._journal_path.unlink(missing_ok=True)
+
+
+def _line(text: str) -> str:
+    """Return a line of a journal."""
+    return f"{text} {checksum(text)}\n"
+
+
+def _whole(line: str) -> str:
+    """Return the text of a line without its end; ValueError if it is damaged."""
+    text = line.rpartition(" ")[0]
+    if _line(text) != f"{line}\n":
+        raise ValueError("a damaged line")
+    return text
 
 
 def _last_whole(part: io.BufferedReader, points: list[Point]) -> Point:

@@ -306,4 +306,4 @@ def _name(name: str) -> str:
 
 def _target_name(name: str) -> str:
     shown = re.sub(_NO_TARGET, "_", name) or "_"
-    return f"_{shown[1:]}" if shown[0] in "*=" else shown
+    return f"_{shown}" if shown[0] in "*=" else shown

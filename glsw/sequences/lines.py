@@ -1,4 +1,4 @@
-"""Errors name the file, those of a letter the line: for readers of any files, so it is apart."""
+"""For readers of any files, so it is apart: errors that name file and line; checksums of text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
+
+from glsw.words import numbered
 
 _GZIP = b"\x1f\x8b"
 
@@ -33,6 +35,38 @@ class UnknownLetterError(ValueError):
 
     def __str__(self) -> str:
         return "; ".join(filter(None, self.args))
+
+
+def checksum(text: str) -> str:
+    r"""Return the CRC-32 of a text as eight digits.
+
+    >>> checksum("a line\n")
+    '17fb2f0a'
+    """
+    return f"{zlib.crc32(text.encode('utf-8')):08x}"
+
+
+def sealed(lines: str) -> str:
+    r"""Return lines with one behind them: how many they are, and their checksum.
+
+    >>> sealed("a line\n")
+    'a line\nend of 1 line, CRC-32 17fb2f0a\n'
+    """
+    return f"{lines}end of {numbered(lines.count(chr(10)), 'line')}, CRC-32 {checksum(lines)}\n"
+
+
+def unsealed(text: str) -> str:
+    """Return the lines that `sealed` got.
+
+    Raises
+    ------
+    ValueError
+        If the text is not complete, or not as it was written.
+    """
+    lines = text[: text.rfind("\n", 0, -1) + 1]
+    if sealed(lines) != text:
+        raise ValueError("damaged, cut off or edited: its last line does not fit the others")
+    return lines
 
 
 @contextmanager

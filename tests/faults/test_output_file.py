@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shlex
@@ -12,11 +13,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from damage import accepted, cuts, flips
 from program import ROOT, process, refused
 
 from glsw import DNA, makedb
@@ -113,6 +116,39 @@ def test_a_journal_cut_anywhere(
         left(results, journal[:size])
         assert run(f"{SEARCH} --format tsv --resume").status == 0
         assert Path("out").read_bytes() == whole
+
+
+def test_damaged_journals_and_results_lead_nowhere_else(tmp_path: Path) -> None:
+    """Of a damaged line or result no number is believed, but that of lines before it."""
+    path, points = tmp_path / "out", {0: 0}
+    with suppress(KeyboardInterrupt), ResultFile(path, lambda: {"top": "10"}) as file:
+        for k in range(1, 9):
+            file.stream.write(f"result {k}\n")
+            file.mark(k)
+            points[k] = file._raw.size
+        raise KeyboardInterrupt
+
+    def resumed(_: Path) -> tuple[int, int]:
+        again = ResultFile(path, lambda: {"top": "10"})
+        return again.resume(), again._point.size
+
+    journal = tmp_path / "out.part.journal"
+    assert resumed(journal) == (8, points[8])
+    for each in (journal, file.part):
+        found = accepted(each, resumed, flips(each.read_bytes(), 700))
+        found += accepted(each, resumed, cuts(each.read_bytes(), 300))
+        assert {*found} <= {*points.items()} - {(8, points[8])}
+
+
+def test_a_file_that_takes_nothing_leaves_nothing(
+    run: Callable[..., SimpleNamespace], files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr(PartFile, "write", full)
+    refused(run, f"{SEARCH} --format tsv", "File too large", files)
+    assert only_output(files)
 
 
 @pytest.mark.parametrize(

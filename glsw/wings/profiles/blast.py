@@ -17,6 +17,8 @@ _NCBISTDAA = "-ABCDEFGHIKLMNPQRSTVWXYZU*OJ"
 """The letters of NCBI's numbers of amino acids."""
 _NEVER = -(2**15)
 """A score that PSI-BLAST gives to letters that it has no scores for."""
+_END = re.compile(r"\s*K\s+Lambda((Standard|PSI) (Ung|G)apped( +-?\d+\.\d{4}){2}\s*){4}")
+"""The lines behind the positions, in one."""
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|\'[0-9A-F\s]*\'H|[{},]|[^\s{},]+')
 
 
@@ -61,6 +63,8 @@ def read_ascii(text: str, path: str, scoring: Scoring | None) -> Parts:
         raise ValueError(f"{path}: it ends after position {len(rows)}, cut off")
     if not rows:
         raise ValueError(f"{path}: no positions in it")
+    if not _END.fullmatch("".join(lines[begin + 2 + len(rows) :])):
+        raise ValueError(f"{path}: cut off: its last lines, of K and Lambda, are missing")
     scores = np.array(rows, np.int32)[:, columns] * scoring.scale
     return Parts(Background(scoring).complete(scores, residues), residues, scoring, "")
 
@@ -77,6 +81,9 @@ def read_asn(text: str, path: str, scoring: Scoring | None) -> Parts:
     ValueError
         If the file has another form or no scores, naming the file.
     """
+    bare = re.sub(r'"[^"]*"', "", text)
+    if '"' in bare or bare.count("{") != bare.count("}"):
+        raise ValueError(f"{path}: cut off: its quotes or brackets are not closed")
     values = _values(text)
     try:
         rows, columns = int(values["numRows"][0]), int(values["numColumns"][0])

@@ -39,7 +39,6 @@ def read_profile(path: Path, scoring: Scoring | None, gaps: Gaps = "fixed") -> P
     begin = content.lstrip()
     for begins, reader in _READERS:
         if begin.startswith(begins):
-            content = begin if begins == text.BEGINS else content
             try:
                 found = reader(content, str(path), scoring, gaps)
             except OverflowError:
@@ -51,6 +50,8 @@ def read_profile(path: Path, scoring: Scoring | None, gaps: Gaps = "fixed") -> P
             return found if found.id else found._replace(id=path.stem)
     for begins, kind in _ALIGNMENTS:
         if begin.startswith(begins):
+            if kind == "stockholm" and begin.rstrip().rpartition("\n")[2] != "//":
+                raise ValueError(f"{path}: cut off: no line // at its end")
             if kind != "fasta":
                 skipped = content[: -len(begin)].count("\n")
                 return _of_biopython(_CONSENSUS.sub("", begin), str(path), kind, skipped)

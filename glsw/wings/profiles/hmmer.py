@@ -35,7 +35,9 @@ def read_hmm(text: str, path: str, scoring: Scoring | None, gaps: Gaps = "fixed"
     ValueError
         If the file has another form, or letters of another kind, naming file and line.
     """
-    lines = text.splitlines()
+    lines = text.rstrip().splitlines()
+    if lines[-1] != "//":
+        raise ValueError(f"{path}: cut off: no line // at its end")
     if (models := sum(line.startswith(BEGINS) for line in lines)) > 1:
         raise ValueError(f"{path}: {models} models, one expected")
     start = next((k for k, line in enumerate(lines) if line.startswith("HMM ")), None)
@@ -59,7 +61,7 @@ def read_hmm(text: str, path: str, scoring: Scoring | None, gaps: Gaps = "fixed"
     emissions: list[list[float]] = []
     transitions = [_transitions(lines, at - 1, path)]
     residues = ""
-    while at < len(lines) and not lines[at].startswith("//"):
+    while not lines[at].startswith("//"):
         words = lines[at].split()
         try:
             row = [float("inf") if word == "*" else float(word) for word in words[1:][: len(names)]]

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
+from glsw.sequences.lines import sealed, unsealed
 
-BEGINS = "glsw profile 1"
+BEGINS = "glsw profile 2"
 _COSTS = "open", "extend"
 _NUMBERS = "scale", "gap_open", "gap_extend", "insertion_open", "insertion_extend"
 
@@ -36,7 +37,7 @@ def written(parts: Parts) -> str:
     of a letter and its scores: ``matrix`` (letter by letter) and ``scores`` (position by position).
     Gap costs by position, if there are any, are a third one, ``gaps``, with the columns open and
     extend. Scores and costs are in integer units, ``scale`` of them per unit of the matrix as
-    published.
+    published. The last line is that of `glsw.sequences.lines.sealed`.
     """
     scoring = parts.scoring
     lines = [BEGINS, f"id {json.dumps(parts.id)}", f"description {json.dumps(parts.description)}"]
@@ -57,7 +58,7 @@ def written(parts: Parts) -> str:
             f"{name} {' '.join(map(str, row))}"
             for name, row in zip(rows, table.tolist(), strict=True)
         ]
-    return "\n".join(lines) + "\n"
+    return sealed("\n".join(lines) + "\n")
 
 
 def read_text(text: str, path: str, scoring: Scoring | None) -> Parts:
@@ -66,9 +67,9 @@ def read_text(text: str, path: str, scoring: Scoring | None) -> Parts:
     Raises
     ------
     ValueError
-        If the text has another form, naming file and line.
+        If the text is damaged or has another form, naming file and line.
     """
-    lines = enumerate(text.splitlines(), start=1)
+    lines = enumerate(unsealed(text).splitlines(), start=1)
     next(lines)
     values: dict[str, str] = {}
     for _, line in lines:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 from glsw import cli
@@ -62,17 +63,37 @@ def run(arguments: argparse.Namespace) -> None:
     paths = of_search.query, of_search.target
     check_output(arguments.output, *paths)
     check_summary(arguments, *paths)
-    given = read_inputs(of_search, search.preparation, check=False)
     to = destination(arguments)
     command = shards.as_one_process(words, arguments.output, form)
+    with _contents_unsaid(arguments, of_search):
+        given = read_inputs(of_search, search.preparation, check=False)
     with (
         aligner_for(of_search, given.scoring) as aligner,
         progress_bar(arguments, len(given.queries), "query") as bar,
         summary_of(arguments, aligner, given.queries, given.targets, paths=paths) as summary,
     ):
-        results = _shown(merge(search.prepare(aligner, given, of_search), arguments.folder), bar)
+        with _contents_unsaid(arguments, of_search):
+            prepared = search.prepare(aligner, given, of_search)
+        results = _shown(merge(prepared, arguments.folder), bar)
         results = counted(summary, results)
         write(results, of_search.format, to, bar, given.targets, note=given.note, command=command)
+
+
+@contextmanager
+def _contents_unsaid(
+    arguments: argparse.Namespace, of_search: argparse.Namespace
+) -> Iterator[None]:
+    """Replace errors that quote a file, unless the user named it: a stranger may be the author."""
+    try:
+        yield
+    except ValueError:
+        named = shards.files_of(of_search)
+        if {*named} <= {arguments.query, arguments.target}:
+            raise
+        raise ValueError(
+            f"{arguments.folder} was not made from {', '.join(named)}: --query and --target name "
+            "others"
+        ) from None
 
 
 def _shown(results: Iterable[SearchResult], bar: Bar) -> Iterable[SearchResult]:

@@ -106,6 +106,12 @@ def words_of(notes: Mapping[str, Any]) -> list[str]:
     return [str(word) for word in words]
 
 
+def files_of(arguments: argparse.Namespace) -> list[str]:
+    """Return the files that a command line names."""
+    words = (getattr(arguments, name) for name in _FILES)
+    return [word for word in words if word and os.path.exists(word)]
+
+
 def find_files(arguments: argparse.Namespace, notes: Mapping[str, Any]) -> None:
     """Let the files of a command line be found from another folder."""
     folder = str(notes.get("folder", ""))

@@ -39,6 +39,7 @@ from glsw.search.fingerprint import Fingerprint, differences, fingerprint, json_
 from glsw.search.parallel_scan import Merge, scan_database
 from glsw.search.scan import ScanResult, check_longest
 from glsw.search.search import PreparedSearch
+from glsw.sequences.lines import checksum
 from glsw.wings.shards.file import ShardError, ShardFile, first_block, hits_block, last_block
 from glsw.wings.shards.plan import MAX_SHARDS, Shard, plan
 
@@ -346,7 +347,7 @@ def _claim(folder: Path, wanted: Description) -> None:
     path = folder / _DESCRIPTION
     if not path.exists():
         new = Path(f"{path}.{secrets.token_hex(4)}")
-        new.write_text(json.dumps(wanted._asdict()), encoding="ascii")
+        new.write_bytes(_packed(wanted))
         try:
             os.link(new, path)
         except FileExistsError:
@@ -359,13 +360,21 @@ def _claim(folder: Path, wanted: Description) -> None:
         raise ShardError(f"{folder} has shards of another search: {differing}")
 
 
+def _packed(description: Description) -> bytes:
+    """Return the contents of a file, an object of JSON whose last member is its checksum."""
+    members = description._asdict()
+    return json.dumps({**members, "crc32": checksum(json.dumps(members))}).encode("ascii")
+
+
 def _description(folder: Path) -> Description:
     path = folder / _DESCRIPTION
     check_regular(path, links=True)
     with suppress(ValueError, TypeError):
-        found = Description(**json_object(path.read_bytes()))
+        data = path.read_bytes()
+        found = Description(**{k: v for k, v in json_object(data).items() if k != "crc32"})
         kinds = tuple(map(type, found))
-        if kinds == (dict, int, dict) and 0 < found.shards <= MAX_SHARDS:
+        whole = kinds == (dict, int, dict) and data == _packed(found)
+        if whole and 0 < found.shards <= MAX_SHARDS:
             return found
     raise ShardError(f"{path}: damaged")
 

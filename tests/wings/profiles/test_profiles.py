@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damage import accepted, cuts, flips
 
 import glsw
 from glsw import Aligner, Profile, Record, Scoring
@@ -19,6 +20,7 @@ from glsw.cli import main
 from glsw.engines import ENGINES
 from glsw.scoring.positional import MAX_POSITIONS
 from glsw.sequences.alphabet import DNA, PROTEIN
+from glsw.sequences.lines import sealed
 from glsw.statistics.ungapped_constants import background, lambda_of
 from glsw.wings.profiles.alignment import OUTSIDE, UNKNOWN, _codes, _different, _weights
 from glsw.wings.profiles.background import Background
@@ -239,6 +241,12 @@ one             HEAG 24
 two             HE-G 22
                 ** *
 """
+ASN = (
+    "PssmWithParameters ::= { pssm { isProtein TRUE, numRows 28, numColumns 2, byRow FALSE, query "
+    'seq { descr { title "q a {2}" }, inst { seq-data ncbieaa "HE" } }, finalData { scores { '
+    + ", ".join(str(k % 9 - 3) for k in range(56))
+    + " } } } }\n"
+)
 STOCKHOLM = """# STOCKHOLM 1.0
 #=GF ID   family
 one/1-24         MKVLAWHEAGAWGHEE-MKVL
@@ -316,12 +324,49 @@ def test_mutated_files_are_one_line_or_read(text, tmp_path):
     assert not any("Error" in each or "out of range" in each for each in refused)
 
 
+def contents(path):
+    """Return all that is read of a profile."""
+    found = Profile.read(path)
+    costs = found.costs
+    arrays = found.scores, found.scoring.matrix, costs.opens, costs.extends
+    return *(each.tobytes() for each in arrays), found.letters, found.id, found.scoring.name
+
+
+def test_damaged_files_are_refused(tmp_path):
+    """Every flip too, as the file has a checksum."""
+    made = Profile.read(HMM, gaps="positional")
+    for profile in (made, Profile.from_sequence("ACGT", Scoring.nucleotide())):
+        profile.write(path := tmp_path / "p")
+        data = path.read_bytes()
+        assert contents(path)
+        assert not accepted(path, contents, cuts(data, 300))
+        assert not accepted(path, contents, flips(data, 700))
+        path.write_bytes(data[: data.rindex(b"end of ")])
+        with pytest.raises(ValueError, match=r"p: damaged, cut off or edited: its last line"):
+            contents(path)
+
+
+STOCKHOLM = "# STOCKHOLM 1.0\n\na HEAGAWGHEE\nb HEA-AWGQED\n//\n"
+
+
+@pytest.mark.parametrize("text", [PSSM.read_text(), HMM.read_text(), ASN, STOCKHOLM])
+def test_cut_files_of_other_programs_are_refused(text, tmp_path):
+    path = tmp_path / "p"
+    path.write_text(text)
+    whole = contents(path)
+    every = (text.encode()[:size] for size in range(0, len(text), 1 + len(text) // 200))
+    assert {*accepted(path, contents, every)} <= {whole}
+    path.write_text(text.rstrip("\n"))
+    assert contents(path) == whole
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("MKV\n", "not a profile, which is"),
-        ("glsw profile 1\nid x\n", "no line 'matrix' in it"),
-        ("HMMER3/f\nALPH amino\n", "no line HMM"),
+        ("glsw profile 1\nid x\n", "not a profile, which is"),
+        (sealed("glsw profile 2\nid x\n"), "no line 'matrix' in it"),
+        ("HMMER3/f\nALPH amino\n//\n", "no line HMM"),
         (f"{HMM.read_text()}{HMM.read_text()}", "2 models, one expected"),
         (HMM.read_text().replace("LENG  14", "LENG  15"), "14 nodes, its line LENG says 15"),
         (HMM.read_text().replace("ALPH  amino", "ALPH  coins"), "a model of coins"),

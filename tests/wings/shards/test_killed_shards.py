@@ -18,6 +18,7 @@ from glsw import DNA, Database, makedb, read
 from glsw.output import FORMATS
 from glsw.search.ranking import Ranking
 from glsw.wings.shards.file import ShardFile
+from glsw.wings.shards.verbs import Description, _packed
 
 Run = Callable[..., SimpleNamespace]
 COUNT = 16
@@ -125,8 +126,32 @@ def test_forged_command_lines(words: list[object] | None, run: Run, files: Path)
     scan(run, SEARCHES["windows"], 2)
     path = files / "run" / "search.json"
     known = json.loads(path.read_text())
-    path.write_text(json.dumps({**known, "notes": {**known["notes"], "words": words}}))
+    notes = {**known["notes"], "words": words}
+    path.write_bytes(_packed(Description(known["fingerprint"], known["shards"], notes)))
     refused(run, "merge run", "", files)
+
+
+def test_forged_plans_print_no_files(run: Run, files: Path) -> None:
+    """Neither those of sequences nor matrices; the user may name them."""
+    scan(run, SEARCHES["hsps"], 2)
+    path, folder = files / "run" / "search.json", files.resolve()
+    known = json.loads(path.read_text())
+    for words, text in (
+        ("search secret db.fasta", "secret:x:0:0\n"),
+        ("search secret db.fasta", ">secret\nMKV!\n"),
+        ("search proteins.fasta secret", ">secret\nMKV!\n"),
+        ("search proteins.fasta secret", "\x89GLSW secret"),
+        ("search proteins.fasta db.fasta --matrix secret", "secret secret\n"),
+    ):
+        (files / "secret").write_text(text)
+        notes = {"words": words.split(), "folder": str(folder)}
+        path.write_bytes(_packed(Description(known["fingerprint"], 2, notes)))
+        done = run("merge run --engine reference")
+        assert done.status == 2
+        assert done.err.startswith("glsw: run was not made from ")
+        assert done.err.replace(", secret", "").replace("from secret", "").count("secret") == 0
+    done = run("merge run --query secret --target secret --engine reference")
+    assert "secret" in done.err.replace("from secret", "")
 
 
 def test_a_link_in_the_place_of_an_unfinished_file(run: Run, files: Path) -> None:

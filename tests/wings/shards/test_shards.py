@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damage import accepted, cuts, flips
 from hypothesis import given, strategies as st
 
 from glsw import PROTEIN, Aligner, Database, Record, Sequences, makedb
@@ -138,6 +139,24 @@ def test_damage_is_noticed_at_every_byte(tmp_path: Path) -> None:
         merge(search, tmp_path)
 
 
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
+    def whole(path: Path) -> ShardFile:
+        if (file := ShardFile(path)).damage:
+            raise file.damage
+        return file
+
+    with Aligner(engine="reference") as aligner:
+        notes = {"words": ["search", "é"]}
+        path = scan_shard(aligner.prepare(QUERIES, TARGETS), 1, 1, tmp_path, notes=notes).path
+    plan, description = tmp_path / "search.json", shards.description
+    assert description(tmp_path).notes == notes
+    readers = (path, whole), (plan, lambda path: description(path.parent))
+    for file, look in readers:
+        assert look(file)
+        assert not accepted(file, look, cuts(file.read_bytes(), 300))
+        assert not accepted(file, look, flips(file.read_bytes(), 700))
+
+
 DEEP = b"[" * 100_000
 NO_OBJECTS = [b"[]", b"7", b"{", b"\xff", DEEP, b'{"contexts": ' + DEEP]
 
@@ -252,9 +271,8 @@ def test_a_plan_of_many_shards_is_made_at_once() -> None:
         b"{}",
         b'{"fingerprint": [], "shards": 1, "notes": {}}',
         b'{"fingerprint": {}, "shards": 1, "notes": []}',
-        b'{"fingerprint": {}, "shards": true, "notes": {}}',
-        b'{"fingerprint": {}, "shards": -1, "notes": {}}',
-        b'{"fingerprint": {}, "shards": 1000000000, "notes": {}}',
+        b'{"fingerprint": {}, "shards": 1, "notes": {}}',
+        *(shards._packed(shards.Description({}, each, {})) for each in (True, -1, 10**9)),
     ],
 )
 def test_forged_descriptions_are_refused(text: bytes, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from glsw.alignment.batch import Batch
 from glsw.options import HitOptions
-from glsw.scoring.kinds import checked
+from glsw.scoring.kinds import checked, warn_of_nucleic
 from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
@@ -251,6 +251,11 @@ class InputEncoder:
                 database, settings["target_strand"], settings["target_genetic_code"]
             )
             found.update(targets.substituted)
+        if self._looks and self._alphabet.width == 1:
+            sides = ("query", queries.given), ("target", targets.given.records)
+            for what, given in sides:
+                if what not in translated and isinstance(given, Records):
+                    warn_of_nucleic(given, what)
         return queries, targets
 
     def database(

@@ -352,3 +352,26 @@ def test_strands_that_are_not_compared() -> None:
     with pytest.warns(KindWarning) as caught:
         glsw.search(DNA, [DNA], engine="reference")
     assert "strands" not in str(caught[0].message)
+
+
+def test_nucleic_acid_among_proteins_is_named() -> None:
+    """Of queries and of targets, one and several; not without need."""
+    protein, dna = "MKVLAWHEAGAWGHEEPLQNRSTVHEAGAW", "ACGTTGCATGCAAGCTTACGGATCACGTNN"
+    proteins, mixed = [protein] * 3, [protein, protein, dna]
+    options: dict[str, Any] = {"engine": "reference", "statistics": "none"}
+
+    def said(queries: Any, targets: Any, **more: Any) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            list(glsw.search(queries, targets, **options, **more))
+        return [str(each.message) for each in caught]
+
+    one = "target target 3 looks like nucleic acid, but is scored as protein"
+    assert said(proteins, mixed) == said(protein, mixed) == [one]
+    two = "query query 4 and 1 other look like nucleic acid, but are scored as protein"
+    assert said([*proteins, dna, dna.lower()], proteins) == [two]
+    named = [glsw.Record("evil\u202e", "", dna), *proteins]
+    assert said(proteins, named)[0].startswith(r"target evil\u202e looks")
+    for quiet in (proteins, [protein, protein, dna[:29]], [protein, protein, "A" * 29 + "W" * 60]):
+        assert not said(proteins, quiet)
+    assert not said([dna, dna], [dna], scoring=glsw.Scoring.nucleotide())

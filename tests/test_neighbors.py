@@ -156,6 +156,17 @@ def test_global_pairs_of_lengths_that_differ_too_much_are_not_computed(
     assert 10 < found.nnz < 0.5 * expected.size
 
 
+@pytest.mark.parametrize("mode", ["local", "global"])
+def test_pairs_that_score_more_than_one_of_them_with_itself(mode):
+    """A letter scores more with another one than with itself: there are negative distances."""
+    given, scoring = ["aaaa", "bbb", "abab", "aa"], Scoring.from_array([[1, 2], [2, 1]], "ab", 2, 1)
+    for cutoff in (-3, -1, 0):
+        options = {"mode": mode, "engine": "reference", "scoring": scoring}
+        found = dense(glsw.neighbors(given, cutoff=cutoff, distance="self", **options))
+        np.testing.assert_array_equal(found, brute_force(given, given, "self", cutoff, **options))
+        assert np.nanmin(found) == -3
+
+
 def test_a_scoring_that_is_not_symmetric():
     given = words((9, 8, 7, 12), "ab")
     options = {"scoring": UNEVEN, "engine": "reference"}
@@ -276,7 +287,6 @@ def test_nothing():
         ({"distance": "far"}, r"distance 'far': 'score', 'self', 'identity', 'evalue' expected"),
         ({"k": 0}, "k 0: at least 1, or None for all, expected"),
         ({"cutoff": float("nan")}, "cutoff nan: a finite number expected"),
-        ({"distance": "self", "cutoff": -1}, "cutoff -1: 0 or more expected for distance 'self'"),
         ({"distance": "evalue", "cutoff": 0}, "cutoff 0: more than 0 expected for distance 'eva"),
         ({"distance": "identity"}, "cutoff 5: a fraction from 0 to 1 expected"),
         ({"distance": "evalue", "mode": "global"}, "E-values exist for local alignments only"),

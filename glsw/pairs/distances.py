@@ -67,8 +67,6 @@ class Rule:
     ascending: bool = False
 
 
-_CUTOFFS = {"self": (0.0, "0 or more"), "evalue": (math.ulp(0.0), "more than 0")}
-"""The least cutoff of a distance, and how errors name it."""
 ASCENDING = "self", "evalue"
 """Distances of which the least are the best."""
 
@@ -84,9 +82,8 @@ def check_cutoff(distance: Distance, cutoff: float, min_score: float | None = No
             raise TypeError(f"{name} must be a number, not {type(number).__name__}")
         if not math.isfinite(number):
             raise ValueError(f"{name} {number}: a finite number expected")
-    lowest, expected = _CUTOFFS.get(distance, (-math.inf, ""))
-    if cutoff < lowest:
-        raise ValueError(f"cutoff {cutoff}: {expected} expected for distance {distance!r}")
+    if distance == "evalue" and cutoff <= 0:
+        raise ValueError(f"cutoff {cutoff}: more than 0 expected for distance 'evalue'")
     if distance == "identity" and not 0 <= cutoff <= 1:
         raise ValueError(f"cutoff {cutoff}: a fraction from 0 to 1 expected for identities")
 

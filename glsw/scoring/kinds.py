@@ -8,6 +8,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+from glsw import caller
 from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN, Alphabet
@@ -16,15 +19,21 @@ from glsw.sequences.database_file import is_database
 from glsw.sequences.fasta import blocks, read_all
 from glsw.sequences.named import check_no_file, is_single, sequence_types
 from glsw.sequences.nucleic import (
+    COMMON,
     FEWEST_LETTERS,
     LETTERS_TO_TELL,
+    PERCENT_COMMON,
     Kind,
     Verdict,
     judge,
     kind_of,
     warn,
 )
-from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
+from glsw.sequences.records import EncodedRecord, ProfileRecord, Record, Records
+from glsw.words import numbered, visible
+
+_RECORDS_TO_TELL = 100_001
+_LETTERS_OF_RECORD = 30
 
 
 def seen(source: Any) -> tuple[Kind, Any]:
@@ -217,6 +226,28 @@ def checked(
             "a scoring to say what they are"
         )
     return sources
+
+
+def warn_of_nucleic(records: Records, what: str) -> None:
+    """Warn if some records among others are nucleic acid, which are scored as proteins.
+
+    Of the first 100,000 records, those of at least 30 letters are looked at: where the first 30 are
+    like nucleic acid, all letters tell, see `glsw.sequences.nucleic.kind_of`.
+    """
+    offsets = records.offsets[:_RECORDS_TO_TELL]
+    starts = offsets[:-1][np.diff(offsets) >= _LETTERS_OF_RECORD]
+    heads = records.letters[starts[:, np.newaxis] + np.arange(_LETTERS_OF_RECORD)]
+    common = np.isin(heads, np.frombuffer(COMMON, np.uint8)).sum(axis=1)
+    likely = starts[100 * common >= PERCENT_COMMON * _LETTERS_OF_RECORD]
+    rows = np.searchsorted(offsets, likely, side="right").tolist()
+    texts = (records.letters[offsets[k - 1] : offsets[k]].tobytes() for k in rows)
+    found = [k - 1 for k, text in zip(rows, texts, strict=True) if kind_of([text]).nucleic]
+    if not 0 < len(found) < len(records):
+        return
+    first = f"{what} {visible(records.titles[found[0]][0])}"
+    names = first if len(found) == 1 else f"{first} and {numbered(len(found) - 1, 'other')}"
+    verb, be = ("looks", "is") if len(found) == 1 else ("look", "are")
+    caller.warn(f"{names} {verb} like nucleic acid, but {be} scored as protein", RuntimeWarning)
 
 
 def _kinds(

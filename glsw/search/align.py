@@ -23,6 +23,7 @@ from glsw.search.select import Selection, together
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
 from glsw.sequences.tiles import cut
+from glsw.words import visible
 
 _MAX_PAIRS_PER_BATCH = 2**14
 _MAX_RESIDUES_PER_BATCH = 2**25  # of pairs, so that there is room for their masks
@@ -383,7 +384,7 @@ def _check_scores(hits: Selection, table: HitTable) -> None:
         query = hits.queries[int(hits.table.query[hit])].given
         target = table.targets[int(hits.table.target[hit])].given
         raise DifferentScoreError(
-            f"query {query.id}, target {target.id}: the scan found the score "
+            f"query {visible(query.id)}, target {visible(target.id)}: the scan found the score "
             f"{expected[hit]} in integer units, their best alignment has {units[hit]}"
         )
 

@@ -19,6 +19,7 @@ from glsw.sequences.records import Record
 from glsw.statistics import Method, for_search, histogram_for
 from glsw.statistics.least_scores import least_scores
 from glsw.wings import registered
+from glsw.words import visible
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -98,9 +99,9 @@ class Limits(NamedTuple):
     def missing_statistics(self, query: Record, reason: str) -> None:
         """Raise ValueError if the query is the only one, else warn."""
         if self.strict:
-            raise ValueError(f"query {query.id}: {reason}")
+            raise ValueError(f"query {visible(query.id)}: {reason}")
         consequence = "; it has no hits" if self.requires_statistics else ""
-        caller.warn(f"query {query.id}: {reason}{consequence}", RuntimeWarning)
+        caller.warn(f"query {visible(query.id)}: {reason}{consequence}", RuntimeWarning)
 
 
 def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:

@@ -22,7 +22,7 @@ from glsw.sequences.nucleic import (
     nucleotide_aliases,
     spell_nucleotides,
 )
-from glsw.words import numbered
+from glsw.words import numbered, visible
 
 LARGEST = 255
 """The most letters of an alphabet."""
@@ -216,7 +216,7 @@ alphabet (ACGTRYSWKMBDHVN)
         replacement = None if unknown is None else self._code(unknown)
         if len(text) % self.width:
             raise ValueError(
-                f"{name}: length {len(text)} is not a multiple of {self.width}, "
+                f"{visible(name)}: length {len(text)} is not a multiple of {self.width}, "
                 f"the width of the letters of the {self.name} alphabet"
             )
         data = single_bytes(text)
@@ -235,7 +235,7 @@ alphabet (ACGTRYSWKMBDHVN)
             letter = text[at : at + self.width]
             shown = letter if isinstance(letter, str) else letter.decode("latin-1")
             error = UnknownLetterError(
-                f"{name}: letter {shown!r} at position {at + 1} is not in the {self.name} "
+                f"{visible(name)}: letter {shown!r} at position {at + 1} is not in the {self.name} "
                 f"alphabet ({_listing(self.letters)})",
                 GAPS if shown in ("-", ".") else _advice(self, data),
             )

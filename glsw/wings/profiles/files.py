@@ -52,6 +52,8 @@ def read_profile(path: Path, scoring: Scoring | None, gaps: Gaps = "fixed") -> P
         if begin.startswith(begins):
             if kind == "stockholm" and begin.rstrip().rpartition("\n")[2] != "//":
                 raise ValueError(f"{path}: cut off: no line // at its end")
+            if not begin.partition("\n")[2].strip():  # Biopython would wait for a row for ever
+                raise ValueError(f"{path}: no alignment of format {kind}: there are no rows")
             if kind != "fasta":
                 skipped = content[: -len(begin)].count("\n")
                 return _of_biopython(_CONSENSUS.sub("", begin), str(path), kind, skipped)

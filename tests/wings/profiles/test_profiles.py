@@ -374,7 +374,7 @@ def test_cut_files_of_other_programs_are_refused(text, tmp_path):
         ("\n".join(PSSM.read_text().splitlines()[:30]), "it ends after position 27"),
         ("PssmWithParameters ::= { pssm { numRows 28 } }", "not a PSSM of psiblast"),
         ("# STOCKHOLM 1.0\nnothing\n", "cut off: no line // at its end"),
-        ("CLUSTAL W (1.83) multiple sequence alignment\n\n\n", "no alignment .*: there are no rows"),
+        ("CLUSTAL W (1.83) multiple\n\n\n", "no alignment .*: there are no rows"),
     ],
 )
 def test_errors_of_files_are_one_line(tmp_path, capsys, text: str, message: str) -> None:

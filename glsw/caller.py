@@ -20,7 +20,13 @@ The block gets what to call with the work that was done since the last call.
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 _said: set[str] = set()
-_stages: ContextVar[Stages] = ContextVar("stages", default=lambda *_: nullcontext(lambda _: None))
+
+
+def _unseen(name: str, total: int) -> AbstractContextManager[Callable[[int], object]]:
+    return nullcontext(lambda _: None)
+
+
+_stages: ContextVar[Stages] = ContextVar("stages", default=_unseen)
 
 
 def warn(text: str, category: type[Warning], *, once: str = "") -> None:
@@ -46,10 +52,12 @@ def _is_ours(path: str) -> bool:
 def stage(name: str, total: int) -> AbstractContextManager[Callable[[int], object]]:
     """Return a block of work that nobody counts in cells of the search, see `Stages`.
 
+    Without a name it is not shown.
+
     >>> with stage("alignment", 10) as done:
     ...     done(4)
     """
-    return _stages.get()(name, total)
+    return (_stages.get() if name else _unseen)(name, total)
 
 
 @contextmanager

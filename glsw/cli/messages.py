@@ -105,7 +105,7 @@ def progress_bar(
     from tqdm import tqdm
 
     class Shown(tqdm):  # type: ignore[type-arg]
-        drawn = 0.0
+        drawn, named = 0.0, ""
 
         def expect(self, n: float) -> None:
             self.total = (self.total or 0) + n
@@ -118,9 +118,9 @@ def progress_bar(
                 nonlocal done
                 done += n
                 self.set_description(f"{name} {100 * done // max(1, total)}%", refresh=False)
-                if time.monotonic() - self.drawn >= self.mininterval:
+                if name != self.named or time.monotonic() - self.drawn >= self.mininterval:
                     self.refresh()
-                    self.drawn = time.monotonic()
+                    self.drawn, self.named = time.monotonic(), name
 
             progress(0)
             try:

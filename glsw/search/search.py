@@ -151,7 +151,8 @@ def _results(
 ) -> list[SearchResult]:
     """Return the results of queries, whose hits are aligned together."""
     start = time.perf_counter()
-    table = align_hits(engine, hits, database, limits, ties)
+    with stage("alignments", len(hits.table)):
+        table = align_hits(engine, hits, database, limits, ties)
     seconds = (time.perf_counter() - start) / max(1, len(hits.table))
     bounds = bounds_of(table).tolist()
     return [

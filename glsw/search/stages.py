@@ -29,7 +29,7 @@ class Stage:
     with ``stage_of(scoring, settings)``, which raises ValueError if it cannot be.
     """
 
-    name = "selection"
+    name = ""
     """What a progress bar says meanwhile; `glsw.caller.stage` in `rescored` says how far it is."""
 
     def first(self, limits: Limits) -> Limits:

@@ -1,4 +1,4 @@
-"""Warnings point at the line that called the package, whichever module has a reason to warn."""
+"""What the caller is told: warnings, at the line that called the package, and stages of work."""
 
 from __future__ import annotations
 
@@ -6,10 +6,27 @@ import contextlib
 import os
 import sys
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from pathlib import Path
+from typing import TypeAlias
+
+Stages: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
+"""Shows a stage, given its name and how much there is to do, in a ``with`` block.
+
+The block gets what to call with the work that was done since the last call.
+"""
 
 _PACKAGE = str(Path(__file__).parent) + os.sep
 _said: set[str] = set()
+
+
+def _unseen(name: str, total: int) -> AbstractContextManager[Callable[[int], object]]:
+    return nullcontext(lambda _: None)
+
+
+_stages: ContextVar[Stages] = ContextVar("stages", default=_unseen)
 
 
 def warn(text: str, category: type[Warning], *, once: str = "") -> None:
@@ -30,3 +47,24 @@ def warn(text: str, category: type[Warning], *, once: str = "") -> None:
 
 def _is_ours(path: str) -> bool:
     return path.startswith(_PACKAGE) or path == contextlib.__file__
+
+
+def stage(name: str, total: int) -> AbstractContextManager[Callable[[int], object]]:
+    """Return a block of work that nobody counts in cells of the search, see `Stages`.
+
+    Without a name it is not shown.
+
+    >>> with stage("alignment", 10) as done:
+    ...     done(4)
+    """
+    return (_stages.get() if name else _unseen)(name, total)
+
+
+@contextmanager
+def stages_shown(show: Stages) -> Iterator[None]:
+    """Have the stages in a block shown."""
+    before = _stages.set(show)
+    try:
+        yield
+    finally:
+        _stages.reset(before)

@@ -17,6 +17,7 @@ import gc
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -130,6 +131,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(folder.cleanup)
     os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder.name
     os.environ.pop("PYTHONDONTWRITEBYTECODE", "")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     fill_new_memory()
 
 

@@ -881,6 +881,7 @@ def resume() -> None:
     run("makedb long.fa db.glsw")
     words = "search two.fa db.glsw --engine reference --format tsv --output out --no-progress"
     command = [sys.executable, "-m", "glsw", *words.split()]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     with subprocess.Popen(command, stderr=subprocess.PIPE) as started:
         while started.poll() is None and not Path("out.part.journal").exists():
             time.sleep(0.01)

@@ -108,7 +108,7 @@ _OBJECTS = 20_000
 _EPILOG = (
     "exit status: 0 on success, 2 after an error (one line on stderr), 130 if interrupted "
     "(FILE.part contains the results so far), 141 if the reader of the output is gone, "
-    "143 if terminated (likewise)"
+    "143 or 129 if terminated by SIGTERM or SIGHUP (likewise)"
 )
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from glsw.cli.messages import say
-from glsw.sequences.fasta import EmptyFileError
+from glsw.sequences.fasta import EmptyFileError, read_all
 from glsw.sequences.records import Record, Records
 
 if TYPE_CHECKING:
@@ -21,10 +20,10 @@ Targets: TypeAlias = "Records | Database"
 """The sequences that queries are compared with."""
 
 
-def or_nothing(read: Callable[[], Records]) -> Records:
-    """Return the sequences that are read; of an empty file none, which is said in a line."""
+def queries_of(path: str) -> Records:
+    """Return the queries of a file; of an empty one none, which is said in a line."""
     try:
-        return read()
+        return read_all(path)
     except EmptyFileError as error:
         say(f"{error}: there is nothing to compare")
         return Records.of([])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TextIO, TypeVar
 
+from glsw.caller import stages_shown
 from glsw.words import visible
 
 FoundT = TypeVar("FoundT")
@@ -89,19 +91,46 @@ def occupy_standard_streams() -> None:
         sys.stderr = os.fdopen(2, "w", errors="backslashreplace", closefd=False)
 
 
+@contextmanager
 def progress_bar(
     arguments: argparse.Namespace, total: int | None, unit: str = "cell"
-) -> AbstractContextManager[Bar]:
-    """Return a progress bar, which shows nothing unless stderr is a terminal."""
+) -> Iterator[Bar]:
+    """Give a progress bar, which shows nothing unless stderr is a terminal.
+
+    Before it stand the stage of the work, if that is not the one it counts, and the part done.
+    """
     if arguments.no_progress or not (sys.stderr and sys.stderr.isatty()):
-        return nullcontext(_NoBar())
+        yield _NoBar()
+        return
     from tqdm import tqdm
 
     class Shown(tqdm):  # type: ignore[type-arg]
+        drawn, named = 0.0, ""
+
         def expect(self, n: float) -> None:
             self.total = (self.total or 0) + n
 
-    return Shown(total=total, unit=unit, unit_scale=True, leave=False, dynamic_ncols=True)
+        @contextmanager
+        def stage(self, name: str, total: int) -> Iterator[Callable[[int], None]]:
+            before, done = self.desc, 0
+
+            def progress(n: int) -> None:
+                nonlocal done
+                done += n
+                self.set_description(f"{name} {100 * done // max(1, total)}%", refresh=False)
+                if name != self.named or time.monotonic() - self.drawn >= self.mininterval:
+                    self.refresh()
+                    self.drawn, self.named = time.monotonic(), name
+
+            progress(0)
+            try:
+                yield progress
+            finally:
+                self.set_description_str(before, refresh=False)
+
+    options = {"unit": unit, "unit_scale": True, "leave": False, "dynamic_ncols": True}
+    with Shown(total=total, **options) as bar, stages_shown(bar.stage):
+        yield bar
 
 
 def tables(found: Iterable[FoundT], cells: int, most: int, bar: Bar) -> Iterator[FoundT]:

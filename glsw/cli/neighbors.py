@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from glsw.cli.inputs import FILES, check_standard_input, or_nothing, residues
+from glsw.cli.inputs import FILES, check_standard_input, queries_of, residues
 from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_output, add_running, executor_of
 from glsw.cli.outputs import check_output, destination
@@ -103,7 +103,8 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
     check_output(arguments.output, *paths)
     check_summary(arguments, *paths)
     check_standard_input(*paths)
-    records, *others = map(_read, paths)
+    records = queries_of(paths[0]) if paths[1:] else read_all(paths[0])
+    others = [read_all(path) for path in paths[1:]]
     sides = [records, *others]
     scoring, note = scoring_for(arguments, *zip(paths, sides, strict=True))
     cells = residues(sides[0], scoring) * residues(sides[-1], scoring)
@@ -158,10 +159,6 @@ def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
             f"{found.nnz} of {pairs} pairs, {done} cells in "
             f"{seconds:.2f} s, {gcups(rate)}, engine {engine.label} on {aligner.where}{note}"
         )
-
-
-def _read(path: str) -> Records:
-    return or_nothing(lambda: read_all(path))
 
 
 def _lengths(side: Records, scoring: Scoring) -> Iterator[int]:

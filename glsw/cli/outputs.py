@@ -6,6 +6,7 @@ import argparse
 import os
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -78,12 +79,13 @@ def write(
     """Write each result when it is computed, and after the last one a summary to stderr.
 
     Results of wings and their formats have what is asked for here of a `SearchResult` and a
-    `Format`: cells, seconds, memory, engine and device; a header and ``write``.
+    `Format`: cells, memory, engine and device; a header and ``write``.
 
     A thread writes while the next results are computed.
 
-    The summary ends with ``note``. Formats that show the ``command`` get that of the process unless
-    another one is given.
+    The time of the summary is that until the last result, whatever it was spent on. The summary
+    ends with ``note``. Formats that show the ``command`` get that of the process unless another one
+    is given.
 
     The file is opened when the first result is there. Some formats list all ``targets`` before it.
     If some results are ``done``, it has these, and what is before them, already.
@@ -91,10 +93,10 @@ def write(
     header = "" if done else form.header
     if not isinstance(header, str):
         header = header(names_and_lengths(targets), command_line(command))
-    rest = iter(results)
+    start, rest = time.perf_counter(), iter(results)
     first = list(islice(rest, 1))
     write_one = form.begin(done) if isinstance(form, Format) else form.write
-    cells, seconds, memory, written = 0, 0.0, 0, done
+    cells, memory, written = 0, 0, done
     engines, devices = dict[str, None](), dict[str, None]()
     unlisted = Unlisted(hint="" if command else "; --top 0 lists all")
     with to:
@@ -114,9 +116,9 @@ def write(
                 if isinstance(result, SearchResult):
                     unlisted.add(result)
                 cells += result.cells
-                seconds += result.seconds
                 memory = max(memory, result.memory)
                 engines[result.engine] = devices[result.device] = None
+            seconds = time.perf_counter() - start
         if isinstance(form, Format) and form.footer:
             to.stream.write(form.footer(written))
     bar.close()

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from glsw.aligner import Aligner
 from glsw.alignment.hits import SearchResult
-from glsw.cli.inputs import Targets, check_standard_input, only, or_nothing, residues
+from glsw.cli.inputs import Targets, check_standard_input, only, queries_of, residues
 from glsw.cli.messages import Bar, progress_bar
 from glsw.cli.outputs import Destination, check_output, destination, write
 from glsw.cli.scoring import check_kinds, scoring_for, scoring_of, seg_of
@@ -104,13 +104,14 @@ def read_inputs(
     elif "read_queries" in arguments:
         scoring, queries = arguments.read_queries(arguments)
     else:
-        queries = _queries(arguments.query, one_each)
-    targets = _targets(arguments.target, one_each)
-    _check_targets(arguments.target, targets, two_tracks)
+        queries = (read_all if one_each else queries_of)(arguments.query)
+    path = arguments.target
+    targets = Database.open(path) if is_database(path) and not one_each else read_all(path)
+    _check_targets(path, targets, two_tracks)
     if one_each:
         only(arguments.query, queries)
-        only(arguments.target, targets)
-    sides = (arguments.query, queries), (arguments.target, targets)
+        only(path, targets)
+    sides = (arguments.query, queries), (path, targets)
     if scoring:
         note = check_kinds(arguments, scoring, *sides) if check else ""
     else:
@@ -158,18 +159,6 @@ def _destination(
     if not isinstance(to, ResultFile):
         raise ValueError("--resume requires --output FILE")
     return to, to.resume()
-
-
-def _targets(path: str, one_each: bool) -> Targets:
-    if one_each:
-        return read_all(path)
-    if is_database(path):
-        return Database.open(path)
-    return or_nothing(lambda: read_all(path))
-
-
-def _queries(path: str, one_each: bool) -> Records:
-    return read_all(path) if one_each else or_nothing(lambda: read_all(path))
 
 
 def _check_tracks(arguments: argparse.Namespace) -> bool:

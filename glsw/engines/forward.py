@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.arrays import Codes, Float64, Int64, Intp, UInt32
+from glsw.caller import stage
 from glsw.cores import cores
 from glsw.device.device import Device
 from glsw.engines import gl
@@ -97,8 +98,15 @@ def _by_threads(work: Sequence[tuple[Float64, list[Codes]]]) -> list[Float64]:
         return [log_sums_on_host(*each) for each in work]
     from concurrent.futures import ThreadPoolExecutor  # only for several profiles
 
-    with ThreadPoolExecutor(cores(), "glsw-forward") as threads:
-        return list(threads.map(log_sums_on_host, *zip(*work, strict=True)))
+    found = list[Float64]()
+    with (
+        stage("sums", len(work)) as done,
+        ThreadPoolExecutor(cores(), "glsw-forward") as threads,
+    ):
+        for sums in threads.map(log_sums_on_host, *zip(*work, strict=True)):
+            found.append(sums)
+            done(1)
+    return found
 
 
 def log_sums_on_host(
@@ -114,21 +122,23 @@ def log_sums_on_host(
     order = order[lengths[order] > 0]
     start, size = 0, len(odds)
     table = np.column_stack([odds, np.zeros(size)])  # of past a target's end
-    while start < len(order):
-        shortest = int(lengths[order[start]])
-        most = min(_MAX_CELLS_PER_DIAGONAL // min(shortest, size), positions // size)
-        some = order[start : start + max(1, most)]
-        some = some[lengths[some] <= _MAX_LENGTH_RATIO * shortest]
-        start += len(some)
-        # Codes backwards, so that those of an anti-diagonal are in the order of positions.
-        codes = np.full((int(lengths[some[-1]]), len(some)), odds.shape[1], np.intp)
-        for k, number in enumerate(some.tolist()):
-            codes[-lengths[number] :, k] = targets[number][::-1]
-        with np.errstate(all="ignore"):
-            sums = _of_batch(table, codes)
-            if not (sums < _MAX_ODDS).all():
-                sums = _of_batch(table, codes, _MAX_ODDS)
-            found[some] = np.log(sums)
+    with stage("sums", len(order)) as done:
+        while start < len(order):
+            shortest = int(lengths[order[start]])
+            most = min(_MAX_CELLS_PER_DIAGONAL // min(shortest, size), positions // size)
+            some = order[start : start + max(1, most)]
+            some = some[lengths[some] <= _MAX_LENGTH_RATIO * shortest]
+            start += len(some)
+            # Codes backwards, so that those of an anti-diagonal are in the order of positions.
+            codes = np.full((int(lengths[some[-1]]), len(some)), odds.shape[1], np.intp)
+            for k, number in enumerate(some.tolist()):
+                codes[-lengths[number] :, k] = targets[number][::-1]
+            with np.errstate(all="ignore"):
+                sums = _of_batch(table, codes)
+                if not (sums < _MAX_ODDS).all():
+                    sums = _of_batch(table, codes, _MAX_ODDS)
+                found[some] = np.log(sums)
+            done(len(some))
     return found
 
 
@@ -242,12 +252,14 @@ class ForwardSums(Programs):
         )
         sums = np.zeros((len(some), 2))
         most = [self._limits.borders, self._limits.pairs]
-        for part in cut([offsets_of(room[order]), np.arange(len(some) + 1)], most):
-            chosen = order[part]
-            borders = offsets_of(room[chosen])
-            records[chosen, 4] = borders[:-1]
-            self._compute(program, records[chosen], strips[chosen], int(borders[-1]))
-            sums[chosen] = self.download(gl.BEST, (np.float32, 2), len(chosen))
+        with stage("sums", len(some)) as done:
+            for part in cut([offsets_of(room[order]), np.arange(len(some) + 1)], most):
+                chosen = order[part]
+                borders = offsets_of(room[chosen])
+                records[chosen, 4] = borders[:-1]
+                self._compute(program, records[chosen], strips[chosen], int(borders[-1]))
+                sums[chosen] = self.download(gl.BEST, (np.float32, 2), len(chosen))
+                done(len(chosen))
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(sums[:, 0]) + math.log(2) * sums[:, 1]
         within = (logs > _LEAST_DEVICE_SUM) & (logs < math.log(_MAX_ODDS))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 import numpy as np
 
 from glsw.alignment.hits import Hits, SearchResult, joined
+from glsw.caller import stage
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.run.pool import EnginePool, Runner
@@ -73,10 +74,22 @@ class PreparedSearch:
             yield _results(self.pool.engine, part, self.database, last, self.ties)
 
     def _selected(self, queries: QuerySet, scans: Sequence[list[ScanResult]]) -> Selection:
-        database, limits, stage = self.database, self.limits, self.limits.stage
+        """Return the hits within the limits; the time that it takes is that of the scans too."""
+        start = time.perf_counter()
+        database, limits, after = self.database, self.limits, self.limits.stage
         engine = self.pool.engine  # of the pool, whose processes the scans need
-        hits = select_hits(queries, scans, database, stage.first(limits), engine.scoring)
-        return stage.rescored(engine, hits, database, limits, self.ties)
+        first = select_hits(queries, scans, database, after.first(limits), engine.scoring)
+        with stage(after.name, len(first.table)):
+            hits = after.rescored(engine, first, database, limits, self.ties)
+        of_hit = (time.perf_counter() - start) / max(1, len(first.table))
+        counts = np.diff(first.offsets).tolist()
+        return replace(
+            hits,
+            scans=[
+                [scan._replace(seconds=scan.seconds + of_hit * count / len(own)) for scan in own]
+                for own, count in zip(hits.scans, counts, strict=True)
+            ],
+        )
 
 
 def search_database(search: PreparedSearch, run: Runner) -> Iterator[list[SearchResult]]:
@@ -138,7 +151,8 @@ def _results(
 ) -> list[SearchResult]:
     """Return the results of queries, whose hits are aligned together."""
     start = time.perf_counter()
-    table = align_hits(engine, hits, database, limits, ties)
+    with stage("alignments", len(hits.table)):
+        table = align_hits(engine, hits, database, limits, ties)
     seconds = (time.perf_counter() - start) / max(1, len(hits.table))
     bounds = bounds_of(table).tolist()
     return [

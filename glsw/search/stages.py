@@ -11,6 +11,7 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Runs
 from glsw.alignment.table import HitTable
+from glsw.caller import stage
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.pairs.align_pairs import aligned
@@ -27,6 +28,9 @@ class Stage:
     Wings register others by the name of the option that asks for one, ``STAGES``: each a module
     with ``stage_of(scoring, settings)``, which raises ValueError if it cannot be.
     """
+
+    name = ""
+    """What a progress bar says meanwhile; `glsw.caller.stage` in `rescored` says how far it is."""
 
     def first(self, limits: Limits) -> Limits:
         """Return the limits of the hits that the stage gets, given those of the search."""
@@ -69,7 +73,10 @@ class PairScores:
         ``batch`` has the queries, the targets and the masks, ``hits`` the number of each pair's
         hit.
         """
-        return aligned(engine, batch, ties)
+        with stage(
+            "further alignments" if batch.masks is not None else "alignments", batch.cells
+        ) as progress:
+            return aligned(engine, batch, ties, progress)
 
     def listed(self, table: HitTable) -> HitTable:
         """Return alignments with scores in integer units of the scoring, as results list them."""

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from glsw.arrays import UInt8
+from glsw.caller import warn
 from glsw.sequences.encoded import offsets_of
 from glsw.sequences.lines import naming
 from glsw.sequences.records import WHITE, Record, Records, Titles
-from glsw.words import visible
+from glsw.words import numbered, visible
 
 _BLOCK = 1 << 18  # bytes of FASTA that are cut into records at once
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -60,6 +61,11 @@ def read(path: str | os.PathLike[str]) -> Iterator[Record]:
         If the file cannot be opened.
     ValueError
         If it is empty, neither FASTA nor FASTQ, truncated or corrupt; one line naming the path.
+
+    Warns
+    -----
+    RuntimeWarning
+        After the last record, if some have no letters.
 
     Notes
     -----
@@ -134,7 +140,7 @@ def blocks(
             empty = not stream.peek(1)
             if stream.peek(2).startswith(_GZIP):
                 stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), 1 << 17)
-            number = 0
+            number, without, first = 0, 0, ""
             for text, qualities in _texts(stream, file, empty, whole):
                 block, stranger = _cut(text, number)
                 if qualities is not None:
@@ -144,6 +150,14 @@ def blocks(
                 number += len(block.titles)
                 if stranger:
                     raise ValueError(f"{file}: {stranger} is not a letter")
+                some = np.flatnonzero(np.diff(block.offsets) == 0)
+                if whole and len(some):
+                    without += len(some)
+                    first = first or block.titles[int(some[0])][0]
+            if without:
+                named = f", the first is {first}" if without > 1 else f": {first}"
+                sequences = numbered(without, "sequence")
+                warn(f"{file}: {sequences} without letters{named}", RuntimeWarning)
         except EOFError:
             raise ValueError(f"{file}: truncated gzip file") from None
         except (gzip.BadGzipFile, zlib.error) as error:

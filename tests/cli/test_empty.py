@@ -1,10 +1,9 @@
-"""Files without any sequence: an empty result, with a line and status 0, as pipelines need it."""
+"""Files without any sequence: as queries an empty result, as targets an error; without letters."""
 
 from __future__ import annotations
 
 import gzip
 import io
-import json
 import re
 import sys
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 from program import rows
+from subtests import with_subtests
 from wing import of_wing
 
 from glsw.output import FORMATS
@@ -58,31 +58,86 @@ def test_no_query_is_an_empty_result(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_no_sequence_in_all_formats(form: str, run: Callable[..., SimpleNamespace]) -> None:
-    """A query without a database is one without hits, no query no result."""
-    for words, results in (("empty.fasta db.fasta", 0), ("query.fasta empty.fasta", 1)):
-        done = run(f"search {words} --engine reference --format {form}")
-        assert done.status == 0
-        assert done.err.startswith("glsw: empty.fasta: empty file: there is nothing to compare\n")
-        if form == "jsonl":
-            assert [json.loads(line)["hits"] for line in done.out.splitlines()] == [[]] * results
-        if form in ("pairwise", "table"):
-            assert done.out.count("q1") == results
-        if form == "sam":
-            assert done.out.count("q1\t4\t") == results
+def test_no_query_in_all_formats(form: str, run: Callable[..., SimpleNamespace]) -> None:
+    done = run(f"search empty.fasta db.fasta --engine reference --format {form}")
+    assert done.status == 0
+    assert done.err.startswith("glsw: empty.fasta: empty file: there is nothing to compare\n")
+    assert "q1" not in done.out
 
 
-@pytest.mark.parametrize("options", ["--statistics fit", "--evalue 1 --statistics fit --seg yes"])
-def test_no_statistics_of_no_sequence(options: str, run: Callable[..., SimpleNamespace]) -> None:
-    done = run(f"search query.fasta empty.fasta --engine reference --format tsv {options}")
+NO_TARGET = (
+    "search query.fasta {}",
+    "search query.fasta {} --statistics fit",
+    "search empty.fasta {}",
+    "neighbors {} --cutoff 10",
+    "neighbors query.fasta {} --cutoff 10",
+    "align query.fasta {}",
+    "makedb {} out",
+    "makedb db.fasta {} out",
+    *of_wing("profiles", ["search query.fasta {} --iterations 2"]),
+    *of_wing("shards", ["search query.fasta {} --shard 1/2 --output out"]),
+    *of_wing("three", ["align3 query.fasta query.fasta {}"]),
+    *of_wing("dotplot", ["dotplot query.fasta {} --output out.npz"]),
+)
+
+
+@with_subtests("words", NO_TARGET)
+@with_subtests("target", ["empty.fasta", "blank.fasta", "empty.gz"])
+def test_no_target_is_an_error(
+    words: str, target: str, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    """As a download that has failed is."""
+    done = run(words.format(target))
+    assert (done.status, done.out) == (2, "")
+    *_, last = done.err.splitlines()
+    assert re.fullmatch(rf"glsw: {target}: (empty file|no sequences, only blank lines)", last)
+    assert not (files / "out").exists()
+
+
+def test_no_row_has_no_neighbors(run: Callable[..., SimpleNamespace]) -> None:
+    done = run("neighbors empty.fasta db.fasta --cutoff 10 --engine reference")
     assert (done.status, rows(done.out)) == (0, [])
+    assert "there is nothing to compare" in done.err
 
 
-def test_no_sequence_has_no_neighbors(run: Callable[..., SimpleNamespace]) -> None:
-    for words in ("empty.fasta", "empty.fasta db.fasta", "db.fasta blank.fasta"):
-        done = run(f"neighbors {words} --cutoff 10 --engine reference")
-        assert (done.status, rows(done.out)) == (0, [])
-        assert "there is nothing to compare" in done.err
+WITHOUT_LETTERS = {
+    "search none.fasta db.fasta": "none.fasta: 1 sequence without letters: a",
+    "search query.fasta none.fasta": "none.fasta: 1 sequence without letters: a",
+    "search query.fasta some.fasta": "some.fasta: 2 sequences without letters, the first is b",
+    "search reads.fastq dna.fasta": "reads.fastq: 1 sequence without letters: r2",
+    "neighbors some.fasta --cutoff 10": "some.fasta: 2 sequences without letters, the first is b",
+    "align query.fasta none.fasta": "none.fasta: 1 sequence without letters: a",
+    "makedb some.fasta out --force": "some.fasta: 2 sequences without letters, the first is b",
+    **of_wing(
+        "shards",
+        {
+            "search none.fasta db.fasta --shard 1/2 --output shards": (
+                "none.fasta: 1 sequence without letters: a"
+            )
+        },
+    ),
+    **of_wing(
+        "three",
+        {
+            "align3 none.fasta query.fasta query.fasta": (
+                "none.fasta: 1 sequence without letters: a"
+            )
+        },
+    ),
+}
+
+
+@with_subtests("words, message", WITHOUT_LETTERS.items())
+def test_sequences_without_letters_are_named(
+    words: str, message: str, run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    (files / "none.fasta").write_text(">a\n")
+    (files / "some.fasta").write_text(">a\nHEAG\n>b\n>c\nWGHE\n>d nothing\n\n")
+    (files / "reads.fastq").write_text("@r1\nACGT\n+\nIIII\n@r2\n\n+\n\n")
+    done = run(words if words.startswith("makedb") else f"{words} --engine reference")
+    assert done.status == 0
+    first, _ = done.err.splitlines()
+    assert first == f"glsw: {message}"
 
 
 def test_places_on_a_sequence_without_letters(

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
+import re
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import tqdm
+from subtests import with_subtests
 from wing import of_wing
 
 from glsw.output import result_file
 from glsw.output.result_file import ResultFile
+from glsw.search.select import Selection
+from glsw.search.stages import Stage
 
 RNG = random.Random(3)
 SEARCH = "search queries.fasta db.fasta --engine reference"
@@ -174,3 +182,70 @@ def test_a_search_that_goes_on_has_the_cells_of_the_rest(
         bar(words, status=130)
     done, total = bar(f"{words} --resume")
     assert 14 * 37 <= done == total <= 14 * 37 * iterations
+
+
+STAGES = {
+    f"{SEARCH} --evalue 1e9": ["alignments"],
+    f"{SEARCH} --evalue 1e9 --max-hsps 0": ["alignments", "further alignments"],
+    **of_wing(
+        "composition",
+        {
+            "search queries.fasta db.fasta --engine cpu --composition 2 --evalue 1e9": [
+                "composition"
+            ]
+        },
+    ),
+    **of_wing(
+        "profiles",
+        {
+            "search family_queries.fasta family.fasta --engine reference --iterations 3 --sums "
+            "--inclusion 1e6 --evalue 1e9": ["sums", "alignments", "profiles"],
+        },
+    ),
+}
+
+
+@with_subtests("words, names", STAGES.items())
+def test_each_stage_is_named_until_its_end(
+    bar: Callable[..., tuple[float, float]],
+    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+    names: list[str],
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(tqdm.tqdm, "set_description", lambda _, text, **__: said.append(text))
+    done, total = bar(words)
+    assert done == total  # the cells of the scan alone
+    stages: dict[str, list[int]] = {}
+    for text in said:
+        name, part = text.rsplit(" ", 1)
+        stages.setdefault(name, []).append(int(part.removesuffix("%")))
+    assert stages.keys() >= {*names}
+    for name, parts in stages.items():
+        assert parts[0] == 0
+        assert max(parts) <= 100
+        if name in names and name != "composition":
+            assert parts[-1] == 100
+
+
+def test_the_summary_has_the_time_until_the_last_result(
+    run: Callable[..., SimpleNamespace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each second is counted that a stage takes, by the line and by the file."""
+    clock = [0.0]
+
+    def slow(self: Stage, engine: object, hits: Selection, *_: object) -> Selection:
+        clock[0] += 1000
+        return hits
+
+    monkeypatch.setattr(Stage, "rescored", slow)
+    real = time.perf_counter
+    monkeypatch.setattr(time, "perf_counter", lambda: real() + clock[0])
+    done = run(f"{SEARCH} --summary run.json --evalue 1e9")
+    seconds = re.search(r"cells in ([\d.]+) s", done.err)
+    assert seconds
+    assert float(seconds[1]) >= clock[0] >= 1000
+    summary = json.loads(Path("run.json").read_text())
+    assert summary["totals"]["search_seconds"] >= clock[0]
+    hits = {row["id"]: row["hits"] for row in summary["queries"]}
+    assert all((row["seconds"] > 1) == (row["hits"] > 0) for row in summary["queries"]), hits

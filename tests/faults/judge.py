@@ -33,6 +33,7 @@ DONE = f"({SUMMARY})?"
 LAST_LINES = {
     0: DONE,
     2: r".+",
+    129: rf"terminated(; .*)?|{DONE}",
     130: rf"interrupted(; .*)?|{DONE}",
     137: DONE,
     141: r"",
@@ -243,7 +244,7 @@ def _judge_messages(err: str, status: int, about: str) -> bool:
     lines = [line.removeprefix("glsw: ") for line in before]
     final = lines.pop() if lines and not re.fullmatch(WARNINGS, lines[-1]) else ""
     assert re.fullmatch(LAST_LINES[status], final), about
-    after = status in (130, 143) and lines and re.fullmatch(SUMMARY, lines[-1])
+    after = status in (129, 130, 143) and lines and re.fullmatch(SUMMARY, lines[-1])
     if after:
         lines.pop()
     assert all(re.fullmatch(WARNINGS, line) for line in lines), about

@@ -1,15 +1,29 @@
-"""Ctrl-C at moments when no command runs yet."""
+"""Signals at moments when no command runs yet, and where Python ignores exceptions."""
 
 from __future__ import annotations
 
+import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from program import ROOT
+from subtests import with_subtests
+from wing import of_wing
+
+from glsw import cli
+from glsw.cli.signals import EXCEPTIONS, interrupts_raised
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -63,3 +77,131 @@ def test_an_ignored_interrupt_stays_ignored(tmp_path: Path) -> None:
 def test_the_program_is_the_guarded_one() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["scripts"] == {"glsw": "glsw.__main__:main"}
+
+
+def in_finalizer(number: int) -> None:
+    class Finalized:
+        def __del__(self) -> None:
+            signal.raise_signal(number)
+
+    Finalized()
+
+
+def in_generator(number: int) -> None:
+    def numbers() -> Iterator[int]:
+        try:
+            yield 1
+        finally:
+            signal.raise_signal(number)
+
+    next(numbers())
+
+
+def in_weak_reference(number: int) -> None:
+    some = {1}
+    _ = weakref.ref(some, lambda _: signal.raise_signal(number))
+    del some
+
+
+def in_callback_of_c(number: int) -> None:
+    ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(number))()
+
+
+def dropped(number: int) -> None:
+    with suppress(BaseException):
+        signal.raise_signal(number)
+
+
+def replaced(number: int) -> None:
+    try:
+        signal.raise_signal(number)
+    finally:
+        raise ValueError
+
+
+def in_a_block(work: Callable[[int], None], number: int, seconds: float) -> None:
+    with interrupts_raised(program=False):
+        work(number)
+        time.sleep(seconds)
+
+
+@with_subtests("number", EXCEPTIONS)
+@with_subtests(
+    "work, seconds",
+    [
+        *product((in_finalizer, in_generator, in_weak_reference, in_callback_of_c), [3600.0]),
+        *product((dropped, replaced), [0.0]),
+    ],
+)
+def test_a_signal_ends_the_block_even_if_its_exception_is_ignored(
+    number: int,
+    work: Callable[[int], None],
+    seconds: float,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Soon where Python ignores the exception, at the end where other code drops it."""
+    before = signal.getsignal(number), sys.unraisablehook
+    with pytest.raises(EXCEPTIONS[number]):
+        in_a_block(work, number, seconds)
+    assert (signal.getsignal(number), sys.unraisablehook) == before
+    assert capfd.readouterr().err == ""
+
+
+def test_other_errors_that_python_ignores_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing:
+        def __del__(self) -> None:
+            raise KeyboardInterrupt  # of no signal
+
+    reported: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda error: reported.append(error.exc_type))
+    with interrupts_raised(program=False):
+        Failing()
+    assert reported == [KeyboardInterrupt]
+
+
+COMMANDS = [
+    "search q.fasta db.fasta --engine reference --output out",
+    "align q.fasta q.fasta --engine reference --output out",
+    "neighbors db.fasta --cutoff 1 --engine reference --output out",
+    "makedb db.fasta out",
+    "verify db",
+    "devices",
+    "demo out",
+    *of_wing("shards", ["search q.fasta db.fasta --engine cpu --shard 1/2 --output new"]),
+    *of_wing("shards", ["merge shards --engine reference --output out"]),
+    *of_wing("three", ["align3 q.fasta q.fasta q.fasta --engine reference"]),
+    *of_wing("dotplot", ["dotplot d.fasta d.fasta --output out.npz"]),
+    *of_wing("series", ["motifs r.csv --segments 9 --rate 1 --engine reference"]),
+    *of_wing("view", ["view q.fasta q.fasta"]),
+]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "q.fasta").write_text(">q\nHEAGAWGHEE\n")
+    (tmp_path / "db.fasta").write_text(">t\nPAWHEAE\n>u\nMKVLAWHEAG\n")
+    (tmp_path / "d.fasta").write_text(">d\nACGTACGTTT\n")
+    (tmp_path / "r.csv").write_text("a,b,c\n" + "1,2,3\n4,3,1\n2,2,5\n" * 20)
+    return tmp_path
+
+
+def test_every_command_ends_by_a_signal_that_python_ignores(
+    run: Callable[..., SimpleNamespace], files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert {words.split()[0] for words in COMMANDS} == cli._commands().keys()
+    run("makedb db.fasta db")
+    if of_wing("shards", [1]):
+        run("search q.fasta db.fasta --engine reference --shard 1/1 --output shards")
+    limited = cli.limited
+    for number, words in product([signal.SIGTERM, signal.SIGINT], COMMANDS):
+
+        def struck(threads: int | None, number: int = number) -> object:
+            in_finalizer(number)
+            return limited(threads)
+
+        monkeypatch.setattr(cli, "limited", struck)
+        done = run(words)
+        assert done.status == 128 + number, (words, done)
+        ended = "terminated" if number == signal.SIGTERM else "interrupted"
+        assert re.search(rf"^glsw: {ended}(; .*)?\n\Z", done.err, re.MULTILINE), (words, done)
+        assert all(line.startswith("glsw: ") for line in done.err.splitlines()), (words, done)

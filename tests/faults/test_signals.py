@@ -84,6 +84,7 @@ def stopped(first: Callable[[int], Callable[[Running, random.Random], None]]) ->
 FAULTS = {
     "SIGINT to the command": to_command(signal.SIGINT),
     "SIGTERM to the command": to_command(signal.SIGTERM),
+    "SIGHUP to the command": to_command(signal.SIGHUP),
     "SIGKILL of the command": to_command(signal.SIGKILL),
     "SIGSTOP of the command, and SIGCONT": stopped(to_command),
 }

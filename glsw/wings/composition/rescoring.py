@@ -67,6 +67,7 @@ class Rescoring(Stage):
     """
 
     composition: Composition
+    name = "composition"
 
     def first(self, limits: Limits) -> Limits:
         """Return limits with more E-values, which no other number narrows."""

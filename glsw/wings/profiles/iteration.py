@@ -14,6 +14,7 @@ import numpy.typing as npt
 from glsw.aligner import Aligner
 from glsw.alignment.hits import Hits, SearchResult, by_table, joined
 from glsw.alignment.paths import DIAGONAL, Runs
+from glsw.caller import stage
 from glsw.options import AlignerSearchOptions, HitOptions, SearchOptions, apart, listing
 from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import MAX_POSITIONS, PositionalQuery, PositionalScoring
@@ -83,8 +84,10 @@ class Members:
         made: dict[int, Profile] = {}
         if some:
             background = Background(self._queries[0].scoring)
-            for part in cut([offsets_of(sizes)], [_MAX_LETTERS]):
-                made |= self._made({k: found[k] for k in some[part]}, background)
+            with stage("profiles", len(some)) as done:
+                for part in cut([offsets_of(sizes)], [_MAX_LETTERS]):
+                    made |= self._made({k: found[k] for k in some[part]}, background)
+                    done(len(some[part]))
         return made
 
     def _made(self, found: Mapping[int, Found], background: Background) -> dict[int, Profile]:

@@ -22,7 +22,7 @@ from glsw.words import no_option
 
 Order = Literal["score", "evalue"]
 ORDERS: tuple[Order, ...] = get_args(Order)
-Composition = Literal[0, 1, 2]
+Composition = Literal["auto", 0, 1, 2]
 COMPOSITIONS: tuple[Composition, ...] = get_args(Composition)
 Top: TypeAlias = int | Literal["auto"] | None
 """How many hits are listed, None for all; "auto" for 500, or all if an E-value is given."""
@@ -84,13 +84,15 @@ class HitOptions(TypedDict, total=False):
         Sort hits by score, as other exact programs do, or by E-value, as BLAST does; equal E-values
         are sorted by score, equal scores by database order. The best alignment of a hit is
         always the one with the best score.
-    composition : {0, 1, 2}
+    composition : {"auto", 0, 1, 2}
         Adjust scores to the compositions of the two proteins, for BLOSUM62: 0 no, 1
         composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
-        matrix adjustment (Yu and Altschul 2005), blastp's default. Hits within 30 times the
+        matrix adjustment (Yu and Altschul 2005), blastp's default. Hits within 10 times the
         E-value limit are rescored exactly, each with its own matrix; the resulting scores,
         alignments and E-values are reported and decide which hits are kept. For profiles 2 is
-        the same as 1: the profile is scaled for the composition of each target.
+        the same as 1: the profile is scaled for the composition of each target. "auto" is 2 for
+        proteins with BLOSUM62, published constants and an E-value limit, otherwise 0: for DNA,
+        translated sequences, other matrices, profiles and iterations.
     """
 
     top: Annotated[Top, "auto"]
@@ -103,7 +105,7 @@ class HitOptions(TypedDict, total=False):
     target_genetic_code: Annotated[int | None, None]
     statistics: Annotated[Method, "auto"]
     order: Annotated[Order, "score"]
-    composition: Annotated[Composition, 0]
+    composition: Annotated[Composition, "auto"]
 
 
 class SearchOptions(HitOptions, total=False):

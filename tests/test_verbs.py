@@ -152,7 +152,7 @@ def test_a_new_option_of_a_search_is_declared_in_three_places(tmp_path):
     for name, place, added in (
         (
             "options.py",
-            "    composition: Annotated[Composition, 0]\n",
+            '    composition: Annotated[Composition, "auto"]\n',
             "    fewest: Annotated[int, 0]\n",
         ),
         (

@@ -36,7 +36,8 @@ def add_rows(group: argparse._ActionsContainer, rows: Rows) -> None:
         if kind is bool:
             options["action"] = "store_true"
         elif isinstance(kind, tuple):
-            options |= {"choices": kind, "type": type(kind[0])}
+            known: dict[str, Any] = {str(each): each for each in kind}
+            options |= {"choices": kind, "type": lambda text, of=known: of.get(text, text)}
         elif kind is not None:
             options["type"] = kind
         if default is not None:

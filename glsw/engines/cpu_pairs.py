@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
-from glsw.arrays import Codes, Int32, Intp
+from glsw.arrays import Codes, Int32, Int64, Intp
 from glsw.engines import parasail_calls
 from glsw.engines.cpu_lanes import Limits
 from glsw.engines.cpu_letters import LETTERS, Lettering, Matrices, text_of
@@ -223,6 +224,25 @@ def longest_in_16_bits(scoring: Scoring) -> int:
     if not scoring.local or scoring.gap_open <= scoring.gap_extend or 2 * largest > LARGEST_16:
         return -1
     return (LARGEST_16 - 1) // max(1, int(scoring.matrix.max()))
+
+
+def own_scores(
+    pairs: Iterable[tuple[bytes, bytes]],
+    matrices: npt.NDArray[np.integer],
+    costs: tuple[int, int],
+) -> Int64:
+    """Return the local scores of pairs in 16 bits, each with its matrix; -1 if it may leave these.
+
+    The matrices have the shape (N, A, A), pairs are letters of the library, see `text_of`.
+    """
+    highest = int(matrices.max())
+    if costs[0] <= costs[1] or 2 * max(highest, -int(matrices.min()), costs[0]) > LARGEST_16:
+        return np.full(len(matrices), -1)
+    letters = LETTERS[: matrices.shape[1]]
+    found = np.array(
+        parasail_calls.best_of_own("sw_striped_16", pairs, costs, letters, matrices), np.int64
+    )
+    return np.where(found < LARGEST_16 - highest, found, -1)  # sums stop at the largest number
 
 
 def function_of(scoring: Scoring) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -86,6 +86,28 @@ def best(name: str, query: bytes, target: bytes, costs: tuple[int, int], matrix:
     found = Best(result.score, result.end_query + 1, result.end_target + 1)
     library.parasail_result_free(pointer)
     return found
+
+
+def best_of_own(
+    name: str,
+    pairs: Iterable[tuple[bytes, bytes]],
+    costs: tuple[int, int],
+    letters: bytes,
+    matrices: npt.NDArray[np.integer],
+) -> list[int]:
+    """Return the best score of each pair, given the scores of its letters, shape (N, A, A)."""
+    matrix = Matrix(letters, matrices[0])
+    of, function, free = matrix.pointer[0], _function(name), _library().parasail_result_free
+    of.max, of.min = int(matrices.max()), int(matrices.min())
+    values = np.zeros((len(matrices), of.size, of.size), np.intc)
+    values[:, : len(letters), : len(letters)] = matrices.transpose(0, 2, 1)
+    size, address, scores = values[0].nbytes, values.ctypes.data, list[int]()
+    for k, (query, target) in enumerate(pairs):
+        ctypes.memmove(of.user_matrix, address + k * size, size)
+        result = function(query, len(query), target, len(target), *costs, matrix.pointer)
+        scores.append(result[0].score)
+        free(result)
+    return scores
 
 
 @contextmanager

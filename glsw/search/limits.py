@@ -165,9 +165,10 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
 
 def _stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Stage:
     """Return the stage that the settings ask for; ValueError if there is none, or it cannot be."""
-    if (composition := settings["composition"]) == 0:
+    composition, module = settings["composition"], registered("STAGES").get("composition")
+    if composition == 0 or (composition == "auto" and not (module and scoring.local)):
         return Stage()
-    if (module := registered("STAGES").get("composition")) is None:
+    if module is None:
         raise ValueError(f"composition {composition}: 0 expected, this glsw has no other")
     stage: Stage = importlib.import_module(module).stage_of(scoring, settings)
     return stage

@@ -6,11 +6,14 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import islice, pairwise
 
 import numpy as np
 
+from glsw import caller
 from glsw.alignment.hits import Hits, SearchResult, joined
+from glsw.alignment.table import HitTable
 from glsw.caller import stage
 from glsw.engines import Engine
 from glsw.engines.base import Ties
@@ -21,9 +24,13 @@ from glsw.search.parallel_scan import scan_database
 from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult, check_longest
 from glsw.search.select import Selection, select_hits
+from glsw.search.stages import Stage
 from glsw.sequences.database import Database
-from glsw.sequences.query import QuerySet
+from glsw.sequences.encoded import offsets_of, ranges
+from glsw.sequences.query import QuerySet, low_complexity
+from glsw.sequences.seg import Seg
 
+_SIGNIFICANT = 1e-3  # E-value up to which hits within regions of low complexity mislead
 _HITS_TOGETHER = 2**14
 _SECONDS_TOGETHER = 2.0
 
@@ -153,6 +160,8 @@ def _results(
     start = time.perf_counter()
     with stage("alignments", len(hits.table)):
         table = align_hits(engine, hits, database, limits, ties)
+    if type(limits.stage) is Stage:
+        _warn_of_low_complexity(hits.queries, table)
     seconds = (time.perf_counter() - start) / max(1, len(hits.table))
     bounds = bounds_of(table).tolist()
     return [
@@ -180,3 +189,39 @@ def _results(
             strict=True,
         )
     ]
+
+
+def _warn_of_low_complexity(queries: QuerySet, table: HitTable) -> None:
+    """Warn of queries with significant alignments that lie mostly in regions of low complexity.
+
+    Those of DNA are found by the library pydustmasker, if it is installed.
+    """
+    alphabet, rows = queries.alphabet, np.flatnonzero(table.evalues <= _SIGNIFICANT)
+    option = "mask_low_complexity=True (--mask-low-complexity)"
+    if alphabet.amino_acids:
+        option = "seg='query' (--seg yes)"
+    elif not (alphabet.nucleotides and find_spec("pydustmasker")):
+        return
+    few, contexts = np.unique(table.query[rows], return_inverse=True)
+    if not len(few):
+        return
+    each = [queries.letters[k].upper() for k in few.tolist()]
+    offsets = offsets_of([len(letters) for letters in each])
+    if alphabet.amino_acids:
+        letters = np.frombuffer("".join(each).encode("ascii"), np.uint8)
+        begin, end = Seg().segments(letters, offsets)
+    else:
+        found = [low_complexity(letters, alphabet) for letters in each]
+        begin, end = np.array([pair for some in found for pair in some], np.int64).reshape(-1, 2).T
+        begin, end = (at + np.repeat(offsets[:-1], list(map(len, found))) for at in (begin, end))
+    low = np.zeros(offsets[-1], bool)
+    low[ranges(begin, end - begin)] = True
+    inside, runs = offsets_of(low), table.runs[rows]
+    first, stop = (offsets[contexts] + at[:, 0] for at in (runs.start, runs.end))
+    mostly = 2 * (inside[stop] - inside[first]) > stop - first
+    for query in np.unique(queries.owner[table.query[rows[mostly]]]).tolist():
+        caller.warn(
+            f"query {queries.given[query].id}: hits with E-values of at most {_SIGNIFICANT:g} lie "
+            f"in regions of low complexity and may be spurious; {option} masks these regions",
+            RuntimeWarning,
+        )

@@ -155,7 +155,8 @@ def blocks(
                     without += len(some)
                     first = first or block.titles[int(some[0])][0]
             if without:
-                named = f", the first is {first}" if without > 1 else f": {first}"
+                name = visible(first)
+                named = f", the first is {name}" if without > 1 else f": {name}"
                 sequences = numbered(without, "sequence")
                 warn(f"{file}: {sequences} without letters{named}", RuntimeWarning)
         except EOFError:

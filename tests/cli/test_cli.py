@@ -433,7 +433,7 @@ def test_statistics_are_named(options: str, name: str, run: Callable[..., Any]) 
 
 def test_lower_case_is_masked(run: Callable[..., Any], files: Path) -> None:
     (files / "soft.fasta").write_text(">soft\nPAwhe\n>plain\nPAWHE\n")
-    search = "search query.fasta soft.fasta --engine reference --format tsv"
+    search = "search query.fasta soft.fasta --engine reference --format tsv --evalue inf"
     assert [row["score"] for row in rows(run(search).out)] == ["16", "16"]
     masked = rows(run(f"{search} --lower-case-mask").out)
     assert [row["target"] for row in masked] == ["plain"]  # the other has an E-value of 20
@@ -465,7 +465,8 @@ def test_seg_in_the_words_of_blastp(run: Callable[..., Any], files: Path) -> Non
 
 
 def test_demo_data(run: Callable[..., SimpleNamespace]) -> None:
-    done = run(f"search {DEMO / 'query.fasta'} {DEMO / 'proteins.fasta'} --format tsv --top 3")
+    files = f"{DEMO / 'query.fasta'} {DEMO / 'proteins.fasta'}"
+    done = run(f"search {files} --format tsv --top 3 --evalue inf")
     found = [(row["query"].split("|")[1], row["target"].split("|")[1]) for row in rows(done.out)]
     assert found[:3] == [("P05093", "P05093"), ("P05093", "Q95328"), ("P05093", "Q9GMC8")]
     assert found[3] == ("O35495", "O35495")
@@ -1158,7 +1159,7 @@ def test_cpu_scores_searches_without_a_gpu(
     run_under: Callable[..., str],
 ) -> None:
     (files / "many.fasta").write_text("".join(f">t{k}\nPAWHEAE\n" for k in range(20)))
-    every = f"search query.fasta many.fasta --no-progress {words}".split()
+    every = f"search query.fasta many.fasta --no-progress --evalue inf {words}".split()
     code = WITHOUT_GPU.format(installed=installed, files=str(files), words=every)
     software, summary = run_under("llvmpipe", code).splitlines()
     told = rf"glsw: no GPU is used: llvmpipe .* is a software renderer on the CPU{re.escape(said)}"

@@ -15,7 +15,7 @@ blastp (C++ toolkit 2.12, public domain).
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -102,13 +102,13 @@ class Compositions(NamedTuple):
 class Rescaled(Statistics):
     """E-values of scores in units of 1/32, and bits of these rounded to units, as in blastp."""
 
-    def __init__(self, statistics: Statistics) -> None:
-        self._statistics = statistics
+    def __init__(self, statistics: Statistics, composition: Composition) -> None:
+        self._statistics, self._composition = statistics, composition
 
     @property
     def name(self) -> str:
-        """Those of the matrix as it is; scores are adjusted."""
-        return f"{self._statistics.name}, scores adjusted to compositions"
+        """Those of the matrix as it is, and the mode by which scores are adjusted."""
+        return f"{self._statistics.name}; scores adjusted for composition ({self._composition})"
 
     def _bits(self, score: _Floats, target_length: _Floats) -> _Floats:
         return self._statistics._bits(rounded(score / SCALE).astype(np.float64), target_length)
@@ -117,10 +117,10 @@ class Rescaled(Statistics):
         return self._statistics._evalue(score / SCALE, query_length, target_length)
 
 
-def check_composition(scoring: Scoring, composition: int) -> None:
+def check_composition(scoring: Scoring, composition: Composition) -> None:
     """Raise ValueError if there is no such mode, or none for a scoring."""
     if composition not in COMPOSITIONS:
-        raise ValueError(f"composition {composition}: 0, 1 or 2 expected")
+        raise ValueError(f"composition {composition!r}: 'auto', 0, 1 or 2 expected")
     letters = scoring.letters if isinstance(scoring, PositionalScoring) else scoring
     if composition and not _is_blosum62(letters):
         raise ValueError(
@@ -131,7 +131,7 @@ def check_composition(scoring: Scoring, composition: int) -> None:
 
 def adjusted_matrices(
     scoring: Scoring, queries: Compositions, targets: Compositions, composition: Composition
-) -> npt.NDArray[np.int32]:
+) -> npt.NDArray[np.int16]:
     """Return the matrix of each pair of a query and a target, in units of 1/32.
 
     Parameters
@@ -144,7 +144,7 @@ def adjusted_matrices(
 
     Returns
     -------
-    ndarray of int32, shape (N, A, A)
+    ndarray of int16, shape (N, A, A)
         Rows are of the query's letter.
 
     Examples
@@ -177,7 +177,7 @@ def adjusted_matrices(
         for each, given in zip(probabilities, (queries, targets), strict=True):
             each[failed] = given.part(failed).frequencies
     rest = ~adjusted
-    rates = np.full(len(rest), SCALE / ungapped_lambda(scoring))
+    rates = np.full(len(rest), _rate(scoring))
     if rest.any():
         standard = _log_ratios(blosum62_joint()[np.newaxis], *(2 * (_background()[np.newaxis],)))
         log_ratios[rest] = standard
@@ -250,6 +250,12 @@ def _is_blosum62(scoring: Scoring) -> bool:
         return False
     constants = published(scoring)
     return constants is not None and constants.name.startswith("BLOSUM62 ") and constants.unit == 1
+
+
+@lru_cache(8)
+def _rate(scoring: Scoring) -> float:
+    """Return units of adjusted scores per nat."""
+    return SCALE / ungapped_lambda(scoring)
 
 
 @cache
@@ -330,22 +336,20 @@ def _lambdas(units: npt.NDArray[np.integer], weights: _Floats) -> _Floats:
 
 def _in_alphabet(
     scoring: Scoring, scores: _Floats, rows: _Floats, columns: _Floats
-) -> npt.NDArray[np.int32]:
+) -> npt.NDArray[np.int16]:
     """Return matrices for all letters of an alphabet, given scores with B and Z."""
     alphabet, count = scoring.alphabet, len(scores)
-    stop, two_stops = (
-        math.log(each) * SCALE / ungapped_lambda(scoring) for each in (_STOP, _TWO_STOPS)
-    )
+    stop, two_stops = (math.log(each) * _rate(scoring) for each in (_STOP, _TWO_STOPS))
     made = np.full((count, 24, 24), stop)
     made[:, :22, :22] = scores
-    by_row = np.einsum("nij,nj->ni", scores[:, :, :20], columns)
-    by_column = np.einsum("nij,ni->nj", scores[:, :20, :], rows)
+    by_row = (scores[:, :, :20] @ columns[:, :, np.newaxis])[:, :, 0]
+    by_column = (rows[:, np.newaxis] @ scores[:, :20])[:, 0]
     made[:, :22, 22] = np.minimum(by_row, _LARGEST_X)
     made[:, 22, :22] = np.minimum(by_column, _LARGEST_X)
     made[:, 22, 22] = np.minimum(np.sum(by_row[:, :20] * rows, axis=1), _LARGEST_X)
     made[:, 23, 23] = two_stops
     letters = AMINO_ACIDS + "BZX*"
-    found = np.repeat(SCALE * scoring.matrix[np.newaxis].astype(np.int32), count, axis=0)
+    found = np.repeat(SCALE * scoring.matrix[np.newaxis].astype(np.int16), count, axis=0)
     known = [k for k, letter in enumerate(letters) if letter in alphabet.letters]
     codes = codes_of(alphabet, "".join(letters[k] for k in known))
     at = np.array(known)
@@ -355,4 +359,4 @@ def _in_alphabet(
 
 def rounded(scores: _Floats) -> _Int64:
     """Return the nearest whole numbers, halves away from 0."""
-    return (np.sign(scores) * np.floor(np.abs(scores) + 0.5)).astype(np.int64)
+    return np.trunc(scores + np.copysign(0.5, scores)).astype(np.int64)

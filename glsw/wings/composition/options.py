@@ -8,10 +8,11 @@ from glsw.cli.words import add_rows
 from glsw.options import COMPOSITIONS
 
 _ADD = {
-    ("--composition", COMPOSITIONS, 0): (
+    ("--composition", COMPOSITIONS, "auto"): (
         "adjust scores to the compositions of the proteins, as blastp's -comp_based_stats: 0 no, "
-        "1 scaled matrices, 2 conditionally adjusted matrices (blastp's default); with 1 and 2 "
-        "profiles, including those of --iterations, are scaled (0)"
+        "1 scaled matrices, 2 conditionally adjusted matrices, auto 2 for searches with BLOSUM62 "
+        "and E-values from published constants, but for profiles and --iterations; with 1 and 2 "
+        "profiles, including those of --iterations, are scaled (auto)"
     ),
 }
 

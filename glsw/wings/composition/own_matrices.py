@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,11 @@ from glsw.alignment.paths import Ends, Paths, Runs
 from glsw.alignment.rows import best_end
 from glsw.alignment.table import HitTable
 from glsw.alignment.traceback import trace
+from glsw.cores import in_threads
 from glsw.engines import Engine
 from glsw.engines.base import Ties
-from glsw.engines.cpu_pairs import SinglePairs, fits, takes_tables
+from glsw.engines.cpu_letters import text_of
+from glsw.engines.cpu_pairs import SinglePairs, fits, own_scores as own_scores_16, takes_tables
 from glsw.engines.cpu_tables import Walked, walked
 from glsw.engines.spec import EngineSpec
 from glsw.pairs.align_pairs import aligned
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 _MAX_COLUMNS_TOGETHER = 2**15  # of all pairs of a group, which a cache should hold
 _MAX_SCORES_TOGETHER = 2**24  # of the matrices of pairs
+_PAIRS_TOGETHER = 2**8  # of a thread
 _PADDING = -(2**20)
 
 _Codes = npt.NDArray[Any]
@@ -73,6 +76,14 @@ class OwnScores(PairScores, ABC):
     ) -> tuple[_Codes, npt.NDArray[np.integer]]:
         """Return the rows that a query has in its matrices, and those of some pairs, (n, R, A)."""
 
+    def stacked(
+        self, scoring: Scoring, queries: Sequences, numbers: _Int64
+    ) -> tuple[_Codes, npt.NDArray[np.integer]]:
+        """Return the rows of pairs with their queries, and their matrices below each other."""
+        each = [self.of(scoring, q, numbers[p : p + 1]) for p, q in enumerate(queries)]
+        rows, matrices = zip(*each, strict=True)
+        return np.concatenate(rows), np.concatenate([matrix for (matrix,) in matrices])
+
     def part(self, hits: slice) -> Self:
         """Return a slice of the pairs, of step 1."""
         return self._with(self.targets.part(hits), lambda name: getattr(self, name)[hits])
@@ -101,18 +112,14 @@ class OwnScores(PairScores, ABC):
         found = [np.empty(0, np.int32)]
         if on_device(engine):
             numbers = np.arange(len(owners))
-            groups = self._groups(engine, [queries[k] for k in owners], numbers)
+            groups = self._groups(engine, queries, owners, numbers)
             return np.concatenate([*found, *(each.scores(batch) for each, batch in groups)])
         scaled = self._scaled(engine.scoring.letters)
         if _by_library(engine):
-            each_own = (
-                self._pair(engine, scaled, queries[q], k) for k, q in enumerate(owners.tolist())
-            )
-            every = [
-                SinglePairs(own).score(*pair) if _fits(pair, own) else best_end(*pair, own)[0]
-                for pair, own in each_own
-            ]
-            return np.array(every, np.int32)
+            starts = range(0, len(owners), _PAIRS_TOGETHER)
+            parts = [slice(start, start + _PAIRS_TOGETHER) for start in starts]
+            work = partial(self._scores_by_library, engine, scaled, queries, owners)
+            return np.concatenate([*found, *in_threads(work, parts)])
         bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
         for query, (first, stop) in zip(queries, pairwise(bounds), strict=True):
             each = self.height(engine.scoring, query) * engine.scoring.matrix.shape[1]
@@ -125,6 +132,24 @@ class OwnScores(PairScores, ABC):
                 found.append(own_scores(rows, self.targets.part(some), matrices, *costs))
         return np.concatenate(found)
 
+    def _scores_by_library(
+        self, engine: Engine, scaled: Scoring, queries: Sequences, owners: _Int64, some: slice
+    ) -> _Int32:
+        """Return the best score of some pairs, of which one query is enough in 16 bits."""
+        own, texts = self.part(some), list(map(text_of, queries))
+        targets, bounds = text_of(own.targets.residues), own.targets.offsets.tolist()
+        pairs = [
+            (texts[query], targets[first:stop])
+            for query, first, stop in zip(owners[some].tolist(), bounds, bounds[1:], strict=False)
+        ]
+        _, matrices = own.of(scaled, queries.residues[:0], np.arange(len(pairs)))
+        found = own_scores_16(pairs, matrices, (scaled.gap_open, scaled.gap_extend))
+        for k in np.flatnonzero(found < 0).tolist():
+            pair, scoring = own._pair(engine, scaled, queries[int(owners[some][k])], k)
+            wide = _fits(pair, scoring)
+            found[k] = SinglePairs(scoring).score(*pair) if wide else best_end(*pair, scoring)[0]
+        return found.astype(np.int32)
+
     def aligned(
         self, engine: Engine, batch: Batch, hits: _Int64, ties: Ties
     ) -> tuple[_Int32, Runs]:
@@ -132,15 +157,15 @@ class OwnScores(PairScores, ABC):
 
         ``batch`` has the queries and masks, ``hits`` says which scores and target a pair has.
         """
-        queries = [batch.pair(p)[0] for p in range(len(batch))]
+        queries, owners = batch.queries, batch.index[:, 0].astype(np.int64)
         if on_device(engine):
-            groups = self._groups(engine, queries, hits, batch.masks)
+            groups = self._groups(engine, queries, owners, hits, batch.masks)
             found = [aligned(each, some, ties) for each, some in groups]
             units = np.concatenate([np.empty(0, np.int32), *(each[0] for each in found)])
             return units, Runs.concatenated([each[1] for each in found])
         each, scaled = list[Walked](), self._scaled(engine.scoring.letters)
         for p, number in enumerate(hits.tolist()):
-            pair, own = self._pair(engine, scaled, queries[p], number)
+            pair, own = self._pair(engine, scaled, queries[int(owners[p])], number)
             mask = batch.mask(p)
             if _by_library(engine) and _fits(pair, own):
                 each.append(SinglePairs(own).path(*pair, mask))
@@ -172,30 +197,28 @@ class OwnScores(PairScores, ABC):
     def _groups(
         self,
         engine: Engine,
-        queries: Sequence[_Codes],
+        queries: Sequences,
+        owners: _Int64,
         numbers: _Int64,
         masks: Masks | None = None,
     ) -> Iterator[tuple[Engine, Batch]]:
         """Yield pairs with an engine for them: each row of each pair's matrix is a position."""
         scaled = self._scaled(engine.scoring.letters)
-        heights = np.array([self.height(engine.scoring, query) for query in queries], np.int64)
+        of_each = [self.height(engine.scoring, query) for query in queries]
+        heights = np.array(of_each, np.int64)[owners]
         for some in cut([offsets_of(heights)], [MAX_POSITIONS]):
-            pairs = [
-                self.of(engine.scoring, queries[p], numbers[p : p + 1])
-                for p in range(some.start, some.stop)
-            ]
-            matrix = np.concatenate([each for _, (each,) in pairs]).astype(np.int32)
+            chosen = queries.select(owners[some])
+            rows, matrix = self.stacked(engine.scoring, chosen, numbers[some])
             before = np.cumsum(heights[some]) - heights[some]
-            positions: list[_Codes] = [
-                rows + np.uint16(first) for (rows, _), first in zip(pairs, before, strict=True)
-            ]
-            batch = Batch.pairwise(positions, self.targets.select(numbers[some]))
+            positions = rows + np.repeat(before, chosen.lengths).astype(np.uint16)
+            batch = Batch.pairwise(
+                Sequences(positions, chosen.offsets), self.targets.select(numbers[some])
+            )
             if masks is not None:
                 batch = batch.masked(masks.select(np.arange(some.start, some.stop)))
-            each = [self._gaps(engine.scoring, query) for query in queries[some]]
-            costs = [gaps for gaps in each if gaps]
+            costs = [gaps for query in chosen if (gaps := self._gaps(engine.scoring, query))]
             gaps = PositionalGaps.joined(costs) if costs else None
-            made = PositionalScoring.of(matrix, scaled, gaps)
+            made = PositionalScoring.of(matrix.astype(np.int32), scaled, gaps)
             yield EngineSpec(engine.name, made, engine.device).make(), batch
 
     def _gaps(self, scoring: Scoring, query: _Codes) -> PositionalGaps | None:
@@ -235,6 +258,13 @@ class OwnMatrices(OwnScores):
     ) -> tuple[_Codes, npt.NDArray[np.integer]]:
         """Return the letters of the query, and the matrices."""
         return query, self.matrices[numbers]
+
+    def stacked(
+        self, scoring: Scoring, queries: Sequences, numbers: _Int64
+    ) -> tuple[_Codes, npt.NDArray[np.integer]]:
+        """Return the letters of all queries, and the matrices below each other."""
+        rows = queries.residues.astype(np.uint16)
+        return rows, self.matrices[numbers].reshape(-1, self.matrices.shape[2])
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 Of a profile, each has the profile scaled for the composition of its target.
 
-The first stage is the exact search with the matrix as it is. Its hits with at most 30 times the
+The first stage is the exact search with the matrix as it is. Its hits with at most 10 times the
 wanted E-value (`RELAXED`) are scored again, exactly, each with its own matrix
 in units of 1/32, and selected by what that gives. As in blastp, segments of low complexity in
 targets are masked for it (SEG with window 10, locut 1.8, hicut 2.1), unless the two sequences are
@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import DIAGONAL
+from glsw.cores import in_threads
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.options import Composition
@@ -44,16 +45,17 @@ from glsw.wings.composition.adjustment import (
 )
 from glsw.wings.composition.own_matrices import OwnMatrices, OwnProfiles, OwnScores
 
-RELAXED = 30
-"""Hits are scored again that have at most so many times the E-value."""
+RELAXED = 10
+"""Hits are scored again that have at most so many times the E-value; blastp has 5."""
 _SEG_OF_TARGETS = Seg(10, 1.8, 2.1)
-_MAX_MATRICES_TOGETHER = 2**12  # which are of float64 while they are made
+_MATRICES_TOGETHER = 2**7  # made by one thread, which a cache should hold
 
 # Pairs are nearly identical, and their targets not masked, if the best alignment has this many
 # bits per column and this part of identities, and is not shorter than this.
 _NEAR_BITS, _NEAR_IDENTITY, _NEAR_LENGTH = 1.74, 0.95, 50
 
 _Int64 = npt.NDArray[np.int64]
+_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -82,21 +84,15 @@ class Rescoring(Stage):
 
         Scores of hits are in units of 1/32 of the matrix.
         """
-        each = [hits.part(slice(q, q + 1)) for q in range(len(hits.scans))]
-        if not each:
-            return hits
-        known, pairs = zip(
-            *(_pairs(engine, some, database, self.composition, ties) for some in each), strict=True
-        )
-        first = hits.offsets[:-1].tolist()
-        rows = np.concatenate([some + row for some, row in zip(known, first, strict=True)])
-        table, own = hits.table.select(rows), pairs[0].concatenated(pairs)
+        rows, own = self._pairs(engine, hits, database, ties)
+        table = hits.table.select(rows)
         # each query has one context or none
         scores = own.scores(engine, hits.queries.sequences, table.query)
-        statistics = [
-            Rescaled(one) if len(some) else one
-            for one, some in zip(hits.statistics, known, strict=True)
-        ]
+        adjusted = {
+            id(one): Rescaled(one, self.composition) if one.available else one
+            for one in hits.statistics
+        }
+        statistics = [adjusted[id(one)] for one in hits.statistics]
         table = replace(table, units=scores)
         table = with_significance(table, statistics, hits.queries, database)
         assert limits.evalue is not None
@@ -107,11 +103,44 @@ class Rescoring(Stage):
             hits_of(scores, table.target),
             hits.queries.owner[table.query],
             limits,
-            len(each),
+            len(hits.scans),
         )
         scans = [[scan._replace(places=None, windows=None) for scan in some] for some in hits.scans]
         table, own = table.select(kept), own.select(kept)
         return Selection.of(hits.queries, scans, statistics, more, table, own)
+
+    def _pairs(
+        self, engine: Engine, hits: Selection, database: Database, ties: Ties
+    ) -> tuple[_Int64, OwnScores]:
+        """Return which hits are scored again, and their scores."""
+        scoring, owners = engine.scoring.letters, hits.table.query
+        numbers, place = np.unique(hits.table.target, return_inverse=True)
+        plain = database.select(database.rank[numbers].tolist())
+        masked = _masked(plain, scoring)
+        differs = np.flatnonzero(plain.residues != masked.residues)
+        changed = np.unique(np.searchsorted(plain.offsets, differs, "right") - 1)
+        few = np.flatnonzero(np.isin(place, changed))
+        near = _nearly_identical(engine, hits.select(few), plain.select(place[few]), ties)
+        place[few[near]] += len(plain)
+        both = Sequences.concatenated([masked, plain])
+        targets = Compositions.of(both, scoring).part(place)
+        if engine.scoring.wide_queries:
+            return _profiles(engine, hits, both.select(place), targets)
+        queries = Compositions.of(hits.queries.sequences, scoring).part(owners)
+        known = np.flatnonzero((targets.residues > 0) & (queries.residues > 0))
+        parts = [
+            known[start : start + _MATRICES_TOGETHER]
+            for start in range(0, len(known), _MATRICES_TOGETHER)
+        ]
+        matrices = in_threads(
+            lambda some: adjusted_matrices(
+                scoring, queries.part(some), targets.part(some), self.composition
+            ),
+            parts,
+        )
+        nothing = np.empty((0, *scoring.matrix.shape), np.int16)
+        together = np.concatenate([nothing, *matrices])
+        return known, OwnMatrices(both.select(place[known]), SCALE, together)
 
     def last(self, limits: Limits) -> Limits:
         """Return limits whose least score is in units of 1/32, and is rounded to the given one."""
@@ -119,89 +148,86 @@ class Rescoring(Stage):
         return limits._replace(ranking=limits.ranking._replace(min_score=least))
 
 
-def stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Rescoring:
-    """Return the stage that settings ask for.
+def stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Stage:
+    """Return the stage that settings ask for; with "auto" mode 2, or none where it cannot be.
 
     Raises
     ------
     ValueError
-        If it cannot be for this scoring or these settings.
+        If the mode is given, and cannot be for this scoring or these settings.
     """
-    check_composition(scoring, settings["composition"])
+    automatic = settings["composition"] == "auto"
+    composition: Composition = 2 if automatic else settings["composition"]
+    try:
+        _check(scoring, settings, composition)
+    except ValueError:
+        if automatic:
+            return Stage()
+        raise
+    return Stage() if automatic and scoring.wide_queries else Rescoring(composition)
+
+
+def _check(scoring: Scoring, settings: Mapping[str, Any], composition: Composition) -> None:
+    """Raise ValueError if a mode cannot be for this scoring or these settings."""
+    check_composition(scoring, composition)
     if (settings["genetic_code"], settings["target_genetic_code"]) != (None, None):
         raise ValueError("composition is for proteins, not for translated sequences")
     if (method := settings["statistics"]) not in ("auto", "karlin-altschul"):
         raise ValueError(f"composition: published statistics expected, not {method!r}")
     if evalue_of(settings["evalue"]) is None:
         raise ValueError("composition: an E-value expected, which decides what is rescored")
-    return Rescoring(settings["composition"])
 
 
-def _codes(hits: Selection) -> npt.NDArray[np.uint8]:
-    """Return the codes of the one query of hits, none if all its residues are masked."""
-    return hits.queries.sequences.residues
-
-
-def _pairs(
-    engine: Engine, hits: Selection, database: Database, composition: Composition, ties: Ties
+def _profiles(
+    engine: Engine, hits: Selection, targets: Sequences, compositions: Compositions
 ) -> tuple[_Int64, OwnScores]:
-    """Return which hits of a query are scored again, and their scores."""
-    scoring, codes = engine.scoring.letters, _codes(hits)
-    targets = database.select(database.rank[hits.table.target].tolist())
-    near = _nearly_identical(engine, hits, targets, ties)
-    masked = _masked(targets, near, scoring)
-    compositions = Compositions.of(masked, scoring)
-    if engine.scoring.wide_queries:
+    """Return which hits of profiles are scored again, and their scores."""
+    scoring, known, rates = engine.scoring.letters, list[_Int64](), list[_Floats]()
+    unknown = scoring.matrix[scoring.alphabet.encode("X")]
+    for query, codes in enumerate(hits.queries.sequences):
         rows = engine.scoring.matrix[codes]
-        rows = rows[(rows != scoring.matrix[scoring.alphabet.encode("X")]).any(axis=1)]
-        known = np.flatnonzero((compositions.residues > 0) & (len(rows) > 0))
-        compositions = compositions.part(known)
-        rates = profile_rates(scoring, rows, compositions)
-        own = OwnProfiles(masked.select(known), SCALE, rates, compositions.frequencies)
-        return known, own
-    queries = Compositions.of(Sequences.of([codes]), scoring)
-    known = np.flatnonzero((compositions.residues > 0) & (queries.residues > 0))
-    matrices = np.empty((len(known), *scoring.matrix.shape), np.int16)
-    for start in range(0, len(known), _MAX_MATRICES_TOGETHER):
-        some = known[start : start + _MAX_MATRICES_TOGETHER]
-        same = queries.part(np.zeros(len(some), np.intp))
-        made = adjusted_matrices(scoring, same, compositions.part(some), composition)
-        matrices[start : start + len(some)] = made
-    return known, OwnMatrices(masked.select(known), SCALE, matrices)
+        rows = rows[(rows != unknown).any(axis=1)]
+        of_query = (hits.table.query == query) & (compositions.residues > 0) & (len(rows) > 0)
+        known.append(np.flatnonzero(of_query))
+        rates.append(profile_rates(scoring, rows, compositions.part(known[-1])))
+    every = np.concatenate([np.empty(0, np.int64), *known])
+    own = np.concatenate([np.empty(0), *rates]), compositions.frequencies[every]
+    return every, OwnProfiles(targets.select(every), SCALE, *own)
 
 
-def _masked(targets: Sequences, near: npt.NDArray[np.bool_], scoring: Scoring) -> Sequences:
-    """Return targets with segments of low complexity masked, unless they are near the query."""
+def _masked(targets: Sequences, scoring: Scoring) -> Sequences:
+    """Return targets with segments of low complexity masked."""
     alphabet = scoring.alphabet
     letters = np.frombuffer("".join(alphabet.letters).encode("ascii"), np.uint8)
     begin, end = _SEG_OF_TARGETS.segments(letters[targets.residues], targets.offsets)
-    others = ~near[np.searchsorted(targets.offsets, begin, "right") - 1]
     codes = targets.residues.copy()
-    codes[ranges(begin[others], (end - begin)[others])] = alphabet.encode(alphabet.wildcard or "")
+    codes[ranges(begin, end - begin)] = alphabet.encode(alphabet.wildcard or "")
     return Sequences(codes, targets.offsets)
 
 
 def _nearly_identical(
     engine: Engine, hits: Selection, targets: Sequences, ties: Ties
 ) -> npt.NDArray[np.bool_]:
-    """Return which targets are nearly identical with the query where they are aligned."""
+    """Return which targets are nearly identical with their query where they are aligned."""
     found = np.zeros(len(targets), bool)
-    query, scores = _codes(hits), hits.table.units
-    letters = hits.queries.shown[0] if engine.scoring.wide_queries else query
+    queries, owners, scores = hits.queries.sequences, hits.table.query, hits.table.units
+    letters = hits.queries.shown if engine.scoring.wide_queries else queries
     constants = published(engine.scoring.letters)
     assert constants
     per_column = _NEAR_BITS * math.log(2) / constants.lambda_
-    shortest = min(len(query), _NEAR_LENGTH)
+    shortest = np.minimum(queries.lengths[owners], _NEAR_LENGTH)
     possible = np.flatnonzero(scores >= per_column * (shortest - 1))
     if not len(possible):
         return found
-    some = targets.select(possible)
-    _, runs = aligned(engine, Batch.one_to_many(query, some), ties)
+    some, of_some = targets.select(possible), owners[possible]
+    index = of_some.astype(np.int32), np.arange(len(some), dtype=np.int32)
+    _, runs = aligned(engine, Batch.indexed(queries, some, *index), ties)
     spans, pairs = runs.residues, runs.total(runs.lengths * (runs.moves == DIAGONAL))
     of_pair, (i, j) = np.repeat(np.arange(len(runs)), pairs), runs.pairs()
-    equal = letters[i] == some.residues[some.offsets[of_pair] + j]
+    rows = letters.residues[letters.offsets[of_some[of_pair]] + i]
+    equal = rows == some.residues[some.offsets[of_pair] + j]
     same = np.bincount(of_pair[equal], minlength=len(runs))
     lengths = spans.min(axis=1)
-    long_enough = (spans[:, 1] >= shortest) & (scores[possible] >= per_column * lengths)
+    long_enough = (spans[:, 1] >= shortest[possible]) & (scores[possible] >= per_column * lengths)
     found[possible] = long_enough & (same > _NEAR_IDENTITY * lengths)
     return found

@@ -11,14 +11,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from glsw.cores import in_threads
-
 _Floats = npt.NDArray[np.float64]
 
-_TOLERANCE = 1e-11  # Euclidean norm of what is missing; NCBI has 1e-8
-_MAX_STEPS = 60
-_MAX_HALVINGS = 12
-_PROBLEMS_TOGETHER = 2**6  # whose equations a cache holds
+_TOLERANCE, _ENOUGH = 1e-11, 1e-8  # Euclidean norm of what is missing; NCBI has 1e-8
+_MAX_STEPS = 90  # and halvings of steps
+_LEAST_PART = 2.0**-12  # of a step
 
 
 def target_frequencies(
@@ -28,7 +25,8 @@ def target_frequencies(
 
     Of all frequencies x with sums of rows r and sums of columns c, and with the relative entropy
     ``sum x ln(x / (r c))``, they are those with the least ``sum x ln(x / joint)``. Where that is
-    stationary, ``x = exp(u_i + v_j) (joint / (p_i p_j))^t``. Newton's method finds u, v and t.
+    stationary, ``x = exp(u_i + v_j) (joint / (p_i p_j))^t``. Rows give u; Newton's method finds v
+    and t.
 
     Parameters
     ----------
@@ -55,99 +53,78 @@ def target_frequencies(
     >>> round(float(np.sum(found[0] * np.log(ratio))), 6)
     0.1
     """
-    if len(rows) > _PROBLEMS_TOGETHER:
-        starts = range(0, len(rows), _PROBLEMS_TOGETHER)
-        parts = [slice(start, start + _PROBLEMS_TOGETHER) for start in starts]
-        found, converged = zip(
-            *in_threads(
-                lambda some: target_frequencies(joint, rows[some], columns[some], relative_entropy),
-                parts,
-            ),
-            strict=True,
-        )
-        return np.concatenate(found), np.concatenate(converged)
     background = joint.sum(axis=1)
-    problem = _Problem(np.log(joint / np.outer(background, background)), rows, columns)
-    letters = len(joint)
-    at = np.concatenate([np.log(rows), np.log(columns), np.ones((len(rows), 1))], axis=1)
-    residuals = problem.residuals(at, relative_entropy)
+    log_ratios = np.log(joint / np.outer(background, background))
+    count, one = len(rows), np.ones(len(joint))
+    found, converged = np.empty((count, *joint.shape)), np.zeros(count, bool)
+    at: _Floats = np.concatenate([np.log(columns), np.ones((count, 1))], axis=1)  # v and t
+    step: _Floats = np.zeros_like(at)
+    part, least = np.ones(count), np.full(count, np.inf)
+    todo: npt.NDArray[np.int64] = np.arange(count)
     for _ in range(_MAX_STEPS):
-        norms = np.linalg.norm(residuals, axis=1)
-        todo = np.flatnonzero(~(norms <= _TOLERANCE))
-        if not len(todo):
+        tried = at - part[:, np.newaxis] * step
+        with np.errstate(all="ignore"):  # a step too far, which is halved
+            given, gains = _at(tried, columns[todo], log_ratios)
+            x = given * rows[todo][:, :, np.newaxis]
+            missing = np.empty_like(tried)
+            missing[:, :-1] = one @ x - columns[todo]
+            missing[:, -1] = (x * gains) @ one @ one - relative_entropy
+            norms = np.linalg.norm(missing, axis=1)
+        better = norms < least
+        at[better], least[better] = tried[better], norms[better]
+        part = np.where(better, 1.0, part / 2)
+        found[todo[better]] = x[better]
+        converged[todo] = least <= _ENOUGH
+        moved = better & (least > _TOLERANCE)
+        step[moved] = _step(x[moved], given[moved], gains[moved], log_ratios, missing[moved])
+        left = (least > _TOLERANCE) & (part > _LEAST_PART)
+        if not left.any():
             break
-        some = problem.part(todo)
-        step = some.step(at[todo], residuals[todo], letters)
-        moved = np.zeros(len(todo), bool)
-        for halving in range(_MAX_HALVINGS):
-            tried = at[todo] - step / 2**halving
-            left = some.residuals(tried, relative_entropy)
-            better = ~moved & (np.linalg.norm(left, axis=1) < norms[todo])
-            at[todo[better]], residuals[todo[better]] = tried[better], left[better]
-            moved |= better
-            if moved.all():
-                break
-        if not moved.any():
-            break
-    converged = np.linalg.norm(residuals, axis=1) <= 1e-8
-    return problem.frequencies(at), converged
+        todo, at, step = todo[left], at[left], step[left]
+        part, least = part[left], least[left]
+    return found, converged
 
 
-class _Problem:
-    """N problems with the same joint frequencies; unknowns are u, v and t, shape (N, 2 A + 1)."""
+def _at(at: _Floats, columns: _Floats, log_ratios: _Floats) -> tuple[_Floats, _Floats]:
+    """Return frequencies given their row, and ``ln(x / (r c))``, shapes (N, A, A)."""
+    gains = at[:, -1, np.newaxis, np.newaxis] * log_ratios
+    gains += at[:, np.newaxis, :-1]
+    given = np.exp(gains)
+    sums = given @ np.ones(len(log_ratios))
+    given /= sums[:, :, np.newaxis]
+    gains -= np.log(sums)[:, :, np.newaxis]
+    gains -= np.log(columns)[:, np.newaxis]
+    return given, gains
 
-    def __init__(self, log_ratios: _Floats, rows: _Floats, columns: _Floats) -> None:
-        self._log_ratios, self._rows, self._columns = log_ratios, rows, columns
-        self._independent = np.log(rows)[:, :, np.newaxis] + np.log(columns)[:, np.newaxis, :]
 
-    def part(self, chosen: npt.NDArray[np.intp]) -> _Problem:
-        """Return some of the problems."""
-        return _Problem(self._log_ratios, self._rows[chosen], self._columns[chosen])
+def _step(
+    x: _Floats, given: _Floats, gains: _Floats, log_ratios: _Floats, missing: _Floats
+) -> _Floats:
+    """Return Newton's step of v and t, given what columns and the relative entropy have too much.
 
-    def _logarithms(self, at: _Floats) -> _Floats:
-        letters = len(self._log_ratios)
-        u, v, t = at[:, :letters, np.newaxis], at[:, np.newaxis, letters:-1], at[:, -1]
-        found: _Floats = u + v + t[:, np.newaxis, np.newaxis] * self._log_ratios
-        return np.minimum(found, 50.0)  # a step too far, which is halved
+    v of the first letter stays: its column follows from the rest.
+    """
+    (count, letters, _), one = x.shape, np.ones(len(log_ratios))
+    n = np.arange(letters - 1)
+    by_t = x * (log_ratios - np.einsum("nij,ij->ni", given, log_ratios)[:, :, np.newaxis])
+    by_v = x * (gains - ((given * gains) @ one)[:, :, np.newaxis])
+    equations = np.empty((count, letters, letters))
+    equations[:, :-1, :-1] = -np.matmul(x.transpose(0, 2, 1), given)[:, 1:, 1:]
+    equations[:, n, n] += (one @ x)[:, 1:]
+    equations[:, :-1, -1] = (one @ by_t)[:, 1:]
+    equations[:, -1, :-1] = (one @ by_v)[:, 1:]
+    equations[:, -1, -1] = (by_t * gains) @ one @ one
+    found = np.zeros_like(missing)
+    found[:, 1:] = _solved(equations, missing[:, 1:])
+    return found
 
-    def frequencies(self, at: _Floats) -> _Floats:
-        """Return x, shape (N, A, A)."""
-        return np.exp(self._logarithms(at))
 
-    def residuals(self, at: _Floats, relative_entropy: float) -> _Floats:
-        """Return what the sums of rows and columns, and the relative entropy, have too much."""
-        logarithms = self._logarithms(at)
-        x = np.exp(logarithms)
-        entropy = np.sum(x * (logarithms - self._independent), axis=(1, 2)) - relative_entropy
-        return np.concatenate(
-            [
-                x.sum(axis=2) - self._rows,
-                x.sum(axis=1) - self._columns,
-                entropy[:, np.newaxis],
-            ],
-            axis=1,
-        )
-
-    def step(self, at: _Floats, residuals: _Floats, letters: int) -> _Floats:
-        """Return Newton's step; v of the first letter stays: its column follows from the rest."""
-        logarithms = self._logarithms(at)
-        x = np.exp(logarithms)
-        slopes = x * (logarithms - self._independent + 1)
-        by_t = x * self._log_ratios
-        size, n = 2 * letters + 1, np.arange(letters)
-        jacobian = np.zeros((len(x), size, size))
-        jacobian[:, n, n] = x.sum(axis=2)
-        jacobian[:, letters + n, letters + n] = x.sum(axis=1)
-        jacobian[:, :letters, letters:-1] = x
-        jacobian[:, letters:-1, :letters] = x.transpose(0, 2, 1)
-        jacobian[:, :letters, -1] = by_t.sum(axis=2)
-        jacobian[:, letters:-1, -1] = by_t.sum(axis=1)
-        jacobian[:, -1, :letters] = slopes.sum(axis=2)
-        jacobian[:, -1, letters:-1] = slopes.sum(axis=1)
-        jacobian[:, -1, -1] = np.sum(slopes * self._log_ratios, axis=(1, 2))
-        free = np.delete(np.arange(size), letters)
-        found = np.zeros_like(residuals)
-        found[:, free] = np.linalg.solve(
-            jacobian[:, free[:, np.newaxis], free], residuals[:, free, np.newaxis]
-        )[:, :, 0]
-        return found
+def _solved(equations: _Floats, right: _Floats) -> _Floats:
+    """Return the solutions of systems of equations, NaN where there is none."""
+    try:
+        return np.asarray(np.linalg.solve(equations, right[:, :, np.newaxis])[:, :, 0], np.float64)
+    except np.linalg.LinAlgError:
+        if len(equations) == 1:
+            return np.full_like(right, np.nan)
+        each = zip(equations[:, np.newaxis], right[:, np.newaxis], strict=True)
+        return np.concatenate([_solved(*some) for some in each])

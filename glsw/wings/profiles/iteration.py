@@ -293,7 +293,9 @@ def rounds(
     check_one_track(scoring, "an iterated search")
     if scoring.alphabet.nucleotides and options.get("strand") not in ("plus", "minus"):
         raise ParameterError("strand", "plus or minus expected, for an iterated search of DNA")
-    if sums and options.get("composition"):
+    if options.get("composition", "auto") == "auto":
+        options["composition"] = 0
+    if sums and options["composition"]:
         raise ValueError("sums correct for composition themselves: omit composition")
     top, given = options.pop("top", "auto"), options.pop("evalue", "auto")
     top = (DEFAULT_TOP if given == "auto" else None) if top == "auto" else top
@@ -304,7 +306,7 @@ def rounds(
     members = Members(profiles, gaps)
     seen: list[set[int]] = [set() for _ in queries]
     going, made = list(range(len(queries))), dict[int, Round]()
-    composed = bool(options.get("composition"))
+    composed = bool(options["composition"])
     # A stage of compositions takes a query otherwise than the profile with the same scores.
     first_to_compare = 3 if composed else 2
     running = options.pop("progress", None), options.pop("executor", None), aligner.ties

@@ -233,7 +233,7 @@ def test_further_alignments_and_limits() -> None:
         few = aligner.search(queries[1], repeated, **{**options, **some})
         assert [hit.target.id for hit in few] == [hit.target.id for hit in wanted]
         assert few.more == (len(one) - 2 if "top" in some else 0)
-    assert "scores adjusted to compositions" in str(one)
+    assert "scores adjusted for composition (2)" in str(one)
 
 
 def test_queries_together_are_as_queries_alone() -> None:
@@ -274,7 +274,7 @@ def test_pairs_on_a_device_or_by_a_library_are_those_by_rows(
     assert by_library == host
     monkeypatch.setattr(own_matrices, "on_device", lambda engine: True)
     monkeypatch.setattr(own_matrices, "MAX_POSITIONS", 24 * 7)  # pairs of several groups
-    monkeypatch.setattr(rescoring, "_MAX_MATRICES_TOGETHER", 5)
+    monkeypatch.setattr(rescoring, "_MATRICES_TOGETHER", 5)
     assert found() == host
     assert len(host) > 20
 
@@ -282,7 +282,7 @@ def test_pairs_on_a_device_or_by_a_library_are_those_by_rows(
 @pytest.mark.parametrize(
     ("scoring", "options", "message"),
     [
-        (BLOSUM62, {"composition": 3}, r"^composition 3: 0, 1 or 2 expected$"),
+        (BLOSUM62, {"composition": 3}, r"^composition 3: 'auto', 0, 1 or 2 expected$"),
         (Scoring.blast("BLOSUM80"), {"composition": 2}, r"^composition 2: BLOSUM62 .*BLOSUM80"),
         (Scoring.blast("BLOSUM62", 5, 3), {"composition": 1}, r"^composition 1: BLOSUM62 with"),
         (Scoring.nucleotide(), {"composition": 1}, r"^composition 1: BLOSUM62 with"),
@@ -321,7 +321,7 @@ def test_the_defaults_of_blastp(run: Callable[..., Any]) -> None:
     search = f"search {files} --order evalue --top 3 --format table --composition"
     plain, scaled, adjusted = (run(f"{search} {mode}").out for mode in (0, 1, 2))
     assert len({plain, scaled, adjusted}) == 3
-    assert "scores adjusted to compositions" in scaled
+    assert "scores adjusted for composition (1)" in scaled
     assert "scores adjusted" not in plain
     assert run(f"search {files} --composition 2 --matrix PAM30").err == (
         "glsw: composition 2: BLOSUM62 with published constants for local alignment expected, "

@@ -79,6 +79,7 @@ _NAMES_OF_BLAST = {
     "num_alignments": ("--top", ""),
     "num_descriptions": ("--top", ""),
     "num_threads": ("--threads", ""),
+    "task": ("--task", ""),
     "out": ("--output", ""),
     "comp_based_stats": ("--composition", ""),
     "reward": ("--match", ""),
@@ -279,6 +280,9 @@ class _CommandParser(_Parser):
         self.set_defaults(run=module.run)
         self.words = list(_with_negative_numbers(args))
         found, others = super().parse_known_args(self.words, namespace)
+        if usual := getattr(module, "TASKS", {}).get(getattr(found, "task", None)):
+            self.set_defaults(**usual)
+            found, others = super().parse_known_args(self.words, namespace)
         if others:
             self.error(f"unrecognized arguments: {' '.join(others)}")
         return found, others

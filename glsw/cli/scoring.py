@@ -11,7 +11,7 @@ from glsw.cli.words import UNKNOWN, Rows, add_rows, cost, name, not_positive, nu
 from glsw.engines import TIES
 from glsw.scoring.gaps import MODES, from_blast
 from glsw.scoring.kinds import seen
-from glsw.scoring.matrices import is_published, matrix_names
+from glsw.scoring.matrices import costs_of_blast, is_published, matrix_names
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.nucleic import (
@@ -24,9 +24,8 @@ from glsw.sequences.nucleic import (
 )
 from glsw.sequences.seg import MASKED, Masked
 
-PROTEIN_GAPS = 11, 1
 DNA_GAPS = 5, 2
-"""Default gap costs, in BLAST's words."""
+"""Default gap costs of DNA, in BLAST's convention; those of proteins depend on the matrix."""
 
 _SCORING = {
     ("--mode", MODES, "local"): (
@@ -102,12 +101,13 @@ def add_costs(
             f"score of different letters, such as -3{mismatch}"
         ),
         ("--gapopen", cost, None, "COST"): (
-            f"cost of opening a gap ({PROTEIN_GAPS[0]} with every matrix, with --match "
-            f"{DNA_GAPS[0]}{gapopen})"
+            "cost of opening a gap (that of BLAST for the matrix: 11 with BLOSUM62 and others, 14 "
+            "with BLOSUM45 and PAM250, 13 with BLOSUM50, 10 with BLOSUM90 and PAM70, 9 with PAM30; "
+            f"15 with BLOSUM80; {DNA_GAPS[0]} with --match{gapopen})"
         ),
         ("--gapextend", cost, None, "COST"): (
-            f"cost of each residue of a gap ({PROTEIN_GAPS[1]}, with --match {DNA_GAPS[1]}"
-            f"{gapextend})"
+            "cost of each residue of a gap (that of BLAST for the matrix: 1 or, with BLOSUM45, "
+            f"BLOSUM50, BLOSUM80 and PAM250, 2; {DNA_GAPS[1]} with --match{gapextend})"
         ),
         **_KINDS,
         **UNKNOWN,
@@ -245,7 +245,8 @@ def scoring_of(arguments: argparse.Namespace, nucleic: bool = False) -> Scoring:
             raise ValueError(f"--matrix {arguments.matrix} and {words} cannot be combined")
         if given and arguments.protein:
             raise ValueError(f"--protein and {words} cannot be combined")
-    default = DNA_GAPS if dna or match is not None else PROTEIN_GAPS
+    matrix = arguments.matrix or "BLOSUM62"
+    default = DNA_GAPS if dna or match is not None else costs_of_blast(matrix)
     gapopen, gapextend = gaps_of(arguments, default)
     if dna and match is None:
         return Scoring.nucleotide(existence=gapopen, extension=gapextend)
@@ -253,7 +254,6 @@ def scoring_of(arguments: argparse.Namespace, nucleic: bool = False) -> Scoring:
         return Scoring.nucleotide(match, mismatch, gapopen, gapextend)
     if match is not None:
         return Scoring.match_mismatch(match, mismatch, *from_blast(gapopen, gapextend))
-    matrix = arguments.matrix or "BLOSUM62"
     if not is_published(matrix) and Path(matrix).is_file():
         return Scoring.from_file(matrix, *from_blast(gapopen, gapextend))
     return Scoring.blast(matrix, gapopen, gapextend)

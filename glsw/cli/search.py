@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from glsw.aligner import Aligner
 from glsw.alignment.hits import SearchResult
 from glsw.cli.inputs import FILES
-from glsw.cli.messages import Bar
+from glsw.cli.messages import Bar, say
 from glsw.cli.options import (
     READ_GROUP,
     STRAND,
@@ -34,13 +34,34 @@ from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP
 from glsw.search.search import PreparedSearch
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.statistics import METHODS
+from glsw.words import numbered
 
 _DEFAULTS = defaults_of(HitOptions)
 _OF_ALIGNER = "mode", "ties", "unknown", "lower_case_mask", "mask_low_complexity", "seg"
 """Options of the aligner that decide what is written, beside the scoring."""
+TASKS: dict[str, dict[str, Any]] = {
+    "blastp": {},
+    "blastp-short": {
+        "matrix": "PAM30",
+        "evalue": 2e5,
+        "top": DEFAULT_TOP,
+        "composition": 0,
+        "seg": "no",
+    },
+}
+"""Tasks of BLAST: the defaults of options in each."""
+_FEW_LETTERS = 30
+"""Queries of fewer letters are what blastp-short is for."""
 _ARGUMENTS = {
     ("query", None, None, "QUERY"): f"one or more queries: {FILES}",
     ("target", None, None, "DB"): f"sequences to search: {FILES}; or a database of makedb",
+}
+_TASK = {
+    ("--task", tuple(TASKS)): (
+        "defaults of other options: blastp, or blastp-short for queries of fewer than "
+        f"{_FEW_LETTERS} letters, which is --matrix PAM30 (gap costs 9/1) --evalue 200000 --top "
+        f"{DEFAULT_TOP} --composition 0 --seg no (blastp)"
+    ),
 }
 _HITS = {
     ("--top", count, None, "N"): (
@@ -115,7 +136,7 @@ _STRANDS_AND_FRAMES: Rows = {
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
-    add_rows(parser, _ARGUMENTS)
+    add_rows(parser, {**_ARGUMENTS, **_TASK})
     add_scoring(parser)
     _add_tracks(parser)
     _add_strands(parser)
@@ -216,6 +237,17 @@ def _ranked(
     bar: Bar,
     executor: AnyExecutor | None,
 ) -> Iterator[SearchResult]:
+    found = _results(aligner, given, arguments, bar, executor)
+    return _with_hint(found, arguments, given.scoring)
+
+
+def _results(
+    aligner: Aligner,
+    given: Inputs,
+    arguments: argparse.Namespace,
+    bar: Bar,
+    executor: AnyExecutor | None,
+) -> Iterator[SearchResult]:
     options = {"progress": bar.update, "executor": executor, **_options(arguments)}
     if "results" in arguments:
         yield from arguments.results(aligner, given, arguments, bar, options)
@@ -224,6 +256,26 @@ def _ranked(
     for result, expected in zip(results, given.cells[arguments.skip :], strict=True):
         bar.expect(result.cells - expected)  # a fully masked query has no cells
         yield result
+
+
+def _with_hint(
+    results: Iterable[SearchResult], arguments: argparse.Namespace, scoring: Scoring
+) -> Iterator[SearchResult]:
+    """Yield results; then name the task that is for short queries if some have no hits."""
+    short = 0
+    for result in results:
+        short += not len(result) and 0 < len(result.query) < _FEW_LETTERS
+        yield result
+    if short and arguments.task is None and _is_blastp(arguments, scoring):
+        what = f"{numbered(short, 'sequence')} of fewer than {_FEW_LETTERS} letters"
+        say(f"no hits for {what}: --task blastp-short is for short queries")
+
+
+def _is_blastp(arguments: argparse.Namespace, scoring: Scoring) -> bool:
+    """Return whether a search is what blastp does: local, by letters of proteins, untranslated."""
+    special = "translated", "translated_target", "second_track", "read_queries"
+    plain = not any(getattr(arguments, name, None) for name in special)
+    return plain and scoring.local and scoring.alphabet.amino_acids
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -22,6 +22,15 @@ MAX_UNITS = 1_000_000
 """The largest matrix entry or gap cost, in integer units."""
 MAX_DECIMALS = 4
 """The most decimals of a matrix entry or gap cost."""
+_COSTS_OF_BLAST = {
+    "BLOSUM45": (14, 2),
+    "BLOSUM50": (13, 2),
+    "BLOSUM80": (15, 2),  # in thirds of a bit: 10/1 is for NCBI's matrix in half bits
+    "BLOSUM90": (10, 1),
+    "PAM30": (9, 1),
+    "PAM70": (10, 1),
+    "PAM250": (14, 2),
+}
 _ALIKE = 0.6  # from which share of letters difflib calls words alike
 _ROUNDING = 1e-12  # what is nearer to 0 is a rounding error
 _BASES = [ambiguous_dna_values[letter] for letter in DNA.letters]
@@ -57,6 +66,15 @@ def published(name: str) -> tuple[str, npt.NDArray[np.float64], Alphabet]:
             + f", and {more} of scoring_matrices" * bool(more)
         )
     return names[name.upper()], *_read(names[name.upper()])
+
+
+def costs_of_blast(name: str) -> tuple[float, float]:
+    """Return the default gap costs for a matrix, existence and extension: those of BLAST if known.
+
+    >>> costs_of_blast("PAM30"), costs_of_blast("BLOSUM62"), costs_of_blast("GONNET1992")
+    ((9, 1), (11, 1), (11, 1))
+    """
+    return _COSTS_OF_BLAST.get(name.upper(), (11, 1))
 
 
 def is_published(name: str) -> bool:

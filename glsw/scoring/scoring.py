@@ -140,8 +140,8 @@ class Scoring:
     def blast(
         cls,
         name: str = "BLOSUM62",
-        existence: float = 11,
-        extension: float = 1,
+        existence: float | None = None,
+        extension: float | None = None,
         **others: NoReturn,
     ) -> Scoring:
         """Return a scoring with a named matrix and gap costs in BLAST's convention.
@@ -153,9 +153,12 @@ class Scoring:
         ----------
         name : str
             Name of the matrix, see `named`. BLOSUM80 is in thirds of a bit; BLAST's is not.
-        existence, extension : float
+        existence, extension : float, optional
             A gap of k positions costs ``existence + k * extension``: 11 and 1, BLAST's "11/1", are
-            ``gap_open=12, gap_extend=1``.
+            ``gap_open=12, gap_extend=1``. The defaults are BLAST's for the matrix: 11/1 for
+            BLOSUM62, 14/2 for BLOSUM45 and PAM250, 13/2 for BLOSUM50, 10/1 for BLOSUM90 and PAM70,
+            9/1 for PAM30; 15/2 for BLOSUM80 in thirds of a bit; 11/1 for matrices that BLAST does
+            not have.
 
         Raises
         ------
@@ -170,6 +173,9 @@ class Scoring:
         ([-1, -1, -1, -4], [0, -2, -1, -4])
         """
         name, matrix, alphabet = matrices.published(name)
+        usual = matrices.costs_of_blast(name)
+        existence = usual[0] if existence is None else existence
+        extension = usual[1] if extension is None else extension
         costs = from_blast(existence, extension, others)
         return cls._scaled(matrices.with_x_of_blast(matrix, alphabet), alphabet, *costs, name)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.statistics.base import Statistics, Unavailable
 from glsw.statistics.fitted import Fit, Fitted, ScoreHistogram, fit
 from glsw.statistics.karlin_altschul import KarlinAltschul
@@ -114,8 +113,7 @@ negative)
         if method == "karlin-altschul":
             raise ValueError(_unpublished(scoring))
         scores = ScoreHistogram.of(scoring) if histogram is None else histogram
-        known = not isinstance(scoring, TwoTrackScoring)  # how often letters of both tracks are
-        found = fit(scores, ungapped_lambda(scoring) if known else 0.0)
+        found = fit(scores, ungapped_lambda(scoring))
     except ValueError as error:
         if method != "auto":
             raise

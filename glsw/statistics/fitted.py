@@ -24,7 +24,7 @@ from glsw.words import numbered
 MIN_SCORES = 60
 """Minimum number of scores for a fit."""
 
-MIN_RANDOM_SCORES = 50
+MIN_RANDOM_SCORES = 25
 """Minimum number of scores that are no outliers."""
 
 EULER = 0.5772156649015329
@@ -39,8 +39,14 @@ _MIN_LENGTH = 10  # of fitted sequences
 _TABULATED_LENGTHS = 2**16  # whose bins are looked up
 _MAX_ROUNDS = 20
 _OUTLIER_EVALUE = 0.1
-_MIN_FILLED_BINS = 5  # of lengths, to fit a slope
-_MAX_RELATIVE_DEVIATION = 2.5  # of scores, relative to alignments without gaps
+_LOW_QUANTILES = 0.1, 0.4  # of scores; up to half of them may be of related sequences
+_QUANTILE_ROUNDS = 4
+_MOST_NATS = 20  # of the second of them: ln(K m n)
+_FIRST_LIMIT = 1.9  # standard deviations above the mean, which 5 % of random scores exceed
+_PRIOR_SCATTER = 4 * SCALE**2  # of ln(length); gives slopes a standard error of half of 1 / lambda
+_LITTLE = 1e-9
+_MAX_RELATIVE_DEVIATION = 10.0  # relative to alignments without gaps; up to 5.5 in sound fits
+_MAX_RELATIVE_SLOPE = 3.0  # relative to 1 / lambda; up to 2.1 in sound fits, 3.9 if gaps are free
 
 Counts = npt.NDArray[np.int64]
 
@@ -153,10 +159,12 @@ class Fit:
 def fit(histogram: ScoreHistogram, lambda_: float = 0.0) -> Fit:
     """Fit scores to an extreme value distribution whose mean is linear in ln(length).
 
-    Least squares, repeated without outliers until there are no new ones. Outliers are scores that
-    are expected less than 0.1 times among this number of sequences, or as far below the line.
-    Sequences shorter than 10 residues or with score 0 are not used. If nearly all lengths are
-    equal, the slope is the theoretical one, 1 / lambda.
+    The first line is that of two low quantiles, which related sequences hardly change: up to half
+    of the scores may be theirs. Least squares follow, without outliers, until there are no new
+    ones. Outliers are scores that are expected less than 0.1 times among this number of sequences,
+    or as far below the line. Sequences shorter than 10 residues or with score 0 are not used. If
+    there are few scores or if lengths are similar, the slope approaches the theoretical one,
+    1 / lambda.
 
     Scores are discrete: the probability of reaching S is that of a continuous variable whose mean
     is half a step higher and whose variance is lower by step^2 / 12.
@@ -166,43 +174,51 @@ def fit(histogram: ScoreHistogram, lambda_: float = 0.0) -> Fit:
     histogram : ScoreHistogram
     lambda_ : float, optional
         lambda of ungapped alignments, per integer unit. If scores scatter far more than it allows,
-        gaps are too cheap for local alignments.
+        most sequences are related, or gaps are too cheap for local alignments.
 
     Raises
     ------
     ValueError
-        If there are fewer than 60 scores, or fewer than 50 that look random; if all are equal; if
-        gaps are too cheap.
+        If there are fewer than 60 scores, or fewer than 25 that look random; if all are equal; if
+        they scatter too widely, or their mean is impossible: negative, or not growing with length,
+        or growing far faster than in theory.
     """
-    first = int(np.searchsorted(_first_lengths(), _MIN_LENGTH))
-    counts = histogram.counts[first:].astype(np.float64)
-    counts[:, 0] = 0.0  # no score
-    lengths = _log_lengths()[first:]
-    values = np.arange(_SCORE_BINS, dtype=np.float64) + 0.5
-    total = int(counts.sum())
+    counts = histogram.counts.copy()
+    counts[: np.searchsorted(_first_lengths(), _MIN_LENGTH)] = 0
+    counts[:, 0] = 0  # no score
+    cells = np.nonzero(counts)
+    numbers, x, y = counts[cells], _log_lengths()[cells[0]], np.asarray(cells[1] + 0.5, np.float64)
+    inside = cells[1] < _SCORE_BINS - 1
+    total = int(numbers.sum())
     if total < MIN_SCORES:
         few = f"{numbered(total, 'score')}, too few to fit statistics to"
         raise ValueError(f"{few}: {MIN_SCORES} are needed")
-    if counts[:, -1].sum() > 0.5 * total:
+    if numbers[inside].sum() < 0.5 * total:
         raise ValueError(_TOO_CHEAP)
-    counts[:, -1] = 0.0  # beyond the range
     highest = (math.log(total / _OUTLIER_EVALUE) - EULER) / SCALE
-    kept = counts
+    slope, intercept, deviation = _of_quantiles(numbers, x, y)
+    limit, kept = _FIRST_LIMIT, np.zeros_like(inside)
     for _ in range(_MAX_ROUNDS):
-        slope, intercept, deviation = _line(kept, lengths, values)
-        z = (values - (intercept + slope * lengths)[:, np.newaxis]) / deviation
-        before, kept = kept, np.where(np.abs(z) <= highest, counts, 0.0)
-        used = int(kept.sum())
+        z = (y - (intercept + slope * x)) / deviation
+        before, kept = kept, inside & (np.abs(z) <= limit)
+        used = int(numbers[kept].sum())
         if used < MIN_RANDOM_SCORES:
-            raise ValueError(
-                f"only {used} of {total} scores look random: {MIN_RANDOM_SCORES} are needed to fit "
-                "statistics to"
+            few = (
+                f"only {used} of {total} scores look random: {MIN_RANDOM_SCORES} are needed to fit"
             )
-        if np.array_equal(before, kept):
+            raise ValueError(f"{few} statistics to{_REMEDY}")
+        if limit == highest and np.array_equal(before, kept):
             break
+        slope, intercept, deviation = _line(numbers[kept], x[kept], y[kept])
+        limit = highest
     unit = histogram.width
     if lambda_ * deviation * unit > _MAX_RELATIVE_DEVIATION * SCALE:
         raise ValueError(_TOO_CHEAP)
+    if not 0 < slope * SCALE < _MAX_RELATIVE_SLOPE * deviation:
+        what = "do not grow" if slope <= 0 else "grow too fast"
+        raise ValueError(f"scores {what} with the length of targets to fit statistics to{_REMEDY}")
+    if intercept + slope * x[kept].min() + deviation < 0:
+        raise ValueError(f"short targets score too low to fit statistics to{_REMEDY}")
     return Fit(slope * unit, intercept * unit, deviation * unit, used, total - used)
 
 
@@ -265,35 +281,47 @@ class Fitted(Statistics):
         return chance * self.sequences
 
 
-_TOO_CHEAP = (
-    "scores scatter too widely to fit statistics to: gaps cost so little that alignments are not "
-    "local, or the sequences are all related"
-)
+_REMEDY = "; increase gap costs, or search more sequences that are unrelated to the query"
+_TOO_CHEAP = f"scores scatter too widely to fit statistics to{_REMEDY}"
 
 
-def _line(kept: Floats, lengths: Floats, values: Floats) -> tuple[float, float, float]:
-    """Return slope, intercept and standard deviation, in bins of scores."""
-    by_length = kept.sum(axis=1)
-    number = by_length.sum()
-    sums = kept @ values
-    mean_length = float(by_length @ lengths / number)
-    mean = float(sums.sum() / number)
-    offset = lengths - mean_length
-    scatter = float(by_length @ offset**2)
-    covariance = float(sums @ offset)
-    squares = float((kept @ (values - mean) ** 2).sum())
-    if np.count_nonzero(by_length) >= _MIN_FILLED_BINS:
-        slope = covariance / scatter
-        variance = (squares - slope * covariance) / number
-    else:
-        slope, variance = 0.0, squares / number
-    variance -= 1 / 12
+def _of_quantiles(numbers: Counts, x: Floats, y: Floats) -> tuple[float, float, float]:
+    """Return slope, intercept and standard deviation, in bins of scores, by two low quantiles.
+
+    Related sequences score high and hardly change these. The quantile p of an extreme value
+    distribution with mode u and scale b is ``u - b ln(-ln p)``; the mode grows by b ln(length), so
+    that b is the slope, too, with which the quantiles are taken again.
+    """
+    low, high = (-math.log(-math.log(part)) for part in _LOW_QUANTILES)
+    slope = scale = least = 0.0
+    for _ in range(_QUANTILE_ROUNDS):
+        slope = scale
+        rest = y - slope * x
+        order = np.argsort(rest, kind="stable")
+        reached = np.cumsum(numbers[order]) - numbers[order] / 2
+        first, second = np.interp(_LOW_QUANTILES, reached / numbers.sum(), rest[order]).tolist()
+        least = least or second / _MOST_NATS
+        scale = max((second - first) / (high - low), least)
+    return slope, first + scale * (EULER - low), scale * SCALE
+
+
+def _line(numbers: Counts, x: Floats, y: Floats) -> tuple[float, float, float]:
+    """Return slope, intercept and standard deviation, in bins of scores, by least squares.
+
+    The slope of few scores, or of similar lengths, is drawn towards that of the theory, 1 / lambda,
+    as if it were known to be within half of it.
+    """
+    number = numbers.sum()
+    mean_x, mean_y = float(numbers @ x / number), float(numbers @ y / number)
+    x, y = x - mean_x, y - mean_y
+    squares, products, scatter = (float(numbers @ each) for each in (y**2, x * y, x**2))
+    slope = products / max(scatter, _LITTLE)
+    theory = math.sqrt(max(squares - slope * products, 0.0) / number) / SCALE
+    slope = (products + _PRIOR_SCATTER * theory) / (scatter + _PRIOR_SCATTER)
+    variance = (squares - slope * (2 * products - slope * scatter)) / number - 1 / 12
     if variance <= 1 / 12:
         raise ValueError("scores are too similar to fit statistics")
-    deviation = math.sqrt(variance)
-    if slope == 0.0:
-        slope = deviation / SCALE
-    return slope, mean - slope * mean_length, deviation
+    return slope, mean_y - slope * mean_x, math.sqrt(variance)
 
 
 @cache

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bench import generated
+from glsw import TwoTrackScoring, interleaved, search
 from glsw.alignment.batch import Batch
 from glsw.engines import Cpu
 from glsw.scoring.scoring import Scoring
@@ -358,6 +359,55 @@ def test_equal_lengths_take_the_slope_of_the_theory():
     assert found.intercept + found.slope * math.log(120) == pytest.approx(30 + 0.577 * 4, abs=0.6)
 
 
+def searched(targets, related, *, slope=4.0, seed=0):
+    """Scores and lengths of targets, of which the last ones are related to the query."""
+    random = np.random.default_rng([targets, related, seed])
+    lengths = generated.swissprot_lengths(targets, seed).clip(25)
+    scores = random.gumbel(10 + slope * np.log(lengths), slope)
+    scores[targets - related :] = slope * random.uniform(25, 400, related)
+    return scores.astype(np.int32), lengths
+
+
+@pytest.mark.parametrize("slope", [4.0, 18.0], ids=["one track", "two tracks"])
+def test_relatives_do_not_hide_each_other(slope, subtests):
+    sets = (60, 3), (70, 3), (70, 5), (100, 5), (100, 8), (200, 3), (200, 8), (200, 10)
+    for targets, related in (*sets, (300, 10), (1000, 20), (60, 20), (300, 120), (400, 200)):
+        for seed in range(4):
+            with subtests.test(targets=targets, related=related, seed=seed):
+                scores, lengths = searched(targets, related, slope=slope, seed=seed)
+                histogram = ScoreHistogram(1)
+                histogram.add(scores, lengths)
+                found = fit(histogram)
+                assert related <= found.outliers <= related + 3
+                assert found.slope == pytest.approx(slope, rel=0.6)
+                assert found.deviation == pytest.approx(slope * math.pi / 6**0.5, rel=0.4)
+
+
+@pytest.mark.parametrize("tracks", [1, 2])
+def test_a_search_of_few_targets_finds_relatives(tracks):
+    random = np.random.default_rng(tracks)
+    query, *others = generated.proteins([160, *random.integers(60, 400, 95)], seed=tracks)
+    related = list(generated.relatives(Sequences.of([query] * 5), 20))
+    targets = [PROTEIN.decode(each) for each in [*others, *related]]
+    scoring, query = Scoring.blast("BLOSUM62", 5, 3), PROTEIN.decode(query)
+    if tracks == 2:  # states that last for 4 positions on average
+        states = Scoring.from_array([[3, -3, -3], [-3, 3, -3], [-3, -3, 4]], "HEC", 1, 1)
+        scoring = TwoTrackScoring.of(Scoring.blast("BLOSUM62", 16, 2), states)
+
+        def with_states(letters):
+            changes = np.cumsum(random.random(len(letters)) < 0.25)
+            return interleaved(
+                letters, "".join("HEC"[k] for k in random.integers(0, 3, 999)[changes])
+            )
+
+        query, *targets = map(with_states, [query, *targets])
+    (result,) = search([query], targets, scoring=scoring, engine="cpu")
+    assert isinstance(result.statistics, Fitted)
+    assert all(hit.evalue < 1e-5 for hit in result[:5])
+    assert all(hit.evalue > 1e-3 for hit in result[5:])
+    assert {hit.target.id for hit in result[:5]} == {f"target {k}" for k in range(96, 101)}
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 2**31)), max_size=60),
     st.lists(st.integers(0, 60), max_size=4),
@@ -418,8 +468,19 @@ def histogram_of(count, scores=None):
     lengths = generated.swissprot_lengths(count, 1).clip(20)
     histogram = ScoreHistogram(1)
     random = np.random.default_rng(count)
-    drawn = random.gumbel(40, 4, count).astype(np.int32) if scores is None else scores
+    drawn = random.gumbel(17 + 4 * np.log(lengths), 4) if scores is None else scores
     histogram.add(np.asarray(drawn, np.int32), lengths)
+    return histogram
+
+
+def of_lengths(mean, relatives=0):
+    """A histogram of 300 scores with a mean that depends on the length."""
+    random = np.random.default_rng(4)
+    lengths = generated.swissprot_lengths(300, 1).clip(20)
+    scores = random.gumbel(mean(lengths), 4)
+    scores[:relatives] = random.uniform(100, 900, relatives)
+    histogram = ScoreHistogram(1)
+    histogram.add(scores.clip(1).astype(np.int32), lengths)
     return histogram
 
 
@@ -433,8 +494,15 @@ def histogram_of(count, scores=None):
         (histogram_of(100, np.zeros(100)), "0 scores, too few to fit statistics to: 60 are nee"),
         (histogram_of(100, np.full(100, 10**6)), "scores scatter too widely to fit statistics to"),
         (histogram_of(99, np.arange(99) * 9), "scores scatter too widely to fit statistics to"),
+        (of_lengths(lambda n: 90 - 9 * np.log(n)), "scores do not grow with the length of targets"),
+        (of_lengths(lambda n: n / 4), "scores grow too fast with the length of targets to fit"),
+        (of_lengths(lambda n: 12 * np.log(n / 60)), "short targets score too low to fit stat"),
+        (of_lengths(lambda n: 9 * np.log(n), relatives=240), "scores scatter too widely to fit"),
     ],
-    ids=["59", "one", "none", "alike", "zero", "beyond", "wide"],
+    ids=[
+        *("59", "one", "none", "alike", "zero", "beyond", "wide"),
+        *("falling", "not local", "negative", "relatives"),
+    ],
 )
 def test_what_cannot_be_fitted(histogram, message):
     with pytest.raises(ValueError, match=message):

@@ -25,7 +25,7 @@ from glsw.engines.proof import DeviceFaultWarning
 LINE = re.compile(
     r"(?P<device>[^\n]+): engine '(?P<engine>\w+)': "
     r"(?P<wrong>wrong results|did not end|fails: [^\n]+); "
-    r"(?P<instead>the variant with [^\n]+|another engine|engine 'reference') is used instead "
+    r"(?P<instead>the variant with [^\n]+|another engine|engine '\w+') is used instead "
     r"\(please report what `glsw devices --test` prints\)"
 )
 """What a warning says."""
@@ -212,7 +212,7 @@ def driver(device: Device, fault: Fault, folder: Path | None) -> Iterator[None]:
         put(patch.object(device, "programs", {}))
         put(patch.object(device, "info", info))
         put(patch.object(device, "proofs", None))
-        put(patch.object(device, "endless", False))
+        put(patch.object(device, "trouble", ""))
         put(patch.object(device, "_verdicts", Verdicts(info, folder)))
         for each in fault.patches():
             put(each)

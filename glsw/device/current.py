@@ -28,6 +28,10 @@ class DeviceMemoryError(DeviceError):
     """The task does not fit the memory of the device, or the limit set for it."""
 
 
+class UnreliableError(DeviceError):
+    """The host has received other results than the device has stored."""
+
+
 class _Process:
     """What this process, or one that it was forked from, has done with OpenGL."""
 

@@ -12,7 +12,7 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -57,8 +57,9 @@ class EndlessError(DeviceError):
     """The device does not finish what it was given."""
 
 
+_GUILTY = 0x8253
 _RESETS = {
-    0x8253: "which its own work has reset",
+    _GUILTY: "which its own work has reset",
     0x8254: "which other work has reset",
     0x8255: "which was reset",
 }
@@ -114,8 +115,12 @@ class Device(ThreadSafeContext):
         Programs that a thread compiles, and the thread, likewise.
     patience : float or None
         Maximum seconds that `finish` waits, None for no limit.
-    endless : bool
-        Whether the device did not finish its work in time, and so cannot be used.
+    opened : int
+        How often the context was opened: what was made in an earlier one is gone.
+    guilty : bool
+        Whether a context was lost by the device's own work here.
+    trouble : str
+        Why no engine uses the device any more, "" if they do.
     proofs : object
         Results of the self-tests of its engines, kept by `glsw.engines.proof`.
     """
@@ -129,6 +134,7 @@ class Device(ThreadSafeContext):
     ) -> None:
         self.info = read_info(index, ctx)
         super().__init__(ctx, leave, f"device {index} ({self.info.name})")
+        self.opened, self.guilty = 1, False
         self.programs: dict[Any, Any] = {}
         self.begun: dict[Any, Begun] = {}
         self.compiling: Compiling | None = None
@@ -139,7 +145,7 @@ class Device(ThreadSafeContext):
         self._readback: Readback | None = None
         self._verdicts: Verdicts | None = None
         self.patience: float | None = None
-        self.endless, self.proofs = False, cast("object", None)
+        self.trouble, self.proofs = "", cast("object", None)
 
     def __repr__(self) -> str:
         return f"<Device {self.info}>"
@@ -176,8 +182,9 @@ class Device(ThreadSafeContext):
 
     def _fail(self, action: str, error: str, out_of_memory: bool) -> NoReturn:
         """Raise the error of an action; if the driver has lost the context, close the device."""
-        if reset := _RESETS.get(self._reset_status()):
-            self.closed, self._end = True, "has lost its context"
+        if reset := _RESETS.get(status := self._reset_status()):
+            self.closed, self.guilty = True, status == _GUILTY
+            self._end = "has lost its context"
             if _opened.get(self.info.index) is self:
                 del _opened[self.info.index]
             raise DeviceError(
@@ -251,6 +258,8 @@ class Device(ThreadSafeContext):
             If it has not finished after `patience` seconds; the device is then unusable.
         """
         if self.patience is not None and not self.fence().wait(self.patience):
+            if self._reset_status():
+                self._fail("waiting", "no end", out_of_memory=False)
             raise EndlessError(f"{self.info.name} has not finished after {self.patience:g} s")
         self.ctx.finish()
 
@@ -292,8 +301,37 @@ class Device(ThreadSafeContext):
         if self._readback is None:
             from glsw.device.transfer import Readback
 
-            self._readback = Readback(self.ctx, self.wait, self.info.software)
+            self._readback = Readback(self)
         return self._readback
+
+    def reopen(self) -> None:
+        """Open a context anew that was lost; DeviceError if that fails, as of `open_device`."""
+        for way in routes():
+            if way.index == self.info.index:
+                with suppress(DeviceError):
+                    self._ctx, self._release, self._leave = way.open()
+                    break
+        else:
+            self._check()
+        self._ctx.gc_mode, self._end = "context_gc", "is closed"
+        self.programs.clear()
+        self.begun.clear()
+        if self._staging:
+            self._staging.close()
+        self.compiling = self._query = self._staging = self._readback = None
+        self.closed, self.opened = False, self.opened + 1
+        _opened[self.info.index] = self
+        self._leave()
+        if self._before:
+            self._make_current()
+        else:
+            restore_current()
+
+    def since(self, opened: int) -> Device:
+        """Return the device if its context is still the one in which something was made."""
+        if self.opened != opened:
+            raise DeviceError(f"{self._name} has lost the context in which an engine was made")
+        return self
 
     def close(self) -> None:
         """Release the context, for all users of the device; safe to repeat."""

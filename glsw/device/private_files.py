@@ -46,6 +46,17 @@ def is_private(cache: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and private and found.st_uid == os.geteuid()
 
 
+def open_private(file: Path, flags: int) -> int:
+    """Open a file for `os.read` or a lock; OSError if it is a link, a pipe or another device."""
+    for name in ("O_NONBLOCK", "O_NOFOLLOW"):  # Windows has neither
+        flags |= getattr(os, name, 0)
+    handle = os.open(file, flags, 0o600)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"{file} is no plain file")
+    return handle
+
+
 def write_private(file: Path, content: bytes) -> bool:
     """Write a file atomically into a folder that only this user opens; tell whether that worked."""
     import tempfile

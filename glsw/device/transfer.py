@@ -1,4 +1,4 @@
-"""Memory that host and device share: large uploads and downloads, and fences to wait for them."""
+"""Memory that host and device share: uploads, downloads with a check, fences to wait for both."""
 
 from __future__ import annotations
 
@@ -8,20 +8,29 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.cores import cores
-from glsw.device.context import gl_function
+from glsw.cores import cores, in_threads
+from glsw.device.context import gl_function, read_integer
+from glsw.device.current import UnreliableError
+
+if TYPE_CHECKING:
+    from glsw.device.device import Device
 
 _BLOCK, _BLOCKS = 2**24, 6  # bytes of a block, and blocks in turn
 _LEAST_BYTES = 2**20  # of an array, or of arrays that are read together, that are worth it
 _MOST_BYTES = 2**28  # that are read together
 _MOST_THREADS = 8
 _STORAGE = 440  # the OpenGL version that can keep memory mapped
+_STORAGE_BINDINGS, _OF_ENGINES = 0x90DD, 8  # places of buffers, and those that engines use
+_SUMMING, _MOST_GROUPS = 64, 64  # invocations of a work group that sums words, and such groups
+_BYTES_OF_A_GROUP = 2**16
+_NONCES = 0x9E3779B9  # from one to the next
+_COLUMNS, _WORDS_OF_A_THREAD = 2**12, 2**20  # that the host sums together
 _COPY_READ, _COPY_WRITE = 0x8F36, 0x8F37
 _READING, _WRITING = 1, 2
 _MAPPED, _IN_HOST_MEMORY = 0x40 | 0x80, 0x200  # persistent, coherent
@@ -147,31 +156,59 @@ class Staging:
 
 
 class Readback:
-    """Host memory that the device writes: one download at a time.
+    """Reads what a device has computed, with a check; one download to mapped memory at a time.
+
+    Before a read the device sums what it has stored, and the host sums what has arrived: each word
+    times two factors of its place, modulo 2**32, behind a number that changes from read to read. So
+    zeros, earlier contents, words at other places and single bits are found. A device without
+    compute shaders, or without places for two more buffers, is read twice.
 
     Parameters
     ----------
-    ctx : moderngl.Context
-    wait : callable
-        Called before something waits for the device without a bound.
-    software : bool
-        Whether it is a software renderer, which has nothing to gain.
+    device : Device
+    software : bool, optional
+        Whether it is a software renderer, which has nothing to gain from mapped memory.
     least, most : int
-        Bytes read together that are worth it, and that get memory.
+        Bytes read together that are worth mapped memory, and that get it.
+
+    Attributes
+    ----------
+    digest : int
+        Of the words of all reads so far, in the order of the reads, not of the words.
     """
 
     def __init__(
         self,
-        ctx: moderngl.Context,
-        wait: Callable[[], None],
-        software: bool,
+        device: Device,
+        software: bool | None = None,
         least: int = _LEAST_BYTES,
         most: int = _MOST_BYTES,
     ) -> None:
-        self._ctx, self._wait, self._software = ctx, wait, software
+        self._device, self._ctx = device, device.ctx
+        self._software = device.info.software if software is None else software
         self._least, self._most = least, most
         self._name, self._size = 0, 0
         self._memory: npt.NDArray[np.uint8] | None = None
+        self._places = read_integer(self._ctx, _STORAGE_BINDINGS) if device.info.compute else 0
+        self._sums: moderngl.Buffer | None = None
+        self._nonce = self.digest = 0
+
+    def read(self, buffer: moderngl.Buffer, size: int, offset: int = 0) -> npt.NDArray[np.uint8]:
+        """Return so many bytes of a buffer, whole words; `UnreliableError` as of `begin`."""
+        (content,) = self._read([(buffer, size, offset)])
+        return content
+
+    def read_into(self, buffer: moderngl.Buffer, array: npt.NDArray[Any]) -> None:
+        """Fill a contiguous array of whole words from a buffer; `UnreliableError` as of `begin`."""
+        content = array.reshape(-1).view(np.uint8)
+        self._read([(buffer, array.nbytes, 0)], [content])
+
+    def pixels(self, framebuffer: moderngl.Framebuffer, **which: Any) -> bytes:
+        """Return pixels of 32-bit numbers; keywords as of moderngl, errors as of `begin`."""
+        self._device.wait()
+        found, again = (framebuffer.read(**which) for _ in range(2))
+        self._check([np.frombuffer(found, np.uint8)], [np.frombuffer(again, np.uint8)])
+        return found
 
     def begin(
         self, wanted: Sequence[tuple[moderngl.Buffer, int]]
@@ -180,27 +217,105 @@ class Readback:
 
         They are only there until the next ones are wanted. What is queued afterwards is not waited
         for. Where memory cannot stay mapped, and for a few bytes, the device is waited for at once.
+
+        Raises
+        ------
+        UnreliableError
+            What has arrived is not what the device has stored.
         """
-        if not self.reserve(sum(size for _, size in wanted)):
-            self._wait()
-            found = [
-                np.frombuffer(buffer.read(size) if size else b"", np.uint8)
-                for buffer, size in wanted
-            ]
-            return lambda: found
+        each = [(buffer, size, 0) for buffer, size in wanted]
+        if not self.reserve(sum(size for _, size in wanted)) or not (sums := self._summed(each)):
+            contents = self._read(each)
+            return lambda: contents
+        self.reserve(sum(size for _, size in (*wanted, sums)))
         place, memory, bounds = 0, self._memory, [0]
-        for buffer, size in wanted:
+        for buffer, size in (*wanted, sums):
             _copy(self._ctx, buffer.glo, self._name, 0, place, size)
             place += size
             bounds.append(place)
-        fence = Fence(self._ctx)
+        fence, nonce = Fence(self._ctx), self._nonce
         assert memory is not None
 
         def taken() -> list[npt.NDArray[np.uint8]]:
             fence.wait()
-            return [memory[a:b] for a, b in pairwise(bounds)]
+            *found, stored = (memory[a:b] for a, b in pairwise(bounds))
+            self._check(found, stored, nonce)
+            return found
 
         return taken
+
+    def _read(
+        self,
+        wanted: Sequence[tuple[moderngl.Buffer, int, int]],
+        contents: Sequence[npt.NDArray[np.uint8]] = (),
+    ) -> list[npt.NDArray[np.uint8]]:
+        """Read bytes of some buffers, given with their numbers and offsets, perhaps into arrays."""
+
+        def read(contents: Sequence[npt.NDArray[np.uint8]]) -> list[npt.NDArray[np.uint8]]:
+            for (buffer, size, offset), content in zip(wanted, contents, strict=True):
+                if size:
+                    buffer.read_into(content, size, offset=offset)
+            return [*contents]
+
+        sums = self._summed(wanted)
+        self._device.wait()
+        new = [np.empty(size, np.uint8) for _, size, _ in wanted]
+        found = read(contents or new)
+        if sums:
+            self._check(found, np.frombuffer(sums[0].read(sums[1]), np.uint8), self._nonce)
+        else:
+            self._check(found, read([content.copy() for content in found]))
+        return found
+
+    def _summed(
+        self, wanted: Sequence[tuple[moderngl.Buffer, int, int]]
+    ) -> tuple[moderngl.Buffer, int] | None:
+        """Have the device sum bytes of some buffers, given with their numbers and offsets.
+
+        Return the buffer of the sums, and its bytes in use; None if it cannot.
+        """
+        if self._places < _OF_ENGINES + 2:
+            return None
+        from glsw.device.shader import compute  # which imports this module's users
+
+        words, sums = self._places - 2, self._places - 1
+        program = compute(
+            *(self._device, "checksum.comp"),
+            **{"WORKGROUP": _SUMMING, "COLUMNS": f"{_COLUMNS}u"},
+            **{"WORDS_BINDING": words, "SUMS_BINDING": sums},
+        )
+        groups = [min(max(1, size // _BYTES_OF_A_GROUP), _MOST_GROUPS) for _, size, _ in wanted]
+        size, at, row = 8 * _SUMMING * sum(groups), 0, 0
+        if self._sums is None or self._sums.size < size:
+            self._sums = self._ctx.buffer(reserve=size)
+        self._sums.bind_to_storage_buffer(sums)
+        self._nonce = program["nonce"] = (self._nonce + _NONCES) % 2**32
+        for (buffer, length, offset), count in zip(wanted, groups, strict=True):
+            buffer.bind_to_storage_buffer(words)
+            program["first"], program["count"] = offset // 4, length // 4
+            program["row"], program["at"] = row, at
+            program.run(count)
+            row, at = row + -(-length // (4 * _COLUMNS)), at + _SUMMING * count
+        self._ctx.memory_barrier()
+        return self._sums, size
+
+    def _check(
+        self,
+        found: Sequence[npt.NDArray[np.uint8]],
+        stored: npt.NDArray[np.uint8] | Sequence[npt.NDArray[np.uint8]],
+        nonce: int = 0,
+    ) -> None:
+        """Compare what has arrived with the sums that the device stored, or with another read."""
+        *arrived, plain = _sums_of(found)
+        if isinstance(stored, np.ndarray):
+            sums = stored.view(np.uint32).reshape(-1, 2) - np.uint32(nonce)
+            expected = sums.sum(axis=0, dtype=np.uint32).tolist()
+        else:
+            *expected, _ = _sums_of(stored)
+        self.digest = hash((self.digest, plain))
+        if arrived != expected:
+            self._device.trouble = "its results did not arrive as it had stored them"
+            raise UnreliableError(f"{self._device.info.name}: {self._device.trouble}")
 
     def reserve(self, total: int) -> bool:
         """Have memory for so many bytes, if they are worth it, and tell whether there is.
@@ -211,7 +326,7 @@ class Readback:
             return False
         if self._size < total:
             self._release()
-            self._size = 1 << (total - 1).bit_length()
+            self._size = 1 << (total + total // 64).bit_length()  # with sums
             self._name, self._memory = _mapped(self._ctx, self._size, _READING)
         return self._memory is not None
 
@@ -220,6 +335,38 @@ class Readback:
             delete = gl_function(self._ctx, "glDeleteBuffers", ctypes.c_int, ctypes.c_void_p)
             delete(1, ctypes.addressof(ctypes.c_uint(self._name)))
         self._name, self._memory = 0, None
+
+
+def _sums_of(contents: Sequence[npt.NDArray[np.uint8]]) -> tuple[int, ...]:
+    """Return the sums of the words of some arrays as checksum.comp has them, and the plain one."""
+    parts, row = list[tuple[npt.NDArray[np.uint32], int]](), 0
+    for words in (content.view(np.uint32) for content in contents):
+        for start in range(0, len(words), _WORDS_OF_A_THREAD):
+            parts.append((words[start : start + _WORDS_OF_A_THREAD], row + start // _COLUMNS))
+        row += -(-len(words) // _COLUMNS)
+    every = in_threads(_sums, parts)
+    return tuple(sum(each) % 2**32 for each in zip(*every, strict=True)) if every else (0, 0, 0)
+
+
+def _sums(part: tuple[npt.NDArray[np.uint32], int]) -> tuple[int, ...]:
+    words, row = part
+    table, rest = np.split(words, [len(words) // _COLUMNS * _COLUMNS])
+    table = table.reshape(-1, _COLUMNS)
+    columns, rows = (table.sum(axis=axis, dtype=np.uint32) for axis in (0, 1))
+    columns[: len(rest)] += rest
+    rows = np.append(rows, rest.sum(dtype=np.uint32))
+    factors = _factors(np.arange(_COLUMNS + row, _COLUMNS + row + len(rows), dtype=np.uint32))
+    return int(_OF_COLUMNS @ columns), int(factors @ rows), int(rows.sum())
+
+
+def _factors(x: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """Return the factors of columns or rows, see checksum.comp."""
+    x = x * np.uint32(0x9E3779B9)
+    x = (x ^ x >> 16) * np.uint32(0x85EBCA6B)
+    return x ^ x >> 13 | 1
+
+
+_OF_COLUMNS = _factors(np.arange(_COLUMNS, dtype=np.uint32))
 
 
 def _mapped(

@@ -23,8 +23,11 @@ from glsw.device.info import DeviceInfo
 
 RIGHT = "right"
 _TRIES, _PAUSE = 500, 0.01  # seconds between two
-_BEGUN = "begun by process "
+_MOST_BYTES = 2**22  # of a file
+_FASTEST = 1e18  # cells per second
+_BEGUN = re.compile(r"begun (again )?by process ([1-9]\d{0,8}) on (.{0,200})")
 ENDLESS = "did not end"
+_KNOWN = re.compile(f"{RIGHT}|wrong results|{ENDLESS}|fails: .{{1,400}}|{_BEGUN.pattern}")
 
 
 class Verdicts:
@@ -56,24 +59,29 @@ class Verdicts:
     def get(self, family: str) -> str | None:
         """Return the verdict on a family, None if there is none.
 
-        A program that another process began with, and that ended this process, did not end.
+        A program with which processes began twice, and that ended them, did not end.
         """
-        verdict = self._known["verdicts"].get(family)
-        if verdict is not None and verdict.startswith(_BEGUN):
+        if _BEGUN.fullmatch(self._known["verdicts"].get(family, "")):
             self._known = self._read()  # it may have ended since then
-            verdict = self._known["verdicts"].get(family)
-        if verdict is None or not verdict.startswith(_BEGUN):
+        verdict = self._known["verdicts"].get(family)
+        if verdict is None or not (begun := _BEGUN.fullmatch(verdict)):
             return verdict
-        process, _, machine = verdict.removeprefix(_BEGUN).partition(" on ")
-        return None if machine != _machine() or _is_alive(int(process)) else ENDLESS
+        return ENDLESS if begun[1] and _has_ended(begun) else None
 
     def put(self, family: str, verdict: str) -> None:
         """Keep the verdict on a family."""
         self._keep("verdicts", family, verdict)
 
-    def begin(self, family: str) -> None:
-        """Note that this process tries a family: if it does not come back, nobody tries again."""
-        self._keep("verdicts", family, f"{_BEGUN}{os.getpid()} on {_machine()}")
+    def begin(self, family: str) -> bool:
+        """Note that this process tries a family: of two that do not come back, it is the fault.
+
+        Return whether one before has not.
+        """
+        begun = _BEGUN.fullmatch(self._known["verdicts"].get(family, ""))
+        again = bool(begun and _has_ended(begun))
+        process = f"by process {os.getpid()} on {_machine()}"
+        self._keep("verdicts", family, f"begun {'again ' * again}{process}")
+        return again
 
     def forget(self, family: str) -> None:
         """Keep no verdict on a family."""
@@ -122,21 +130,35 @@ class Verdicts:
                     import fcntl  # Windows has none
 
                     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                    lock = stack.enter_context(file.with_suffix(".lock").open("a"))
+                    flags = os.O_WRONLY | os.O_CREAT
+                    lock = private_files.open_private(file.with_suffix(".lock"), flags)
+                    stack.callback(os.close, lock)
                     _wait_for(lambda: fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB))
             yield
 
     def _read(self) -> dict[str, dict[str, Any]]:
-        """Return what the file says, nothing where it is missing or damaged."""
+        """Return what the file says, nothing of it that is missing or damaged."""
         known: dict[str, dict[str, Any]] = {"verdicts": {}, "speeds": {}}
         if self._file is None or not private_files.is_private(self._file.parent):
             return known
         with suppress(OSError, ValueError, AttributeError, LookupError, RecursionError, TypeError):
-            found = json.loads(self._file.read_bytes())
+            handle = private_files.open_private(self._file, os.O_RDONLY)
+            with open(handle, "rb") as file:
+                found = json.loads(file.read(_MOST_BYTES))
             verdicts, speeds = found["verdicts"].items(), found["speeds"].items()
-            known["verdicts"] = {name: str(verdict) for name, verdict in verdicts}
-            known["speeds"] = {name: float(speed) for name, speed in speeds}
+            known["verdicts"] = {name: verdict for name, verdict in verdicts if _is_known(verdict)}
+            known["speeds"] = {name: float(rate) for name, rate in speeds if _is_speed(rate)}
         return known
+
+
+def _is_known(verdict: object) -> bool:
+    """Tell whether a verdict may be one that glsw has written."""
+    text = verdict if isinstance(verdict, str) else ""
+    return bool(_KNOWN.fullmatch(text)) and text.isprintable()
+
+
+def _is_speed(rate: object) -> bool:
+    return isinstance(rate, int | float) and rate is not True and 0 < rate < _FASTEST
 
 
 def _wait_for(lock: Callable[[], object]) -> None:
@@ -165,6 +187,11 @@ def _machine() -> str:
     with suppress(OSError):
         start = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return f"{platform.node()} {start}".strip()
+
+
+def _has_ended(begun: re.Match[str]) -> bool:
+    """Tell whether a process that began is no longer there, since this machine was started."""
+    return begun[3] == _machine() and not _is_alive(int(begun[2]))
 
 
 def _is_alive(process: int) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Int32, Intp
+from glsw.device.current import UnreliableError
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES
@@ -242,10 +243,10 @@ class Auto(Engine):
         while True:
             try:
                 return do()
-            except UnprovedError as fault:
+            except (UnprovedError, UnreliableError) as fault:
                 self._replace(fault)
 
-    def _replace(self, fault: UnprovedError) -> None:
+    def _replace(self, fault: UnprovedError | UnreliableError) -> None:
         """Go on with another variant of an engine that is wrong here, or without it."""
         self._roster.replace(fault)
         self._long = None

@@ -89,7 +89,7 @@ def measured(device: Device) -> dict[str, float]:
         kinds.append(ENGINES["cpu"])
     speeds = {}
     for kind in kinds:
-        if device.endless and kind.capabilities.requires:
+        if device.trouble and kind.capabilities.requires:
             continue
         with suppress(*FAULTS):  # the tests say what is wrong
             speeds[kind.name] = _speed(engine_of(kind, scoring, device))

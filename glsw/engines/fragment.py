@@ -147,7 +147,7 @@ class Fragment(Engine):
         self._inputs: dict[int, moderngl.Texture] = {}
         self._query_profile_of: tuple[Any, ...] = ()
         self._buffers: _Buffers | None = None
-        self._throttle = Throttle(self.device)
+        self._throttle, self._opened = Throttle(self.device), self.device.opened
 
     @cached_property
     def tile(self) -> Tile:
@@ -301,6 +301,7 @@ class Fragment(Engine):
 
     def _passes(self, quad: _Quad, progress: Progress) -> moderngl.Framebuffer:
         """Draw all diagonals; return the framebuffer of the last one."""
+        self.device.since(self._opened)
         program = self._program(quad)
         buffers = self._buffers
         if buffers is None or not buffers.fit(quad.size, quad.formats):
@@ -338,8 +339,8 @@ class Fragment(Engine):
 
     def _download(self, quad: _Quad, last: moderngl.Framebuffer) -> BestCells:
         """Read the best cell of each pair, which has flowed to its last tile."""
-        self.device.wait()
-        column = last.read(
+        column = self.device.readback.pixels(
+            last,
             viewport=(quad.rows - 1, 0, 1, len(quad.batch)),
             components=quad.components,
             attachment=_BEST,

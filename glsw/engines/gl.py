@@ -231,14 +231,14 @@ class Programs:
 
     def __init__(self, device: Device | None) -> None:
         assert device is not None
-        self._device_of_buffers = device
+        self._device_of_buffers, self._opened = device, device.opened
         self._buffers: dict[Binding, moderngl.Buffer] = {}
         self._programs: dict[tuple[object, ...], moderngl.ComputeShader] = {}
 
     @property
     def device(self) -> Device:
-        """The device."""
-        return self._device_of_buffers
+        """The device; DeviceError if the context of the buffers is lost."""
+        return self._device_of_buffers.since(self._opened)
 
     def reserve(self, binding: Binding, size: int = 0) -> moderngl.Buffer:
         """Return the buffer of a binding, bound, with room for ``size`` bytes."""
@@ -279,17 +279,14 @@ class Programs:
 
     def download(self, binding: Binding, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
         """Read the first values of a buffer."""
-        kind = np.dtype(dtype)
-        self.device.wait()
-        data = self._buffers[binding].read(count * kind.itemsize) if count else b""
-        self.device.check("reading results")
-        return np.frombuffer(data, kind)
+        found = np.empty(count, dtype)
+        self.download_into(binding, found)
+        return found
 
     def download_into(self, binding: Binding, array: npt.NDArray[Any]) -> None:
         """Fill a contiguous array from the start of a buffer."""
-        self.device.wait()
         if array.size:
-            self._buffers[binding].read_into(array, array.nbytes)
+            self.device.readback.read_into(self._buffers[binding], array)
         self.device.check("reading results")
 
     @property
@@ -343,8 +340,7 @@ class Programs:
             program.run(1)
             program["proving"] = 0
             device.ctx.memory_barrier()
-            device.finish()
-            proved = np.frombuffer(stored.read(), np.int32)
+            proved = device.readback.read(stored, stored.size).view(np.int32)
             stored.release()
             device.check("proving the order of invocations")
             if own := self._buffers.get(binding):

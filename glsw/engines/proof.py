@@ -28,7 +28,7 @@ from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells, Ends, Runs
 from glsw.alignment.traceback import trace
 from glsw.arrays import Int32, Int64, Intp
-from glsw.device.current import DeviceError, DeviceMemoryError
+from glsw.device.current import DeviceError, DeviceMemoryError, UnreliableError
 from glsw.device.device import Device, EndlessError
 from glsw.device.shader import ShaderError
 from glsw.device.verdicts import ENDLESS, RIGHT
@@ -46,7 +46,8 @@ FoundT = TypeVar("FoundT")
 ProofTask = Literal["score", "ends", "alignment", "masked", "table"]
 """What an engine proves: its tasks, alignments with masks, and tables of three sequences."""
 PATIENCE = 10.0
-"""Seconds after which a program that computes a small batch is taken not to end."""
+"""Seconds after which a program that computes a small batch is taken not to end, at most."""
+_LEAST_PATIENCE, _SHARE = 1.5, 1e-2  # less than watchdogs have; of it, a tiny dispatch
 _SOFTWARE_FACTOR = 30  # of the patience with software renderers: they may compile meanwhile
 _LONGEST = 540  # residues of sequences, of which parts are used
 _PLAIN = ((0, 1), (4, 2), (0, 3), (20, 7), (50, 8), (0, 9), (95, 15), (118, 17))
@@ -66,6 +67,7 @@ _FEW = 300  # rows from which there are only two pairs, which take the reference
 _MASKED = 2  # pairs of which the second alignment is computed too
 _MOST_EXPECTED = 64  # results that are kept: one engine needs nine of a scoring
 _SEED = 2006
+UNSTEADY, RESET = "wrong results that do not repeat", "fails: it resets the device"
 FAULTS = (
     moderngl.Error,
     DeviceError,
@@ -350,13 +352,13 @@ class Proofs:
         UnprovedError
             It is wrong or fails or does not end, now or at an earlier time.
         """
-        if self.device.endless:
-            raise UnprovedError(engine, ENDLESS)
+        if self.device.trouble:
+            raise UnprovedError(engine, self.device.trouble)
         verdicts = self.device.verdicts
         key = f"{engine}: {family}"
         verdict = self.verdict(engine, family)
         if verdict is None:
-            verdicts.begin(key)
+            again = verdicts.begin(key)
             try:
                 verdict = self.tried(trial)
             except (DeviceMemoryError, MemoryError):  # for work that may be more than is asked
@@ -365,7 +367,10 @@ class Proofs:
             except BaseException:
                 verdicts.forget(key)
                 raise
-            verdicts.put(key, verdict)
+            if verdict != ENDLESS and self.device.trouble:  # no verdict on the program
+                verdicts.forget(key)
+            elif verdict != ENDLESS or again:  # others may have kept the device busy
+                verdicts.put(key, verdict)
         if verdict != RIGHT:
             raise UnprovedError(engine, verdict)
 
@@ -374,29 +379,67 @@ class Proofs:
         return self.device.verdicts.get(f"{engine}: {family}")
 
     def tried(self, trial: Callable[[], bool]) -> str:
-        """Return the verdict of a trial, in which no wait takes longer than `PATIENCE`."""
+        """Return the verdict of a trial, in which no wait takes longer than `PATIENCE`.
+
+        A compiler's fault repeats. A device on which one does not repeat is not used any more.
+        """
         device = self.device
-        if device.endless:
-            return "not tried: the device hangs"
+        if device.trouble:
+            return f"not tried: {device.trouble}"
+        verdict, _ = self._outcome(trial)
+        if verdict not in (RIGHT, RESET, ENDLESS):  # the first one has read more: of new programs
+            first, second = (self._outcome(trial) for _ in range(2))
+            if first != second or first[0] != verdict:
+                verdict = device.trouble = UNSTEADY
+        return verdict
+
+    def _outcome(self, trial: Callable[[], bool]) -> tuple[str, int]:
+        """Return the verdict of a trial, and a digest of all that it has read."""
+        device = self.device
+        with device:
+            reads = device.readback
+        reads.digest = 0
+        return self._verdict(trial), reads.digest
+
+    def _verdict(self, trial: Callable[[], bool]) -> str:
+        device = self.device
         before = device.patience
         device.patience = PATIENCE * (_SOFTWARE_FACTOR if device.info.software else 1)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
+                if not device.info.software:
+                    least = max(_LEAST_PATIENCE, self._latency() / _SHARE)
+                    device.patience = min(PATIENCE, least)
                 return RIGHT if trial() else "wrong results"
         except EndlessError:
-            device.endless = True
+            device.trouble = ENDLESS
             return ENDLESS
+        except UnreliableError:
+            return device.trouble
         except (DeviceMemoryError, MemoryError):
             raise
         except FAULTS as error:
-            if device.closed:  # it has lost its context, perhaps by the work of others
-                raise
+            if device.closed:  # it has lost its context
+                if not device.guilty:  # by the work of others
+                    raise
+                device.reopen()
+                return RESET
             with device, device.checked("allocating 4 bytes"):  # any error may say that it is full
                 device.ctx.buffer(reserve=4).release()
             return f"fails: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
         finally:
             device.patience = before
+
+    def _latency(self) -> float:
+        """Return the seconds of a tiny dispatch: many if others keep the device busy."""
+        with self.device as device:
+            buffer = device.ctx.buffer(bytes(4))
+            for _ in range(2):  # the first one compiles
+                start = time.perf_counter()
+                device.readback.read(buffer, 4)
+            buffer.release()
+        return time.perf_counter() - start
 
     def tested(self, engine: str, variant: str, work: str, trial: Callable[[], bool]) -> Tested:
         """Return the verdict of a trial of an engine, and how long it takes."""
@@ -531,9 +574,11 @@ def first_right(
         try:
             return prove(variant)
         except UnprovedError as fault:
-            rest = variants[number + 1 :]
+            rest = variants[number + 1 :] if not device.trouble else ()
             if not variant.optional:
                 warn_of(device, fault, f"the variant with {rest[0].name}" if rest else other)
+            if not rest:
+                break
     return None
 
 
@@ -546,10 +591,11 @@ def proofs_of(device: Device) -> Proofs:
     return found
 
 
-def warn_of(device: Device, fault: UnprovedError, instead: str) -> None:
+def warn_of(device: Device, fault: UnprovedError | UnreliableError, instead: str) -> None:
     """Warn that a device has a fault, and what is used instead."""
+    told = str(fault).removeprefix(f"{device.info.name}: ")
     caller.warn(
-        f"{device.info.name}: {fault}; {instead} is used instead (please report what "
+        f"{device.info.name}: {told}; {instead} is used instead (please report what "
         "`glsw devices --test` prints)",
         DeviceFaultWarning,
     )

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from glsw.alignment.batch import Batch
 from glsw.arrays import Int32
+from glsw.device.current import UnreliableError
 from glsw.device.device import Device
 from glsw.device.verdicts import RIGHT
 from glsw.engines import ENGINES
@@ -67,10 +68,14 @@ class Roster:
         self.proves, self.faulty = proves, set(faulty)
         self._scoring, self._device, self._rest = scoring, device, rest
         self._turns: dict[type[Engine], int] = {}  # which variant of each
+        self._opened = device.opened
         self._proved: set[tuple[type[Engine], ProofTask, Size]] = set()
 
     def engine(self, kind: type[EngineT]) -> EngineT:
-        """Return the one instance of an engine."""
+        """Return the one instance of an engine, made anew where the device was opened anew."""
+        if self._opened != self._device.opened:
+            self._opened = self._device.opened
+            self.made.clear()
         if kind not in self.made:
             made = self.another(kind)
             for other in self.made.values():
@@ -134,28 +139,35 @@ class Roster:
         found = {engine.proofs.verdict(engine.name, family) for family in families}
         return RIGHT in found and found <= {RIGHT, None}
 
-    def replace(self, fault: UnprovedError) -> None:
-        """Go on with the next variant of an engine that is wrong here, or else without it."""
-        kind, device = ENGINES[fault.engine], self._device
+    def replace(self, fault: UnprovedError | UnreliableError) -> None:
+        """Go on with the next variant of an engine that is wrong here, or else without it.
+
+        If it is the device that cannot be relied on, go on without its engines.
+        """
+        device = self._device
+        if device.trouble:
+            every = {name for name, each in ENGINES.items() if each.capabilities.requires}
+            self.faulty |= every
+            warn_of(device, fault, f"engine {self.usable(next(iter(every)))!r}")
+            return
+        assert isinstance(fault, UnprovedError)
+        kind = ENGINES[fault.engine]
         turn = self._turns.get(kind, 0) + 1
         self._proved.clear()
         self.made.pop(kind, None)
         variants = kind.variants_on(device.info)
-        if turn < len(variants) and not device.endless:
+        if turn < len(variants):
             self._turns[kind] = turn
             warn_of(device, fault, f"the variant with {variants[turn].name}")
             return
-        unusable = [kind.name]
-        if device.endless:
-            unusable = [name for name, each in ENGINES.items() if each.capabilities.requires]
-        self.faulty.update(unusable)
+        self.faulty.add(kind.name)
         warn_of(device, fault, "another engine")
 
 
 def repeated(
     tasks: Iterable[TaskT],
     compute: Callable[[Iterator[TaskT]], Iterator[FoundT]],
-    replace: Callable[[UnprovedError], None],
+    replace: Callable[[UnprovedError | UnreliableError], None],
 ) -> Iterator[FoundT]:
     """Yield what ``compute`` finds of each task; those that an engine does wrong, once more.
 
@@ -175,7 +187,7 @@ def repeated(
                 begun.popleft()
                 yield found
             return
-        except UnprovedError as fault:
+        except (UnprovedError, UnreliableError) as fault:
             replace(fault)
             remaining = chain(list(begun), remaining)
             begun.clear()

@@ -265,8 +265,7 @@ class ScoreMap(Tiled):
         self._pass(table, self._border(n), rows, progress=progress)
         found = {}
         for k in range(1, parts):
-            self.device.wait()
-            words = np.frombuffer(kept.read(self._word * n, offset=k * size), np.int32)
+            words = self.device.readback.read(kept, self._word * n, k * size).view(np.int32)
             if self._packed:
                 words = np.stack([words >> 16, words << 16 >> 16], axis=1)
             found[k * bands.part] = words.reshape(n, 2)

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from cases import standing_in
+from damaged_reads import DAMAGE, Reads, reading
 
 from glsw.device import transfer
+from glsw.device.current import UnreliableError
 from glsw.device.transfer import Readback, Staging
 
 
@@ -107,7 +109,7 @@ def test_new_blocks_are_for_a_busy_device(device, made, monkeypatch, at_once, th
 def test_what_is_read_is_what_was_there_then(device, monkeypatch, memory):
     if memory == "not mapped":
         monkeypatch.setattr(transfer, "_STORAGE", 1000)
-    back = Readback(device.ctx, device.wait, software=False, least=16, most=4000)
+    back = Readback(device, software=False, least=16, most=4000)
     rng = np.random.default_rng(1)
     for sizes in ([16], [8, 4], [400, 0, 40], [4], [4000, 4], [1000, 2000]):
         arrays = [rng.integers(0, 256, size, np.uint8) for size in sizes]
@@ -120,9 +122,52 @@ def test_what_is_read_is_what_was_there_then(device, monkeypatch, memory):
     device.check("tests")
 
 
+@pytest.mark.parametrize("memory", ["mapped", "not mapped"])
+@pytest.mark.parametrize("compute", [True, False])
+def test_what_arrives_otherwise_is_refused(device, monkeypatch, memory, compute):
+    if memory == "not mapped":
+        monkeypatch.setattr(transfer, "_STORAGE", 1000)
+    back = Readback(device, software=False, least=16)
+    if not compute:
+        back._places = 8
+    words = np.random.default_rng(2).integers(0, 2**32, 3 * 2**13 + 5, np.uint32)
+    parts = np.split(words, [7, 2**14])
+    buffers = [device.ctx.buffer(part.tobytes()) for part in parts]
+    wanted = [(buffer, buffer.size) for buffer in buffers]
+    assert [each.tobytes() for each in back.begin(wanted)()] == [each.tobytes() for each in parts]
+
+    def read(reads: Reads) -> None:
+        with reading(reads):
+            taken = back.begin(wanted)
+            if memory == "mapped" and compute:
+                device.ctx.finish()
+                mapped, reads.count = back._memory[28 : 4 * 2**14], 1
+                mapped[:] = np.frombuffer(reads.taken(buffers[1].glo, mapped.tobytes()), np.uint8)
+            taken()
+
+    for damage in DAMAGE.values():
+        with pytest.raises(UnreliableError, match="did not arrive"):
+            read(Reads(damage, 1, before={buffer.glo: words[:9] for buffer in buffers}))
+        assert device.trouble
+        device.trouble = ""
+    device.check("tests")
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_no_damage_leaves_the_sums(damage):
+    """Small numbers of which many sums are alike, in few words and in many."""
+    rng = np.random.default_rng(5)
+    for count in [*range(2, 40), 4096, 8192, 2**20 + 5]:
+        for _ in range(2 + 400 // count):
+            words, before = rng.integers(0, 50, (2, count), np.uint32)
+            other = DAMAGE[damage](rng, words, before).astype(np.uint32)
+            sums = [transfer._sums_of([each.view(np.uint8)])[:2] for each in (words, other)]
+            assert (sums[0] == sums[1]) == np.array_equal(words, other)
+
+
 def test_software_renderers_are_read_at_once(device):
     buffer = device.ctx.buffer(b"12345678")
-    back = Readback(device.ctx, device.wait, software=True, least=1)
+    back = Readback(device, software=True, least=1)
     assert not back.reserve(4)
     (found,) = back.begin([(buffer, 4)])()
     assert found.tobytes() == b"1234"

@@ -185,6 +185,9 @@ def permutations(*choices, **defines):
 # Every set of defines that a program is compiled with, where these are not the usual ones.
 OWN_PERMUTATIONS = {
     "quad.vert": [{}],
+    "checksum.comp": [
+        {"WORKGROUP": 64, "COLUMNS": "4096u", "WORDS_BINDING": 94, "SUMS_BINDING": 95}
+    ],
     "view_map.frag": [{}],
     "view_overlay.frag": [{}],
     "query_profile.frag": permutations(TILES, ({}, GAPS), LETTERS=24),
@@ -413,6 +416,7 @@ BUDGETS = {
     "blocked.comp": (13, 14, 208),  # with mask.glsl
     "blocked_leaning.comp": (10, 12, 144),
     "blocked_trace.comp": (3, 2, 1),
+    "checksum.comp": (0, 0, 1),
     "compact.comp": (0, 0, 1),
     "diagonal.comp": (10, 10, 156),
     "diagonal_leaning.comp": (10, 12, 48),
@@ -435,7 +439,7 @@ BUDGETS = {
     "traceback3.comp": (2, 1, 4),
     "wavefront.comp": (7, 5, 26),
 }
-ALL_PERMUTATIONS = 1_517
+ALL_PERMUTATIONS = 1_518
 
 
 def conditional_macros(lines):

@@ -42,6 +42,7 @@ LAST_LINES = {
 """What may follow "glsw: " in the last line of standard error; nothing stands for no line."""
 WARNINGS = (
     r".* is a software renderer .*|device \d+: .*; (a part|part \d+ of \d+) of .* is computed again"
+    r"|.*; (the variant with .*|another engine|engine '\w+') is used instead .*"
 )
 # The command as its users start it, after other code; `ready` exists when the work can begin.
 PROGRAM = """

@@ -1,6 +1,7 @@
 """Devices that return wrong numbers: every task ends, with a result or with DeviceError.
 
-What is read from the device is replaced by other bytes, whichever engine reads it.
+What is read from the device is replaced by other bytes, whichever engine reads it: all of it, by a
+device that computes garbage, or one read, which then never gives a wrong result.
 """
 
 from __future__ import annotations
@@ -19,16 +20,20 @@ import cases3
 import moderngl
 import numpy as np
 import pytest
+from damaged_reads import DAMAGE, Reads, reading
 from subtests import with_subtests
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import Ends, Paths
+from glsw.device.current import UnreliableError
 from glsw.device.device import Device, DeviceError
+from glsw.device.transfer import Readback
 from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
 from glsw.engines.base import Best, Engine, Pairs, Progress
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.forward import ForwardSums
 from glsw.engines.gl import Programs
+from glsw.engines.proof import DeviceFaultWarning
 from glsw.engines.score_map import VALUES, ScoreMap, Value
 from glsw.engines.three.base import Engine3
 from glsw.engines.tiles import BoundedTile, ScanTile
@@ -82,8 +87,10 @@ def returning(garbage: Garbage, seed: int) -> Iterator[None]:
         words = np.frombuffer(data, np.int32)
         return garbage(rng, words).astype(np.int32).tobytes()
 
-    def wrongly_into(buffer: moderngl.Buffer, array: np.ndarray, *sizes: int) -> None:
-        found = np.frombuffer(wrong(read(buffer, *sizes)), np.uint8)
+    def wrongly_into(
+        buffer: moderngl.Buffer, array: np.ndarray, *sizes: int, **places: int
+    ) -> None:
+        found = np.frombuffer(wrong(read(buffer, *sizes, **places)), np.uint8)
         array.reshape(-1).view(np.uint8)[: len(found)] = found
 
     def late(*_: object) -> None:
@@ -93,6 +100,7 @@ def returning(garbage: Garbage, seed: int) -> Iterator[None]:
     limits = resource.getrlimit(resource.RLIMIT_AS)
     before = signal.signal(signal.SIGALRM, late)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Readback, "_check", lambda *_: None)  # it computes them, and stores them so
         patch.setattr(moderngl.Buffer, "read", lambda *words, **sizes: wrong(read(*words, **sizes)))
         patch.setattr(moderngl.Buffer, "read_into", wrongly_into)
         patch.setattr(
@@ -308,6 +316,56 @@ def test_forward_sums(device: Device) -> None:
         assert not np.isinf(found[pairs[:, 1] > 0]).any()  # NaN: the host computes them
 
     judge(task, device)
+
+
+# One read
+
+
+TASKS: dict[str, Callable[[Engine], list[np.ndarray]]] = {
+    "scores": lambda engine: [engine.scores(PAIRS)],
+    "ends": lambda engine: [(found := engine.ends(PAIRS)).score, found.end],
+    "alignments": lambda engine: [
+        (found := aligned(engine, PAIRS, "conventional"))[0],
+        found[1].start,
+        found[1].moves,
+        found[1].lengths,
+    ],
+    "scan": lambda engine: [*engine.answers([ScanTile(PAIRS.queries, PAIRS.targets)])],
+}
+
+
+@with_subtests("configuration", [(name, {}) for name in (*cases.GENERAL, *cases.OF_EDITS)])
+def test_no_read_is_believed_that_is_damaged(
+    configuration: tuple[str, dict[str, object]], device: Device
+) -> None:
+    kind = ENGINES[configuration[0]]
+    if not kind.capabilities.requires:
+        return
+    rng = np.random.default_rng(8)
+    hardware = cases.standing_in(device)
+    scoring = EDITS["edits"] if kind.capabilities.unit_costs else LOCAL
+    engine = cases.build(configuration, scoring, hardware)
+    refused = 0
+    for task in TASKS.values():
+        every = Reads()
+        with reading(every):
+            right = task(engine)
+        for damage in DAMAGE.values():
+            try:
+                with (
+                    warnings.catch_warnings(record=True) as said,
+                    reading(Reads(damage, int(rng.integers(every.count)), rng)),
+                ):
+                    warnings.simplefilter("always")
+                    assert all(map(np.array_equal, task(engine), right))
+            except UnreliableError:
+                said = None
+            if device.trouble:
+                assert said is None or DeviceFaultWarning in {each.category for each in said}
+                refused += 1
+                device.trouble = ""
+                engine = cases.build(configuration, scoring, hardware)
+    assert refused >= len(DAMAGE)
 
 
 # Triples

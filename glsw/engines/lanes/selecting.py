@@ -99,8 +99,9 @@ class Selecting(Pipeline[BoundedTile, list[Passing]]):
                 check_range(engine, "a number of pairs of", int(words[0]), count, count)
             entries = words[2 : 2 * count + 2].copy()
             if count > usual:
-                rest = engine.reserve(PASSING, 0).read(8 * (count - usual), offset=8 * (usual + 1))
-                entries = np.append(entries, np.frombuffer(rest, np.uint32))
+                size, offset = 8 * (count - usual), 8 * (usual + 1)
+                rest = engine.device.readback.read(engine.reserve(PASSING, 0), size, offset)
+                entries = np.append(entries, rest.view(np.uint32))
             check_range(engine, "a pair with number", entries[::2], 0, layout.scores - 1)
             return layout.pairs(entries.reshape(-1, 2))
 

@@ -54,22 +54,22 @@ class Auto3(Engine3):
         self._options, self._polling, self._proves = options, polling, proves
         self._kind: type[Engine3] = cells_by or Subtable
         self._label = cells_by.name if cells_by else f"auto: {Subtable.name}"
-        self._made: dict[ProofTask, Engine3] = {}
-        self._engines: dict[tuple[type[Engine3], str], Engine3] = {}  # by their variants
+        self._made: dict[tuple[ProofTask, int], Engine3] = {}  # by the context, too
+        self._engines: dict[tuple[type[Engine3], str, int], Engine3] = {}  # by their variants
         if not proves:  # errors of options are raised here
             for task in ("ends", "alignment"):
                 self.engine_for(task)
 
     def engine_for(self, task: ProofTask) -> Engine3:
         """Return the engine that does a task, once it has proved that; else the reference."""
-        if task not in self._made:
+        if (task, self.device.opened) not in self._made:
             kind = Subtable if task in ("alignment", "masked") else self._kind
             options = self._options
             if kind is Subtable and self._polling is not None:
                 options = options | {"polling": self._polling}
 
             def make(variant: Variant) -> Engine3:
-                key = kind, variant.name
+                key = kind, variant.name, self.device.opened
                 if key not in self._engines:
                     every = variant.options | options
                     self._engines[key] = kind(self.scoring, self.device, **every)
@@ -78,8 +78,8 @@ class Auto3(Engine3):
             found = proved3(kind, task, self.device, options, make) if self._proves else make(USUAL)
             if found is None and kind is self._kind:
                 self._label = f"auto: {Reference3.name}"
-            self._made[task] = found or Reference3(self.scoring)
-        return self._made[task]
+            self._made[task, self.device.opened] = found or Reference3(self.scoring)
+        return self._made[task, self.device.opened]
 
     @property
     def label(self) -> str:

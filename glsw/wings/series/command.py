@@ -18,7 +18,7 @@ from glsw.run.pool import AnyExecutor
 from glsw.scoring.gaps import from_blast
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
-from glsw.wings.series import figure, readers
+from glsw.wings.series import figure, readers, sax
 from glsw.wings.series.motifs import (
     ENGINES_USED,
     RULES,
@@ -73,6 +73,14 @@ _WORDS: Rows = {
         f"size of the alphabet, 2 to 26 ({LETTERS}); with few letters random series are similar "
         "everywhere"
     ),
+    ("--detrend", count, _DEFAULTS["detrend"], "N"): (
+        "cosines subtracted from each channel, with periods of 2, 1, 2/3, ... times the length of "
+        "the recording; 0: none"
+    ),
+    ("--breakpoints", sax.BREAKPOINTS, _DEFAULTS["breakpoints"]): (
+        "rank: the letters of a channel are equally frequent; gaussian: intervals of the normal "
+        "distribution, as in SAX (rank)"
+    ),
     ("--scoring", RULES, _DEFAULTS["rule"]): (
         "identity: letters are equal or not; mindist: by the distance between letters (identity)"
     ),
@@ -92,6 +100,10 @@ _WORDS: Rows = {
         _DEFAULTS["min_score"],
         "S",
     ): "report motifs with at least this score (1)",
+    ("--surrogates", count, _DEFAULTS["surrogates"], "N"): (
+        "score N pairs or triples of phase-randomised channels for E-values; 0: no E-values"
+    ),
+    ("--seed", count, _DEFAULTS["seed"], "N"): "seed of the surrogates",
 }
 
 
@@ -126,7 +138,7 @@ def _run(
     check_output(arguments.output, arguments.recording)
     _check_figure(arguments)
     words = _words(arguments)
-    cells = cells_of(words, arguments.of)
+    cells = cells_of(words, arguments.of, arguments.surrogates)
     if arguments.of == 2 and (isinstance(arguments.device, list) or arguments.device == "all"):
         raise ValueError("pairs are compared on one device: --device takes one with --of 2")
     with (
@@ -142,6 +154,8 @@ def _run(
             aligner,
             top=arguments.top or None,
             min_score=arguments.min_score,
+            surrogates=arguments.surrogates,
+            seed=arguments.seed,
             progress=progress,
             executor=executor,
         )
@@ -162,7 +176,12 @@ def _words(arguments: argparse.Namespace) -> Words:
         )
         recording = recording.select(arguments.channels, start=arguments.start, end=arguments.end)
         words = words_of(
-            recording, arguments.segments, arguments.letters, missing=arguments.missing
+            recording,
+            arguments.segments,
+            arguments.letters,
+            detrend=arguments.detrend,
+            breakpoints=arguments.breakpoints,
+            missing=arguments.missing,
         )
     except ValueError as error:
         raise ValueError(_with_flags(str(error))) from None

@@ -67,11 +67,12 @@ _SAMPLES = {
 _WORDS: Rows = {
     ("--of", (3, 2), _DEFAULTS["of"]): "compare all triples or all pairs (3)",
     ("--segments", count, None, "N"): (
-        f"letters per word ({SEGMENTS}, or the number of samples if lower)"
+        f"letters per word ({SEGMENTS[3]}, for pairs {SEGMENTS[2]}, or the number of samples if "
+        "lower)"
     ),
-    ("--letters", count, _DEFAULTS["letters"], "N"): (
-        f"size of the alphabet, 2 to 26 ({LETTERS}); with few letters random series are similar "
-        "everywhere"
+    ("--letters", count, None, "N"): (
+        f"size of the alphabet, 2 to 26 ({LETTERS[3]}, for pairs {LETTERS[2]}); with few letters "
+        "random series are similar everywhere"
     ),
     ("--detrend", count, _DEFAULTS["detrend"], "N"): (
         "cosines subtracted from each channel, with periods of 2, 1, 2/3, ... times the length of "
@@ -84,7 +85,7 @@ _WORDS: Rows = {
     ("--scoring", RULES, _DEFAULTS["rule"]): (
         "identity: letters are equal or not; mindist: by the distance between letters (identity)"
     ),
-    ("--match", number, _DEFAULTS["match"], "S"): "score of equal letters (1)",
+    ("--match", number, None, "S"): "score of equal letters (1, with mindist 0.35)",
     ("--mismatch", not_positive, None, "S"): "score of different letters, with identity (-1)",
     (
         "--gapopen",
@@ -179,6 +180,7 @@ def _words(arguments: argparse.Namespace) -> Words:
             recording,
             arguments.segments,
             arguments.letters,
+            of=arguments.of,
             detrend=arguments.detrend,
             breakpoints=arguments.breakpoints,
             missing=arguments.missing,

@@ -9,7 +9,7 @@ propose this for recordings of cerebral blood flow; they leave the traceback ope
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
@@ -45,7 +45,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Rule = Literal["identity", "mindist"]
-RULES: tuple[Rule, ...] = ("identity", "mindist")
+MATCH: Mapping[Rule, float] = {"identity": 1, "mindist": 0.35}
+"""Score of equal letters by default; with more, MINDIST aligns random series from end to end."""
+RULES: tuple[Rule, ...] = tuple(MATCH)
 _MAX_SCORED_TOGETHER = 2**18  # triples or pairs
 _MAX_TRACED_TOGETHER = 8
 _Index = npt.NDArray[np.int32]
@@ -220,11 +222,11 @@ def motifs(
     missing: sax.Missing = "error",
     of: int = 3,
     segments: int | None = None,
-    letters: int = LETTERS,
+    letters: int | None = None,
     detrend: int = DETREND,
     breakpoints: sax.Breakpoints = "rank",
     rule: Rule = "identity",
-    match: float = 1,
+    match: float | None = None,
     mismatch: float = -1,
     gap_open: float = 1,
     gap_extend: float = 1,
@@ -255,15 +257,17 @@ def motifs(
     of : {3, 2}
         Compare all triples of channels, or all pairs.
     segments : int, optional
-        Letters per word; 128 by default, or the number of samples if lower.
-    letters : int
-        Size of the alphabet, 2 to 26.
+        Letters per word; by default 200 for triples and 300 for pairs, or the number of samples if
+        lower.
+    letters : int, optional
+        Size of the alphabet, 2 to 26; by default 8 for triples and 12 for pairs.
     detrend, breakpoints
         How a channel becomes a word, see `glsw.wings.series.words.words_of`.
     rule : {"identity", "mindist"}
         "identity": letters are equal or not; "mindist": they score by distance, see `scoring_of`.
     match, mismatch : float
-        Scores of equal and of different letters; "mindist" uses distances, not ``mismatch``.
+        Scores of equal letters (by default 1, with "mindist" 0.35) and of different ones; "mindist"
+        uses distances, not ``mismatch``.
     gap_open, gap_extend : float
         Costs of the first and of each further letter of a gap.
     top : int or None
@@ -314,7 +318,13 @@ def motifs(
     )
     recording = Recording.of(data, rate=rate).select(channels, start=start, end=end)
     words = words_of(
-        recording, segments, letters, detrend=detrend, breakpoints=breakpoints, missing=missing
+        recording,
+        segments,
+        letters,
+        of=of,
+        detrend=detrend,
+        breakpoints=breakpoints,
+        missing=missing,
     )
     with aligner_of(scoring, engine, device, memory) as aligner:
         found = compare(
@@ -357,11 +367,11 @@ def aligner_of(
 
 
 def scoring_of(
-    letters: int = LETTERS,
+    letters: int | None = None,
     *,
     of: int = 3,
     rule: Rule = "identity",
-    match: float = 1,
+    match: float | None = None,
     mismatch: float = -1,
     gap_open: float = 1,
     gap_extend: float = 1,
@@ -370,8 +380,8 @@ def scoring_of(
 
     Parameters
     ----------
-    letters : int
-        Size of the alphabet of the words.
+    letters : int, optional
+        Size of the alphabet of the words; by default 8 for triples and 12 for pairs.
     of : {3, 2}
         Number of words per alignment.
     rule : {"identity", "mindist"}
@@ -380,7 +390,8 @@ def scoring_of(
         letters scores by distance, see `mindist_scoring`, and three letters
         as the sum of their pairs.
     match, mismatch : float
-        Scores of equal and of different letters; "mindist" uses distances, not ``mismatch``.
+        Scores of equal letters (by default 1, with "mindist" 0.35) and of different ones; "mindist"
+        uses distances, not ``mismatch``.
     gap_open, gap_extend : float
         Costs of the first and of each further position of a gap.
 
@@ -389,12 +400,14 @@ def scoring_of(
     >>> scoring_of(4, of=2).name
     'match 1 mismatch -1'
     >>> scoring_of(4, rule="mindist").name
-    'sum-of-pairs MINDIST of 4 letters, match 1'
+    'sum-of-pairs MINDIST of 4 letters, match 0.35'
     """
     if of not in (2, 3):
         raise ValueError(f"of must be 3 or 2 channels, got {of}")
     if rule not in RULES:
         raise ValueError(f"rule must be {' or '.join(map(repr, RULES))}, got {rule!r}")
+    letters = LETTERS[of] if letters is None else letters
+    match = MATCH[rule] if match is None else match
     if rule == "mindist":
         pairs = mindist_scoring(letters, match, gap_open, gap_extend)
         return Scoring3.sum_of_pairs(pairs) if of == 3 else pairs

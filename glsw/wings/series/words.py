@@ -23,10 +23,10 @@ from glsw.sequences.encoded import Sequences
 from glsw.wings.series import sax
 from glsw.wings.series.recording import Recording
 
-SEGMENTS = 300
-"""Letters of a word by default, or the number of samples if that is less."""
-LETTERS = 8
-"""Size of the alphabet by default."""
+SEGMENTS = {3: 200, 2: 300}
+"""Letters of a word by default, for triples and for pairs, or the number of samples if less."""
+LETTERS = {3: 8, 2: 12}
+"""Size of the alphabet by default, for triples and for pairs."""
 DETREND = 6
 """Cosines that are subtracted from each channel by default."""
 _MIN_DEVIATION = 1e-6  # of a detrended channel, relative to the channel
@@ -84,8 +84,9 @@ class Words:
 def words_of(
     data: Any,
     segments: int | None = None,
-    letters: int = LETTERS,
+    letters: int | None = None,
     *,
+    of: int = 3,
     detrend: int = DETREND,
     breakpoints: sax.Breakpoints = "rank",
     missing: sax.Missing = "error",
@@ -101,9 +102,12 @@ def words_of(
     data : Recording, MNE Raw, array, DataFrame or path
         What `Recording.of` takes.
     segments : int, optional
-        Letters of a word; 300 by default, or the number of samples if that is less.
-    letters : int
-        Size of the alphabet, 2 to 26.
+        Letters of a word; by default 200 for triples and 300 for pairs, or the number of samples if
+        that is less.
+    letters : int, optional
+        Size of the alphabet, 2 to 26; by default 8 for triples and 12 for pairs.
+    of : {3, 2}
+        Whether the defaults are those for triples or for pairs.
     detrend : int
         Number of cosines subtracted from each channel, see `glsw.wings.series.sax.detrend`.
     breakpoints : {"rank", "gaussian"}
@@ -129,7 +133,8 @@ def words_of(
     """
     recording = Recording.of(data, rate=rate)
     whole, empty = recording.without_missing(missing)
-    count = min(SEGMENTS, len(recording.times)) if segments is None else segments
+    count = min(SEGMENTS[of], len(recording.times)) if segments is None else segments
+    letters = LETTERS[of] if letters is None else letters
     left_out = dict.fromkeys(empty, "all nan")
     kept, normal, means = [], [], []
     for k, (name, series) in enumerate(zip(whole.channels, whole.values, strict=True)):

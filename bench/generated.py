@@ -1,4 +1,4 @@
-"""Sequences from seeds, the same on every machine: proteins like Swiss-Prot, DNA, relatives."""
+"""Data from seeds, the same on every machine: proteins like Swiss-Prot, DNA, relatives, series."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -11,6 +11,9 @@ import numpy.typing as npt
 from bench import data
 from glsw import PROTEIN, Alphabet, read
 from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.wings.series.sax import detrend
+
+Floats = npt.NDArray[np.float64]
 
 _DATA = data("swissprot.json")
 COMPOSITION: Mapping[str, float] = _DATA["composition"]
@@ -129,3 +132,47 @@ def relatives(sequences: Sequences, letters: int, seed: int = 1981) -> Sequences
         return longer[: len(codes)]
 
     return Sequences.of(map(relative, sequences))
+
+
+def noise(kind: str, channels: int, samples: int, random: np.random.Generator) -> Floats:
+    """Return series without a motif, shape (channels, samples): "white", "pink", "walk" or "drift".
+
+    "drift" is autocorrelated noise that decays in 20 samples, with a linear and a quadratic trend.
+    """
+    if kind == "pink":
+        frequencies = np.fft.rfftfreq(2 * samples)
+        frequencies[0] = frequencies[1]
+        parts = random.normal(size=(2, channels, len(frequencies)))
+        return np.fft.irfft((parts[0] + 1j * parts[1]) / np.sqrt(frequencies))[:, :samples]
+    steps: Floats = random.normal(size=(channels, samples + 100))
+    if kind == "white":
+        return steps[:, 100:]
+    if kind == "walk":
+        return steps[:, 100:].cumsum(axis=1)
+    for k in range(1, samples + 100):
+        steps[:, k] += 0.95 * steps[:, k - 1]
+    series: Floats = steps[:, 100:] / steps[:, 100:].std(axis=1, keepdims=True)
+    time = np.linspace(-1, 1, samples)
+    linear, quadratic = random.normal(size=(2, channels, 1))
+    series += 2 * linear * time + 1.5 * quadratic * time**2
+    return series
+
+
+def planted(
+    series: Floats, length: int, deviations: float, random: np.random.Generator
+) -> dict[int, int]:
+    """Add the same response to three channels, and return its first sample by channel.
+
+    It is ``deviations`` times as large as the channel without its first six cosines.
+    """
+    time = np.arange(length) / length
+    response = sum(random.normal() * np.sin(np.pi * k * time) for k in range(2, 8))
+    response *= np.sin(np.pi * time) ** 0.5
+    response *= deviations / response.std()
+    places = {}
+    for channel in random.choice(len(series), 3, replace=False).tolist():
+        begin = int(random.integers(0, series.shape[1] - length))
+        scale = detrend(series[[channel]], 6).std()
+        series[channel, begin : begin + length] += scale * response
+        places[channel] = begin
+    return places

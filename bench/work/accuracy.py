@@ -7,7 +7,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
-from itertools import product, zip_longest
+from itertools import combinations, product, zip_longest
 from multiprocessing import get_context
 from operator import itemgetter
 from pathlib import Path
@@ -25,10 +25,14 @@ from bench.work.search import ENTRIES
 from glsw import Aligner, Batch, Record, Scoring, Sequences, read
 from glsw.engines import ENGINES
 from glsw.output.blast import bits_text, evalue_text
+from glsw.scoring.three import Scoring3
 from glsw.statistics import Fitted, Method, ScoreHistogram, for_search, histogram_for
 from glsw.statistics.ungapped_constants import ROBINSON
 from glsw.wings.profiles import INCLUSION
 from glsw.wings.profiles.iteration import inclusion_of, rounds, together
+from glsw.wings.series import motifs
+from glsw.wings.series.motifs import Rule, aligner_of, scoring_of
+from glsw.wings.series.words import words_of
 
 Files: TypeAlias = tuple[Path, list[Record], list[Record]]
 """A folder with queries and a database of BLAST's, and their records."""
@@ -40,6 +44,7 @@ FIRST = [(task, "first error") for task in ("family", "superfamily")]
 CURVE = [("pairs", f"{errors:g} errors per query") for errors in ERRORS]
 """Errors per query; tasks and options of rows of ``sensitivity``."""
 _ROUNDS, _EVALUE = 3, 100
+_SIGNIFICANT = 0.05
 
 
 class Significance(Workload, called="significance"):
@@ -257,6 +262,81 @@ def counted(hits: Hits, classes: Mapping[str, str]) -> dict[tuple[str, str], flo
             before_them = np.searchsorted(wrong, errors * len(hits), "right") - 1
             result[measure] = float(right[before_them] / max(1, possible))
     return result
+
+
+class Motifs(Workload, called="motifs"):
+    """Recordings of noise that have a motif at p <= 0.05, and responses that are found.
+
+    A response is found if a motif at p <= 0.05 overlaps it in each of its channels. All alignments
+    are scored again, column by column. The rate is a share of all recordings.
+    """
+
+    noises: Sequence[str]
+    kinds: Sequence[tuple[int, Rule]]
+    channels: int
+    seconds: int
+    hertz: int
+    response: int
+    deviations: float
+
+    def cases(self) -> Iterator[Case]:
+        planted = (False, True)
+        for (of, rule), noise, plants in product(self.kinds, self.noises, planted):
+            scoring = scoring_of(of=of, rule=rule)
+            words = f"{noise}, {self.response} s planted" if plants else noise
+            start = partial(self._start, scoring, noise, plants)
+            task = "responses found" if plants else "false motifs"
+            yield Case("glsw", start, task, named(scoring), options=words, grace=3600.0)
+
+    def _start(self, scoring: Any, noise: str, plants: bool, seconds: float) -> Measurement:
+        trials, segments = self.chosen("trials"), self.chosen("segments")
+        of = 3 if isinstance(scoring, Scoring3) else 2
+        hits, lines, wrong = 0, 0, 0
+        with aligner_of(scoring, device=self.device.info.index) as aligner:
+            for trial in range(trials):
+                random = np.random.default_rng([trial, plants])
+                series = generated.noise(noise, self.channels, self.seconds * self.hertz, random)
+                places: dict[int, int] = {}
+                if plants:
+                    length = self.response * self.hertz
+                    places = generated.planted(series, length, self.deviations, random)
+                words = words_of(series, segments, of=of, rate=self.hertz)
+                comparison = motifs.compare(words, aligner)
+                names = dict(zip(words.recording.channels, range(self.channels), strict=True))
+                hit = False
+                for motif in motifs.trace(comparison, aligner):
+                    lines += 1
+                    wrong += abs(rescored(scoring, motif.rows) - motif.score) > 1e-6
+                    at = [places.get(names[channel]) for channel in motif.channels]
+                    there = all(
+                        begin is not None
+                        and start < begin / self.hertz + self.response
+                        and end > begin / self.hertz
+                        for begin, (start, end) in zip(at, motif.seconds.tolist(), strict=True)
+                    )
+                    hit |= motif.pvalue <= _SIGNIFICANT and (there or not plants)
+                hits += hit
+        note = f"{hits} of {trials} recordings"
+        facts = {"rate": hits / trials, "unit": "share of recordings", "note": note}
+        return Measurement(Check("scores of the alignments", lines, wrong), facts=facts)
+
+
+def rescored(scoring: Any, rows: Sequence[str]) -> float:
+    """Return the score of aligned words by their columns, with linear gaps."""
+    pairs = scoring.pairs if isinstance(scoring, Scoring3) else scoring
+    identity = isinstance(scoring, Scoring3) and scoring.scheme == "identity"
+    total = 0
+    for column in zip(*rows, strict=True):
+        if identity:
+            gap, same = "-" in column, len(set(column)) == 1
+            total += -pairs.gap_open if gap else int(scoring.match_and_mismatch[not same])
+            continue
+        for a, b in combinations(column, 2):
+            if "-" in (a, b):
+                total -= pairs.gap_open * (a != b)
+            else:
+                total += int(pairs.matrix[ord(a) - ord("a"), ord(b) - ord("a")])
+    return total / int(pairs.scale)
 
 
 class Sensitivity(Workload, called="sensitivity"):

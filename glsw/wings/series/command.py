@@ -18,7 +18,7 @@ from glsw.run.pool import AnyExecutor
 from glsw.scoring.gaps import from_blast
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
-from glsw.wings.series import figure, readers
+from glsw.wings.series import figure, readers, sax
 from glsw.wings.series.motifs import (
     ENGINES_USED,
     RULES,
@@ -67,16 +67,25 @@ _SAMPLES = {
 _WORDS: Rows = {
     ("--of", (3, 2), _DEFAULTS["of"]): "compare all triples or all pairs (3)",
     ("--segments", count, None, "N"): (
-        f"letters per word ({SEGMENTS}, or the number of samples if lower)"
+        f"letters per word ({SEGMENTS[3]}, for pairs {SEGMENTS[2]}, or the number of samples if "
+        "lower)"
     ),
-    ("--letters", count, _DEFAULTS["letters"], "N"): (
-        f"size of the alphabet, 2 to 26 ({LETTERS}); with few letters random series are similar "
-        "everywhere"
+    ("--letters", count, None, "N"): (
+        f"size of the alphabet, 2 to 26 ({LETTERS[3]}, for pairs {LETTERS[2]}); with few letters "
+        "random series are similar everywhere"
+    ),
+    ("--detrend", count, _DEFAULTS["detrend"], "N"): (
+        "cosines subtracted from each channel, with periods of 2, 1, 2/3, ... times the length of "
+        "the recording; 0: none"
+    ),
+    ("--breakpoints", sax.BREAKPOINTS, _DEFAULTS["breakpoints"]): (
+        "rank: the letters of a channel are equally frequent; gaussian: intervals of the normal "
+        "distribution, as in SAX (rank)"
     ),
     ("--scoring", RULES, _DEFAULTS["rule"]): (
         "identity: letters are equal or not; mindist: by the distance between letters (identity)"
     ),
-    ("--match", number, _DEFAULTS["match"], "S"): "score of equal letters (1)",
+    ("--match", number, None, "S"): "score of equal letters (1, with mindist 0.35)",
     ("--mismatch", not_positive, None, "S"): "score of different letters, with identity (-1)",
     (
         "--gapopen",
@@ -92,6 +101,10 @@ _WORDS: Rows = {
         _DEFAULTS["min_score"],
         "S",
     ): "report motifs with at least this score (1)",
+    ("--surrogates", count, _DEFAULTS["surrogates"], "N"): (
+        "score N pairs or triples of phase-randomised channels for E-values; 0: no E-values"
+    ),
+    ("--seed", count, _DEFAULTS["seed"], "N"): "seed of the surrogates",
 }
 
 
@@ -126,7 +139,7 @@ def _run(
     check_output(arguments.output, arguments.recording)
     _check_figure(arguments)
     words = _words(arguments)
-    cells = cells_of(words, arguments.of)
+    cells = cells_of(words, arguments.of, arguments.surrogates)
     if arguments.of == 2 and (isinstance(arguments.device, list) or arguments.device == "all"):
         raise ValueError("pairs are compared on one device: --device takes one with --of 2")
     with (
@@ -142,6 +155,8 @@ def _run(
             aligner,
             top=arguments.top or None,
             min_score=arguments.min_score,
+            surrogates=arguments.surrogates,
+            seed=arguments.seed,
             progress=progress,
             executor=executor,
         )
@@ -162,7 +177,13 @@ def _words(arguments: argparse.Namespace) -> Words:
         )
         recording = recording.select(arguments.channels, start=arguments.start, end=arguments.end)
         words = words_of(
-            recording, arguments.segments, arguments.letters, missing=arguments.missing
+            recording,
+            arguments.segments,
+            arguments.letters,
+            of=arguments.of,
+            detrend=arguments.detrend,
+            breakpoints=arguments.breakpoints,
+            missing=arguments.missing,
         )
     except ValueError as error:
         raise ValueError(_with_flags(str(error))) from None

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from glsw.wings.series import sax
 from glsw.wings.series.motifs import Comparison, Motif
 from glsw.wings.series.recording import Recording
-from glsw.wings.series.table import decimals, score_text
+from glsw.wings.series.table import chance_text, decimals, score_text
 from glsw.words import in_figure
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def write(comparison: Comparison, motif: Motif | None, path: str) -> None:
 def draw(comparison: Comparison, motif: Motif | None) -> Figure:
     """Return a matplotlib figure of a comparison and its best motif.
 
-    On the left are the z-normalised series of the motif, one above the other, and in bold the means
+    On the left are the detrended series of the motif, one above the other, and in bold the means
     that became letters; bands mark the similar segments, and lines connect them. On the right is
     the map: the score of each pair of channels, or of the best triple with both; frames mark the
     channels of the motif.
@@ -93,7 +92,7 @@ def _series(axes: Axes, comparison: Comparison, motif: Motif | None) -> None:
     names = recording.channels
     rows = [names.index(channel) for channel in motif.channels]
     normal = comparison.words.normal[rows]
-    means = sax.paa(normal, comparison.words.codes.shape[1], missing="skip")
+    means = comparison.words.means[rows]
     low, high = np.nanmin(normal, axis=1), np.nanmax(normal, axis=1)
     half = 0.55 * (high - low).max()
     heights = -2.3 * half * np.arange(len(rows))
@@ -136,7 +135,10 @@ def _series(axes: Axes, comparison: Comparison, motif: Motif | None) -> None:
         label.set(color=colour, fontweight="bold")
     axes.tick_params(axis="y", length=0)
     score = score_text(comparison, motif.score)
-    axes.set_title(f"Best motif: score {score}, {motif.equal} of {motif.columns} letters equal")
+    chance = chance_text(motif.pvalue)
+    parts = [f"score {score}", f"p = {chance}" if chance else "no p-value"]
+    parts += [f"{motif.equal} of {motif.columns} letters equal"]
+    axes.set_title(f"Best motif: {', '.join(parts)}")
 
 
 def _map(figure: Figure, axes: Axes, comparison: Comparison, motif: Motif | None) -> None:

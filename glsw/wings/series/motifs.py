@@ -2,17 +2,18 @@
 
 Each channel becomes a SAX word (see `words`). All triples or all pairs of words are aligned
 locally, and the best alignments are traced back to intervals of time. Sudo et al. (2012, section 6)
-propose this for recordings of cerebral blood flow; they leave the traceback open.
+propose this for recordings of cerebral blood flow; they leave the traceback open. Their letters are
+``detrend=0, breakpoints="gaussian", surrogates=0``.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain, combinations, islice
-from math import comb
+from math import comb, expm1, nan
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -29,7 +30,14 @@ from glsw.sequences.encoded import Sequences
 from glsw.wings.series import sax
 from glsw.wings.series.mindist import mindist_scoring
 from glsw.wings.series.recording import Recording
-from glsw.wings.series.words import LETTERS, Words, words_of
+from glsw.wings.series.significance import (
+    SURROGATES,
+    Significance,
+    check_scoring,
+    fitted,
+    surrogates_of,
+)
+from glsw.wings.series.words import DETREND, LETTERS, Words, words_of
 from glsw.wings.three.aligner import Aligner3
 from glsw.words import numbered, package, suggesting
 
@@ -37,7 +45,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Rule = Literal["identity", "mindist"]
-RULES: tuple[Rule, ...] = ("identity", "mindist")
+MATCH: Mapping[Rule, float] = {"identity": 1, "mindist": 0.35}
+"""Score of equal letters by default; with more, MINDIST aligns random series from end to end."""
+RULES: tuple[Rule, ...] = tuple(MATCH)
 _MAX_SCORED_TOGETHER = 2**18  # triples or pairs
 _MAX_TRACED_TOGETHER = 8
 _Index = npt.NDArray[np.int32]
@@ -60,8 +70,10 @@ class Comparison:
         channels.
     scores : ndarray of int32, shape (N,)
         Their scores in units of the matrix; float64 if the matrix or the gap costs have decimals.
+    significance : Significance or None
+        E-values of scores; None without surrogates.
     count, cells : int
-        Number of triples or pairs, and of cells of their tables.
+        Number of triples or pairs, and of cells of all tables, surrogates included.
     seconds : float
         Wall time.
     """
@@ -71,6 +83,7 @@ class Comparison:
     similarity: npt.NDArray[np.float64]
     best: _Index
     scores: Scores
+    significance: Significance | None
     count: int
     cells: int
     seconds: float
@@ -90,6 +103,9 @@ class Motif:
     rank : int
         From 1.
     score : int or float
+    evalue : float
+        The number of motifs with at least this score that are expected by chance among all triples
+        or pairs; nan without surrogates.
     channels : tuple of str
     letters : ndarray of int64, shape (channels, 2)
         First letter and end of each segment in its word, from 0, half-open.
@@ -103,11 +119,17 @@ class Motif:
 
     rank: int
     score: int | float
+    evalue: float
     channels: tuple[str, ...]
     letters: npt.NDArray[np.int64]
     seconds: npt.NDArray[np.float64]
     rows: tuple[str, ...]
     equal: int
+
+    @property
+    def pvalue(self) -> float:
+        """The probability of one or more such motifs by chance; nan without surrogates."""
+        return -expm1(-self.evalue)
 
     @property
     def columns(self) -> int:
@@ -150,22 +172,25 @@ class Motifs(Sequence[Motif]):
     def to_dataframe(self) -> Any:
         """Return a :class:`pandas.DataFrame` with a row per segment, so 3 or 2 per motif.
 
-        Columns: rank, score, columns, equal (of the motif), channel, start, end (in s), row.
+        Columns: rank, score, evalue, pvalue, columns, equal (of the motif), channel, start, end
+        (in s), row.
 
         Raises
         ------
         ModuleNotFoundError
             If pandas is not installed.
         """
-        names = "rank", "score", "columns", "equal", "channel", "start", "end", "row"
+        about = "rank", "score", "evalue", "pvalue", "columns", "equal"
         rows = [
-            (motif.rank, motif.score, motif.columns, motif.equal, channel, *seconds, row)
+            (*(getattr(motif, name) for name in about), channel, *seconds, row)
             for motif in self
             for channel, seconds, row in zip(
                 motif.channels, motif.seconds.tolist(), motif.rows, strict=True
             )
         ]
-        return package("pandas", "to_dataframe").DataFrame(rows, columns=list(names))
+        return package("pandas", "to_dataframe").DataFrame(
+            rows, columns=[*about, "channel", "start", "end", "row"]
+        )
 
     def plot(self) -> Figure:
         """Return a figure of the best motif and a map of the similarity of all channels.
@@ -197,14 +222,18 @@ def motifs(
     missing: sax.Missing = "error",
     of: int = 3,
     segments: int | None = None,
-    letters: int = LETTERS,
+    letters: int | None = None,
+    detrend: int = DETREND,
+    breakpoints: sax.Breakpoints = "rank",
     rule: Rule = "identity",
-    match: float = 1,
+    match: float | None = None,
     mismatch: float = -1,
     gap_open: float = 1,
     gap_extend: float = 1,
     top: int | None = 10,
     min_score: float = 1,
+    surrogates: int = SURROGATES,
+    seed: int = 0,
     engine: str | None = None,
     device: Devices = None,
     memory: int | None = None,
@@ -228,19 +257,25 @@ def motifs(
     of : {3, 2}
         Compare all triples of channels, or all pairs.
     segments : int, optional
-        Letters per word; 128 by default, or the number of samples if lower.
-    letters : int
-        Size of the alphabet, 2 to 26.
+        Letters per word; by default 200 for triples and 300 for pairs, or the number of samples if
+        lower.
+    letters : int, optional
+        Size of the alphabet, 2 to 26; by default 8 for triples and 12 for pairs.
+    detrend, breakpoints
+        How a channel becomes a word, see `glsw.wings.series.words.words_of`.
     rule : {"identity", "mindist"}
         "identity": letters are equal or not; "mindist": they score by distance, see `scoring_of`.
     match, mismatch : float
-        Scores of equal and of different letters; "mindist" uses distances, not ``mismatch``.
+        Scores of equal letters (by default 1, with "mindist" 0.35) and of different ones; "mindist"
+        uses distances, not ``mismatch``.
     gap_open, gap_extend : float
         Costs of the first and of each further letter of a gap.
     top : int or None
         Maximum number of motifs, None for all.
     min_score : float
         Minimum score of a motif.
+    surrogates, seed : int
+        See `compare`.
     engine : str, optional
         A name in `glsw.engines.three.ENGINES3` for triples (default "subtable"), in
         `glsw.engines.ENGINES` for pairs (default "auto").
@@ -266,9 +301,11 @@ def motifs(
     >>> import glsw
     >>> rise, other = [0, 1, 3, 6, 8, 9], [5, 5, 5, 5]
     >>> data = np.array([rise + other, other + rise, [9, 5] + rise + [9, 5], [1, 9] * 5])
-    >>> found = glsw.motifs(data, rate=2, letters=6, top=1, engine="reference")
+    >>> found = glsw.motifs(data, rate=2, letters=6, detrend=0, top=1, engine="reference")
     >>> found[0].channels, found[0].score, found[0].seconds.tolist()
     (('CH1', 'CH2', 'CH3'), 5, [[0.0, 3.0], [2.0, 5.0], [1.0, 4.5]])
+    >>> 0.001 < found[0].pvalue < 0.1
+    True
     """
     scoring = scoring_of(
         letters,
@@ -280,10 +317,25 @@ def motifs(
         gap_extend=gap_extend,
     )
     recording = Recording.of(data, rate=rate).select(channels, start=start, end=end)
-    words = words_of(recording, segments, letters, missing=missing)
+    words = words_of(
+        recording,
+        segments,
+        letters,
+        of=of,
+        detrend=detrend,
+        breakpoints=breakpoints,
+        missing=missing,
+    )
     with aligner_of(scoring, engine, device, memory) as aligner:
         found = compare(
-            words, aligner, top=top, min_score=min_score, progress=progress, executor=executor
+            words,
+            aligner,
+            top=top,
+            min_score=min_score,
+            surrogates=surrogates,
+            seed=seed,
+            progress=progress,
+            executor=executor,
         )
         return Motifs(found, list(trace(found, aligner)))
 
@@ -315,11 +367,11 @@ def aligner_of(
 
 
 def scoring_of(
-    letters: int = LETTERS,
+    letters: int | None = None,
     *,
     of: int = 3,
     rule: Rule = "identity",
-    match: float = 1,
+    match: float | None = None,
     mismatch: float = -1,
     gap_open: float = 1,
     gap_extend: float = 1,
@@ -328,8 +380,8 @@ def scoring_of(
 
     Parameters
     ----------
-    letters : int
-        Size of the alphabet of the words.
+    letters : int, optional
+        Size of the alphabet of the words; by default 8 for triples and 12 for pairs.
     of : {3, 2}
         Number of words per alignment.
     rule : {"identity", "mindist"}
@@ -338,7 +390,8 @@ def scoring_of(
         letters scores by distance, see `mindist_scoring`, and three letters
         as the sum of their pairs.
     match, mismatch : float
-        Scores of equal and of different letters; "mindist" uses distances, not ``mismatch``.
+        Scores of equal letters (by default 1, with "mindist" 0.35) and of different ones; "mindist"
+        uses distances, not ``mismatch``.
     gap_open, gap_extend : float
         Costs of the first and of each further position of a gap.
 
@@ -347,12 +400,14 @@ def scoring_of(
     >>> scoring_of(4, of=2).name
     'match 1 mismatch -1'
     >>> scoring_of(4, rule="mindist").name
-    'sum-of-pairs MINDIST of 4 letters, match 1'
+    'sum-of-pairs MINDIST of 4 letters, match 0.35'
     """
     if of not in (2, 3):
         raise ValueError(f"of must be 3 or 2 channels, got {of}")
     if rule not in RULES:
         raise ValueError(f"rule must be {' or '.join(map(repr, RULES))}, got {rule!r}")
+    letters = LETTERS[of] if letters is None else letters
+    match = MATCH[rule] if match is None else match
     if rule == "mindist":
         pairs = mindist_scoring(letters, match, gap_open, gap_extend)
         return Scoring3.sum_of_pairs(pairs) if of == 3 else pairs
@@ -362,8 +417,8 @@ def scoring_of(
     return Scoring3.identity(match, mismatch, gap_open, gap_extend, alphabet=alphabet)
 
 
-def cells_of(words: Words, of: int) -> int:
-    """Return the number of cells of the tables of all triples or pairs of words.
+def cells_of(words: Words, of: int, surrogates: int = 0) -> int:
+    """Return the number of cells of the tables of all triples or pairs of words, and of surrogates.
 
     Raises
     ------
@@ -376,7 +431,7 @@ def cells_of(words: Words, of: int) -> int:
             f"at least {of} expected"
         )
     segments: int = words.codes.shape[1]
-    cells: int = comb(len(words), of) * segments**of
+    cells: int = (comb(len(words), of) + surrogates) * segments**of
     return cells
 
 
@@ -386,6 +441,8 @@ def compare(
     *,
     top: int | None = 10,
     min_score: float = 1,
+    surrogates: int = SURROGATES,
+    seed: int = 0,
     progress: Progress | None = None,
     executor: AnyExecutor | None = None,
 ) -> Comparison:
@@ -400,6 +457,11 @@ def compare(
         Maximum number selected, None for all.
     min_score : float
         Least score of those selected; a score of 0 never counts.
+    surrogates : int
+        Triples or pairs of surrogates that are scored for E-values, at least 20; 0 for none, and no
+        E-values.
+    seed : int
+        Seed of the surrogates: the same one gives the same E-values.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
     executor : concurrent.futures.Executor or distributed.Client, optional
@@ -409,7 +471,7 @@ def compare(
     ------
     ValueError
         If there are fewer words than one comparison needs, or the alphabet of the aligner is not
-        that of the words.
+        that of the words; with surrogates, if the expected score of random letters is not negative.
 
     Examples
     --------
@@ -418,7 +480,7 @@ def compare(
     >>> rise, other = [0, 1, 3, 6, 8, 9], [5, 5, 5, 5]
     >>> values = np.array([rise + other, other + rise, [9, 5] + rise + [9, 5], [1, 9] * 5], float)
     >>> recording = Recording("r", ("a", "b", "c", "d"), values, np.arange(10) / 2)
-    >>> words = words_of(recording, letters=6)
+    >>> words = words_of(recording, letters=6, detrend=0)
     >>> aligner = Aligner3(scoring_of(6), engine="reference")
     >>> comparison = compare(words, aligner, top=1)
     >>> comparison.count, comparison.best.tolist(), comparison.scores.tolist()
@@ -435,8 +497,14 @@ def compare(
     of = 3 if isinstance(aligner, Aligner3) else 2
     if executor is not None and of == 2:
         raise ValueError("pairs are compared in this process; an executor is for triples")
-    channels, cells = len(words), cells_of(words, of)
+    channels, cells = len(words), cells_of(words, of, surrogates)
+    count, significance = comb(channels, of), None
     start = time.perf_counter()
+    if surrogates:
+        check_scoring(aligner.scoring, words)
+        codes, chosen = surrogates_of(words, of, surrogates, seed)
+        found = _scores(aligner, Sequences.of(list(codes)), chosen, progress, executor)
+        significance = fitted(found, aligner.scoring, seed, count)
     similarity = np.full((channels, channels), -np.inf)
     best, scores = np.empty((0, of), np.int32), np.empty(0, np.int32)
     rest = combinations(range(channels), of)
@@ -456,7 +524,8 @@ def compare(
         similarity,
         best,
         scores,
-        comb(channels, of),
+        significance,
+        count,
         cells,
         time.perf_counter() - start,
     )
@@ -472,16 +541,18 @@ def trace(comparison: Comparison, aligner: Aligner3 | Aligner) -> Iterator[Motif
         The one of the comparison.
     """
     words = comparison.words
-    edges = words.edges
+    edges, significance = words.edges, comparison.significance
     letters = np.frombuffer(f"{sax.alphabet(words.letters).letters}-".encode(), np.uint8)
     for begin in range(0, len(comparison.best), _MAX_TRACED_TOGETHER):
         chosen = comparison.best[begin : begin + _MAX_TRACED_TOGETHER]
         for k, at in enumerate(_coordinates(aligner, words.sequences, chosen)):
             ends = at[:, [0, -1]]
             rows = _rows(words.codes[chosen[k]], at, words.letters)
+            score = comparison.scores[begin + k].item()
             yield Motif(
                 begin + k + 1,
-                comparison.scores[begin + k].item(),
+                score,
+                significance.evalue(score) if significance else nan,
                 tuple(words.recording.channels[c] for c in chosen[k].tolist()),
                 ends,
                 edges[ends],

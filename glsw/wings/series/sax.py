@@ -31,6 +31,8 @@ import numpy.typing as npt
 from glsw.sequences.alphabet import Alphabet, custom
 
 Missing = Literal["error", "skip"]
+Breakpoints = Literal["rank", "gaussian"]
+BREAKPOINTS: tuple[Breakpoints, ...] = ("rank", "gaussian")
 
 _MAX_CONSTANT_DEVIATION = 1e-12  # relative to the largest magnitude, left by rounding
 _BREAKPOINT_TOLERANCE = 1e-9  # in standard deviations
@@ -259,10 +261,68 @@ def sax_codes(
     return codes_of(paa(normal, segments, missing=missing), letters)
 
 
-def codes_of(means: npt.NDArray[np.float64], letters: int) -> npt.NDArray[np.uint8]:
-    """Return the codes of means of z-normalised segments, see `sax_codes`."""
+def detrend(series: npt.NDArray[np.float64], cosines: int) -> npt.NDArray[np.float64]:
+    """Return z-normalised series without their slow changes: a high-pass filter.
+
+    Subtracts the least-squares fit of a constant and the first ``cosines`` cosines of the discrete
+    cosine transform, whose periods are 2, 1, 2/3, ... times the length of the series.
+
+    Parameters
+    ----------
+    series : ndarray of float64, shape (channels, samples)
+        Missing samples are nan, and stay so.
+    cosines : int
+        0 returns the series unchanged.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If ``cosines`` is not a whole number of at least 0.
+
+    Examples
+    --------
+    >>> time = np.arange(50.0)
+    >>> wave = np.sin(time)
+    >>> abs(detrend(np.array([wave + time / 10]), 6)[0] - wave).mean().round(1)
+    0.1
+    """
+    if whole_number("detrend", cosines) < 0:
+        raise ValueError(f"detrend must be 0 or more cosines, got {cosines}")
+    if not cosines:
+        return series
+    samples = series.shape[1]
+    waves = np.cos(np.pi * np.outer((np.arange(samples) + 0.5) / samples, np.arange(cosines + 1)))
+    rest = series.copy()
+    for each in rest:
+        there = ~np.isnan(each)
+        each[there] -= waves[there] @ np.linalg.lstsq(waves[there], each[there], rcond=None)[0]
+    return rest
+
+
+def codes_of(
+    means: npt.NDArray[np.float64], letters: int, by: Breakpoints = "gaussian"
+) -> npt.NDArray[np.uint8]:
+    """Return the codes of means of z-normalised segments, see `sax_codes`.
+
+    With "rank" a code is the rank of a mean in its series, scaled to ``letters`` equally frequent
+    letters. Equal means have the same letter.
+
+    Examples
+    --------
+    >>> codes_of(np.array([[0.1, 0.3, 0.2, 0.1]]), 2, "rank")
+    array([[0, 1, 1, 0]], dtype=uint8)
+    """
+    if by not in BREAKPOINTS:
+        raise ValueError(f"breakpoints must be 'rank' or 'gaussian', got {by!r}")
     borders = breakpoints(letters) - _BREAKPOINT_TOLERANCE
-    return np.searchsorted(borders, means, side="right").astype(np.uint8)
+    if by == "gaussian":
+        return np.searchsorted(borders, means, side="right").astype(np.uint8)
+    codes = np.empty(means.shape, np.uint8)
+    for code, each in zip(codes, np.round(means / _BREAKPOINT_TOLERANCE), strict=True):
+        ordered = np.sort(each)
+        twice = np.searchsorted(ordered, each) + np.searchsorted(ordered, each, side="right")
+        code[:] = twice * letters // (2 * len(each))  # the middle of the ranks of equal means
+    return codes
 
 
 def sax(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, log10
+from math import ceil, isnan, log10
 from typing import NamedTuple
 
-from glsw.scoring.scoring import Scoring
+from glsw.output.blast import evalue_text
 from glsw.wings.series.motifs import Comparison, Motif
+from glsw.wings.series.significance import pairs_of
 from glsw.words import in_a_line, numbered, visible
 
 _WORDS = {2: "pair", 3: "triple"}
@@ -15,6 +16,9 @@ _WORDS = {2: "pair", 3: "triple"}
 DESCRIPTIONS = {
     "rank": "rank of the motif, 1 for the best",
     "score": "score of the alignment",
+    "evalue": "number of motifs with at least this score that are expected by chance in the whole "
+    "recording; empty without surrogates",
+    "pvalue": "probability of at least one such motif by chance; empty without surrogates",
     "columns": "columns of the alignment, gaps included",
     "equal": "columns with equal letters",
 }
@@ -52,12 +56,16 @@ def decimals(comparison: Comparison) -> int:
 
 def score_text(comparison: Comparison, score: float) -> str:
     """Return a score with the decimals of its scoring."""
-    return f"{score:.{round(log10(_pairs(comparison).scale))}f}"
+    return f"{score:.{round(log10(pairs_of(comparison.scoring).scale))}f}"
 
 
-def _pairs(comparison: Comparison) -> Scoring:
-    scoring = comparison.scoring
-    return scoring if isinstance(scoring, Scoring) else scoring.pairs
+def chance_text(chance: float, missing: str = "") -> str:
+    """Return an E-value or p-value with two digits.
+
+    >>> [chance_text(each) for each in (1.234, 0.01234, 1.23e-7, float("nan"))]
+    ['1.2', '0.012', '1.2e-07', '']
+    """
+    return missing if isnan(chance) else evalue_text(chance, digits=1)
 
 
 def _table_header(comparison: Comparison) -> str:
@@ -74,8 +82,14 @@ def _table_header(comparison: Comparison) -> str:
         f"words of {segments} letters, each one of {words.letters} and {_length(comparison):.3g} s",
         f"{numbered(comparison.count, _WORDS[comparison.of])} by {_rule(comparison)}: {shown}",
     ]
+    chance = comparison.significance
+    if chance:
+        lines.append(
+            f"E-values: from {chance.surrogates} {_WORDS[comparison.of]}s of surrogates (seed "
+            f"{chance.seed}): mean {chance.mean:.3g}, standard deviation {chance.deviation:.3g}"
+        )
     if best:
-        numbers = _cells(comparison, "rank", "score", "columns", "equal")
+        numbers = _cells(comparison, "rank", "score", "E-value", "p-value", "columns", "equal")
         lines.append(f"{numbers}  similar stretches in s")
     return visible("\n".join([*lines, ""]))
 
@@ -91,7 +105,12 @@ def _table_line(comparison: Comparison, motif: Motif) -> str:
         for channel, (start, end) in zip(motif.channels, motif.seconds.tolist(), strict=True)
     )
     numbers = _cells(
-        comparison, motif.rank, score_text(comparison, motif.score), motif.columns, motif.equal
+        comparison,
+        motif.rank,
+        score_text(comparison, motif.score),
+        *(chance_text(each, "-") for each in (motif.evalue, motif.pvalue)),
+        motif.columns,
+        motif.equal,
     )
     return visible("  ".join([numbers, *segments]).rstrip()) + "\n"
 
@@ -100,12 +119,12 @@ def _cells(comparison: Comparison, *values: object) -> str:
     """Return the numbers of a line, aligned with those of all lines."""
     highest = comparison.scores[0].item()
     score = len(score_text(comparison, highest))
-    widths = (max(4, len(str(len(comparison.best)))), max(5, score), 7, 5)
+    widths = (max(4, len(str(len(comparison.best)))), max(5, score), 7, 7, 7, 5)
     return "  ".join(f"{value!s:>{width}}" for value, width in zip(values, widths, strict=True))
 
 
 def _rule(comparison: Comparison) -> str:
-    pairs = _pairs(comparison)
+    pairs = pairs_of(comparison.scoring)
     opens, extends = map(pairs.display, (pairs.gap_open, pairs.gap_extend))
     gaps = f"gap {opens:g}" if pairs.linear else f"gaps {opens:g} and {extends:g}"
     return f"{comparison.scoring.name}, {gaps}"
@@ -128,6 +147,7 @@ def _tsv_line(comparison: Comparison, motif: Motif) -> str:
     values: list[object] = [
         motif.rank,
         score_text(comparison, motif.score),
+        *map(chance_text, (motif.evalue, motif.pvalue)),
         motif.columns,
         motif.equal,
     ]

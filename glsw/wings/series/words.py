@@ -1,4 +1,7 @@
-"""The channels of a recording as SAX words.
+"""The channels of a recording as words.
+
+By default a channel is detrended, and its letters are equally frequent. With the breakpoints of SAX
+("gaussian"), noise is all middle letters, as the mean of a segment varies less than its samples.
 
 The default alphabet has 8 letters because chance similarity decreases with its size. The best pair
 of random words of 128 letters scores 19 with an alphabet of 4, where gaps bridge the differences,
@@ -20,10 +23,13 @@ from glsw.sequences.encoded import Sequences
 from glsw.wings.series import sax
 from glsw.wings.series.recording import Recording
 
-SEGMENTS = 128
-"""Letters of a word by default, or the number of samples if that is less."""
-LETTERS = 8
-"""Size of the alphabet by default."""
+SEGMENTS = {3: 200, 2: 300}
+"""Letters of a word by default, for triples and for pairs, or the number of samples if less."""
+LETTERS = {3: 8, 2: 12}
+"""Size of the alphabet by default, for triples and for pairs."""
+DETREND = 6
+"""Cosines that are subtracted from each channel by default."""
+_MIN_DEVIATION = 1e-6  # of a detrended channel, relative to the channel
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,19 +41,25 @@ class Words:
     recording : Recording
         The channels that have words.
     normal : ndarray of float64, shape (channels, samples)
-        Their series with mean 0 and standard deviation 1.
+        Their detrended series with mean 0 and standard deviation 1.
+    means : ndarray of float64, shape (channels, segments)
+        The means of its segments.
     codes : ndarray of uint8, shape (channels, segments)
         Codes of ``glsw.wings.series.sax.alphabet(letters)``.
     letters : int
         Size of the alphabet.
+    breakpoints : {"rank", "gaussian"}
+        How means became letters.
     left_out : mapping of str to str
         Channels without a word, and the reason.
     """
 
     recording: Recording
     normal: npt.NDArray[np.float64]
+    means: npt.NDArray[np.float64]
     codes: npt.NDArray[np.uint8]
     letters: int
+    breakpoints: sax.Breakpoints
     left_out: Mapping[str, str]
 
     @cached_property
@@ -72,8 +84,11 @@ class Words:
 def words_of(
     data: Any,
     segments: int | None = None,
-    letters: int = LETTERS,
+    letters: int | None = None,
     *,
+    of: int = 3,
+    detrend: int = DETREND,
+    breakpoints: sax.Breakpoints = "rank",
     missing: sax.Missing = "error",
     rate: float | None = None,
 ) -> Words:
@@ -87,9 +102,17 @@ def words_of(
     data : Recording, MNE Raw, array, DataFrame or path
         What `Recording.of` takes.
     segments : int, optional
-        Letters of a word; 128 by default, or the number of samples if that is less.
-    letters : int
-        Size of the alphabet, 2 to 26.
+        Letters of a word; by default 200 for triples and 300 for pairs, or the number of samples if
+        that is less.
+    letters : int, optional
+        Size of the alphabet, 2 to 26; by default 8 for triples and 12 for pairs.
+    of : {3, 2}
+        Whether the defaults are those for triples or for pairs.
+    detrend : int
+        Number of cosines subtracted from each channel, see `glsw.wings.series.sax.detrend`.
+    breakpoints : {"rank", "gaussian"}
+        "rank": the letters of a channel are equally frequent; "gaussian": its means are cut at
+        the quantiles of a normal distribution, as in SAX.
     missing : {"error", "skip"}
         Whether missing samples are rejected or skipped.
     rate : float, optional
@@ -104,20 +127,23 @@ def words_of(
     Examples
     --------
     >>> values = np.array([[0.0, 0, 1, 1, 5, 5], [7, 7, 7, 7, 7, 7]])
-    >>> words = words_of(Recording("r", ("a", "b"), values, np.arange(6.0)), 3, 4)
+    >>> words = words_of(Recording("r", ("a", "b"), values, np.arange(6.0)), 3, 4, detrend=0)
     >>> words.codes.tolist(), words.left_out, words.edges.tolist()
-    ([[0, 1, 3]], {'b': 'constant'}, [0.0, 2.0, 4.0, 6.0])
+    ([[0, 2, 3]], {'b': 'constant'}, [0.0, 2.0, 4.0, 6.0])
     """
     recording = Recording.of(data, rate=rate)
     whole, empty = recording.without_missing(missing)
-    count = min(SEGMENTS, len(recording.times)) if segments is None else segments
+    count = min(SEGMENTS[of], len(recording.times)) if segments is None else segments
+    letters = LETTERS[of] if letters is None else letters
     left_out = dict.fromkeys(empty, "all nan")
-    kept, normal, codes = [], [], []
+    kept, normal, means = [], [], []
     for k, (name, series) in enumerate(zip(whole.channels, whole.values, strict=True)):
         try:
             sax.breakpoints(letters)
-            each = sax.znormalize(series, missing=missing)
-            word = sax.codes_of(sax.paa(each, count, missing=missing), letters)
+            each = sax.znormalize(series[None], missing=missing)
+            rest = sax.detrend(each, detrend)
+            each = sax.znormalize(rest, threshold=_MIN_DEVIATION, missing=missing)[0]
+            mean = sax.paa(each, count, missing=missing)
         except ValueError as error:
             text = f"channel {name}{error.reason}" if isinstance(error, sax.SeriesError) else error
             fitting = _fitting_segments(whole.values)
@@ -128,13 +154,15 @@ def words_of(
         else:
             kept.append(k)
             normal.append(each)
-            codes.append(word)
+            means.append(mean)
     if not kept:
-        raise ValueError(f"{recording.name}: all channels are constant")
+        where = f" without their first {detrend} cosines" if detrend else ""
+        raise ValueError(f"{recording.name}: all channels are constant{where}")
     whole = replace(
         whole, channels=tuple(whole.channels[k] for k in kept), values=whole.values[kept]
     )
-    return Words(whole, np.array(normal), np.array(codes), letters, left_out)
+    codes = sax.codes_of(np.array(means), letters, breakpoints)
+    return Words(whole, np.array(normal), np.array(means), codes, letters, breakpoints, left_out)
 
 
 def _fitting_segments(values: npt.NDArray[np.float64]) -> int:

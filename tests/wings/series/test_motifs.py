@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain, combinations, pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,22 +28,19 @@ from glsw.cli import main
 from glsw.device.device import Device
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.three import Scoring3
-from glsw.wings.series import figure
-from glsw.wings.series.motifs import (
-    Comparison,
-    Motif,
-    cells_of,
-    compare,
-    scoring_of,
-    trace,
-)
+from glsw.wings.series import figure, motifs as module, words as words_module
+from glsw.wings.series.motifs import Comparison, Motif, cells_of, scoring_of, trace
 from glsw.wings.series.readers import read
 from glsw.wings.series.recording import Recording
 from glsw.wings.series.table import MOTIF_FORMATS
-from glsw.wings.series.words import Words, words_of
+from glsw.wings.series.words import Words
 from glsw.wings.three.aligner import Aligner3
 
 ROOT = Path(__file__).parents[3]
+compare = partial(module.compare, surrogates=0)
+words_of = partial(words_module.words_of, detrend=0)
+PLAIN_WORDS = "--detrend", "0", "--surrogates", "0"
+PLAIN: dict[str, Any] = {"detrend": 0, "surrogates": 0}
 SEGMENTS, LETTERS, SAMPLES, PERIOD = 60, 8, 5, 0.2  # a letter is 1 s long
 PLANTED = {"left": 7, "right": 19, "front": 33}
 LENGTH = 20
@@ -111,7 +109,7 @@ def test_edges_of_letters_where_samples_are_uneven() -> None:
 def test_a_word_is_no_longer_than_its_series() -> None:
     recording = planted().select(end=10)
     assert words_of(recording).codes.shape == (5, 50)
-    assert words_of(planted()).codes.shape == (5, 128)
+    assert words_of(planted()).codes.shape == (5, 200)
     with pytest.raises(ValueError, match="planted: a series of 50 samples has 1 to 50 segments"):
         words_of(recording, 51)
 
@@ -230,7 +228,7 @@ def score_of(columns: list[tuple[str, ...]]) -> float:
             if "-" in (a, b):
                 total -= 0.5 * (a != b)
             else:
-                total += 1 if a == b else -cells[ord(a) - 97, ord(b) - 97]
+                total += 0.35 if a == b else -cells[ord(a) - 97, ord(b) - 97]
     return total
 
 
@@ -296,9 +294,9 @@ def test_scorings_have_the_scores_of_the_paper() -> None:
     pairs, triples = scoring_of(of=2), scoring_of(of=3)
     assert isinstance(pairs, Scoring)
     assert isinstance(triples, Scoring3)
-    for scoring in (pairs, triples.pairs):
+    for scoring, letters in ((pairs, 12), (triples.pairs, 8)):
         assert scoring.matrix[:2, :2].tolist() == [[1, -1], [-1, 1]]
-        assert (scoring.gap_open, scoring.linear, len(scoring.alphabet)) == (1, True, 8)
+        assert (scoring.gap_open, scoring.linear, len(scoring.alphabet)) == (1, True, letters)
 
 
 @pytest.mark.parametrize("of", [2, 3])
@@ -336,16 +334,19 @@ def test_lines_of_a_table_are_aligned(words: Words, of: int, rule: Any) -> None:
     assert title == "planted: 5 channels, 0.0 to 60.0 s"
     assert about == "words of 60 letters, each one of 8 and 1 s"
     kind, name = ("pairs", "match 1") if of == 2 else ("triples", "identity match 1")
-    name = name if rule == "identity" else "MINDIST of 8 letters, match 1"
+    name = name if rule == "identity" else "MINDIST of 8 letters, match 0.35"
     assert compared.startswith(f"10 {kind} by ")
     assert name in compared
     assert compared.endswith(", gap 1: the best 4")
     lines = [form.line(comparison, motif) for motif in motifs]
     assert len({len(line) for line in lines}) == 1
-    ends = [match.end() for match in re.finditer(r"rank|score|columns|equal", names)]
+    ends = [
+        match.end() for match in re.finditer(r"rank|score|E-value|p-value|columns|equal", names)
+    ]
     for line, motif in zip(lines, motifs, strict=True):
         digits = 0 if rule == "identity" else 2
-        values = [f"{motif.rank}", f"{motif.score:.{digits}f}", motif.columns, motif.equal]
+        score = f"{motif.score:.{digits}f}"
+        values = [motif.rank, score, "-", "-", motif.columns, motif.equal]
         cells = [line[:end].split()[-1] for end in ends]
         assert cells == [str(value) for value in values]
         assert len(re.findall(r"[a-z]+( \d)? +\d+\.\d - \d+\.\d", line)) == of
@@ -478,11 +479,11 @@ def folder(tmp_path: Path) -> Path:
 def run(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., SimpleNamespace]:
-    """``run(words)``: status, standard output and error of a command line in that folder."""
+    """``run(words)``: status, output and error of a command line, without E-values by default."""
     monkeypatch.chdir(folder)
 
     def run(words: str) -> SimpleNamespace:
-        status = main(["motifs", *shlex.split(words)])
+        status = main(["motifs", *PLAIN_WORDS, *shlex.split(words)])
         out, err = capsys.readouterr()
         return SimpleNamespace(status=status, out=out, err=err)
 
@@ -529,8 +530,9 @@ def test_options_reach_the_library(run: Callable[..., SimpleNamespace]) -> None:
 def test_one_call_finds_what_the_command_prints(
     run: Callable[..., SimpleNamespace], of: int
 ) -> None:
-    done = run(f"planted.csv --of {of} --engine reference --segments 60 --top 3")
-    options: dict[str, Any] = {"of": of, "segments": 60, "top": 3, "engine": "reference"}
+    done = run(f"planted.csv --of {of} --engine reference --segments 60 --top 3 --letters 8")
+    options: dict[str, Any] = {"of": of, "segments": 60, "letters": 8, "top": 3} | PLAIN
+    options["engine"] = "reference"
     found = glsw.motifs("planted.csv", **options)
     assert f"{found}\n" == done.out
     assert repr(found) == "<3 motifs of planted.csv>"
@@ -547,16 +549,18 @@ def test_one_call_finds_what_the_command_prints(
 
 
 def test_motifs_as_a_data_frame_and_a_figure() -> None:
-    found = glsw.motifs(planted(), segments=SEGMENTS, top=2, engine="reference")
+    found = glsw.motifs(planted(), segments=SEGMENTS, top=2, engine="reference", **PLAIN)
     frame = found.to_dataframe()
-    assert " ".join(frame.columns) == "rank score columns equal channel start end row"
+    assert " ".join(frame.columns) == (
+        "rank score evalue pvalue columns equal channel start end row"
+    )
     first = frame[frame["rank"] == 1]
     assert first["channel"].tolist() == list(found[0].channels)
     assert first[["start", "end"]].to_numpy().tolist() == found[0].seconds.tolist()
     assert [len(row) for row in first["row"]] == [found[0].columns] * 3
     assert found.plot().axes[0].get_title().startswith("Best motif: score")
-    nothing = glsw.motifs(planted(), segments=SEGMENTS, min_score=999, engine="reference")
-    assert (len(nothing), nothing.to_dataframe().shape) == (0, (0, 8))
+    nothing = glsw.motifs(planted(), segments=SEGMENTS, min_score=999, engine="reference", **PLAIN)
+    assert (len(nothing), nothing.to_dataframe().shape) == (0, (0, 10))
     assert nothing.plot().axes[0].get_title() == "no motif scores enough"
     assert str(nothing).endswith("none scores enough")
     with pytest.raises(ValueError, match="of must be 3 or 2 channels, got 4"):
@@ -673,7 +677,7 @@ def test_ctrl_c_while_it_compares(folder: Path) -> None:
         "from glsw.cli import main\n"
         "sys.exit(main())"
     )
-    words = "motifs planted.csv --engine reference --segments 250 --output out.tsv"
+    words = "motifs planted.csv --engine reference --segments 250 --surrogates 0 --output out.tsv"
     started = subprocess.Popen(
         [sys.executable, "-c", code, *words.split()],
         cwd=folder,

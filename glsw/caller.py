@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeAlias
 
-Stages: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
+Stages: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 """Shows a stage, given its name and how much there is to do, in a ``with`` block.
 
 The block gets what to call with the work that was done since the last call.
@@ -22,7 +22,7 @@ _PACKAGE = str(Path(__file__).parent) + os.sep
 _said: set[str] = set()
 
 
-def _unseen(name: str, total: int) -> AbstractContextManager[Callable[[int], object]]:
+def _unseen(name: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
     return nullcontext(lambda _: None)
 
 
@@ -49,7 +49,7 @@ def _is_ours(path: str) -> bool:
     return path.startswith(_PACKAGE) or path == contextlib.__file__
 
 
-def stage(name: str, total: int) -> AbstractContextManager[Callable[[int], object]]:
+def stage(name: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
     """Return a block of work that nobody counts in cells of the search, see `Stages`.
 
     Without a name it is not shown.

@@ -128,8 +128,8 @@ def progress_bar(
             finally:
                 self.set_description_str(before, refresh=False)
 
-    options = {"unit": unit, "unit_scale": True, "leave": False, "dynamic_ncols": True}
-    with Shown(total=total, **options) as bar, stages_shown(bar.stage):
+    shown = Shown(total=total, unit=unit, unit_scale=True, leave=False, dynamic_ncols=True)
+    with shown as bar, stages_shown(bar.stage):
         yield bar
 
 

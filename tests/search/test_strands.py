@@ -477,7 +477,7 @@ def test_hits_are_sorted_by_evalue(monkeypatch: pytest.MonkeyPatch) -> None:
         kept = [[hit for hit in each if hit.evalue <= (limit or np.inf)] for each in expected]
         ids = [[hit.target.id for hit in each] for each in kept]
         for top in (None, 3):
-            options = {"order": "evalue", "top": top, "evalue": limit}
+            options = {"order": "evalue", "top": top, "evalue": limit, "composition": 0}
             found = list(aligner.search(queries, targets, **options))
             assert [[hit.target.id for hit in each] for each in found] == [k[:top] for k in ids]
             assert all([hit.rank for hit in each] == [*range(1, len(each) + 1)] for each in found)

@@ -705,7 +705,7 @@ class Aligner(PoolUser):
         --------
         >>> from glsw import Aligner, Record
         >>> database = [Record("far", "", "PPPPPP"), Record("near", "", "PAWHEAE")]
-        >>> for hit in Aligner(engine="reference").search("HEAGAWGHEE", database):
+        >>> for hit in Aligner(engine="reference").search("HEAGAWGHEE", database, composition=0):
         ...     print(hit.target.id, hit.score, f"{hit.bits:.1f} {hit.evalue:.2f}")
         near 17 11.2 0.14
         """

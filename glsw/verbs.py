@@ -352,7 +352,7 @@ def search(
     Examples
     --------
     >>> import glsw
-    >>> result = glsw.search("HEAGAWGHEE", ["PPPPPP", "PAWHEAE"], top=5)
+    >>> result = glsw.search("HEAGAWGHEE", ["PPPPPP", "PAWHEAE"], top=5, composition=0)
     >>> [(hit.rank, hit.target.id, hit.score) for hit in result]
     [(1, 'target 2', 17)]
 

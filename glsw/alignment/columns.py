@@ -34,7 +34,7 @@ class Column(NamedTuple):
     Examples
     --------
     >>> from glsw import Aligner
-    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"])
+    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"], composition=0)
     >>> TABLE["identity"].texts(result.listed.table)
     ['0.8000']
     """

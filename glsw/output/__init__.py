@@ -123,7 +123,8 @@ def write(
     --------
     >>> import sys
     >>> from glsw import Aligner
-    >>> results = Aligner(engine="reference").search(["HEAGAWGHEE", "WHEAT"], ["PAWHE"])
+    >>> queries, aligner = ["HEAGAWGHEE", "WHEAT"], Aligner(engine="reference")
+    >>> results = aligner.search(queries, ["PAWHE"], composition=0)
     >>> write(results, sys.stdout, "blast-tab qseqid sseqid length sstart send")
     query 1	target 1	5	2	5
     query 2	target 1	3	3	5

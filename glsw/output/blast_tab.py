@@ -55,7 +55,7 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
     --------
     >>> import sys
     >>> from glsw import Aligner
-    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"])
+    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"], composition=0)
     >>> tabular_format(["qseqid", "sseqid", "score", "btop"]).write(result, sys.stdout)
     query	target 1	16	2G-2
     """

@@ -62,7 +62,8 @@ def with_more(lines: list[str], result: SearchResult) -> list[str]:
     r"""Return the lines of a result, of which the first has the number of hits not listed, if any.
 
     >>> from glsw import Aligner
-    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE", "PAWHEAE"], top=1)
+    >>> aligner, targets = Aligner(engine="reference"), ["PAWHE", "PAWHEAE"]
+    >>> result = aligner.search("HEAGAWGHEE", targets, top=1, composition=0)
     >>> with_more(["name\n"], result)
     ['name\tZN:i:1\n']
     """

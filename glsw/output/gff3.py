@@ -46,7 +46,8 @@ def write(result: SearchResult, stream: TextIO) -> None:
     --------
     >>> import sys
     >>> from glsw import Aligner
-    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), sys.stdout)
+    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"], composition=0)
+    >>> write(result, sys.stdout)
     target%201	glsw	protein_match	2	5	0.11	+	.	Name=query;Target=query 5 9 +;\
 Gap=M2 I1 M2;score=16;bits=10.8;identity=0.8000
     """

@@ -74,7 +74,7 @@ def page_format(link: str = "") -> Format:
     >>> import io
     >>> from glsw import Aligner, Record
     >>> target = Record("sp|P00000|<b>", "", "PAWHE")
-    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", [target])
+    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", [target], composition=0)
     >>> stream = io.StringIO()
     >>> page_format("https://example.org/{accession}").write(result, stream)
     >>> "https://example.org/P00000" in stream.getvalue(), "<b>" in stream.getvalue()

@@ -47,7 +47,7 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> import io
     >>> from glsw import Aligner
     >>> stream = io.StringIO()
-    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), stream)
+    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"], composition=0), stream)
     >>> json.loads(stream.getvalue())["hits"][0]["target"]
     {'id': 'target 1', 'description': '', 'length': 5}
     """

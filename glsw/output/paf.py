@@ -47,7 +47,7 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> import io
     >>> from glsw import Aligner
     >>> stream = io.StringIO()
-    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), stream)
+    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"], composition=0), stream)
     >>> fields = stream.getvalue().split("\t")
     >>> fields[:12]
     ['query', '10', '4', '9', '+', 'target 1', '5', '1', '5', '4', '5', '255']

@@ -40,7 +40,7 @@ def write(result: SearchResult, stream: TextIO, alignments: int = ALIGNMENTS) ->
     >>> import io
     >>> from glsw import Aligner
     >>> stream = io.StringIO()
-    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), stream)
+    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"], composition=0), stream)
     >>> block = stream.getvalue().partition(" Identities")[2].splitlines()
     >>> print("\n".join(block[:5]))
      = 4/5 (80%), Positives = 4/5 (80%), Gaps = 1/5 (20%)
@@ -78,7 +78,8 @@ def write_list(result: SearchResult, stream: TextIO, alignments: int | None = No
     >>> from glsw import Aligner, Record
     >>> database = [Record("far", "", "PPPPPP"), Record("near", "by far", "PAWHE")]
     >>> stream = io.StringIO()
-    >>> write_list(Aligner(engine="reference").search("HEAGAWGHEE", database), stream)
+    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", database, composition=0)
+    >>> write_list(result, stream)
     >>> stream.getvalue().splitlines()[0]
     'query query (10 letters): 1 hit in 2 sequences of 11 residues'
     >>> stream.getvalue().splitlines()[2].split()[-5:]
@@ -99,7 +100,8 @@ def write_alignments(result: SearchResult, stream: TextIO) -> None:
     --------
     >>> import sys
     >>> from glsw import Aligner
-    >>> write_alignments(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), sys.stdout)
+    >>> result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"], composition=0)
+    >>> write_alignments(result, sys.stdout)
     ... # doctest: +ELLIPSIS
     query  query
     target target 1

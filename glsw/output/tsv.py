@@ -21,7 +21,7 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> import io
     >>> from glsw import Aligner
     >>> stream = io.StringIO()
-    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"]), stream)
+    >>> write(Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHE"], composition=0), stream)
     >>> stream.getvalue().split("\t")[:5]
     ['query', '1', '1', 'target 1', '16']
     """

@@ -435,7 +435,7 @@ def test_the_best_of_those_with_the_evalue_are_listed(
     scoring, code, method = CUT_OFF[way]
     targets = GENOME if scoring is NUCLEOTIDE else spread_out()
     queries = QUERIES[:2] if code or scoring is NUCLEOTIDE else many(2, seed=8)
-    options = {"genetic_code": code, "statistics": method}
+    options = {"genetic_code": code, "statistics": method, "composition": 0}
     aligner, small = aligner_for(scoring), aligner_for(scoring, "small")
     whole = list(aligner.search(queries, targets, top=None, evalue=None, **options))
     values = sorted(hit.evalue for each in whole for hit in each.hits[:10])
@@ -477,7 +477,7 @@ def test_hits_are_sorted_by_evalue(monkeypatch: pytest.MonkeyPatch) -> None:
         kept = [[hit for hit in each if hit.evalue <= (limit or np.inf)] for each in expected]
         ids = [[hit.target.id for hit in each] for each in kept]
         for top in (None, 3):
-            options = {"order": "evalue", "top": top, "evalue": limit}
+            options = {"order": "evalue", "top": top, "evalue": limit, "composition": 0}
             found = list(aligner.search(queries, targets, **options))
             assert [[hit.target.id for hit in each] for each in found] == [k[:top] for k in ids]
             assert all([hit.rank for hit in each] == [*range(1, len(each) + 1)] for each in found)
@@ -619,7 +619,7 @@ def test_all_alignments_of_a_hit_end() -> None:
     aligner = Aligner(engine="reference")
     query = many(1, seed=4)[0].letters[:20] * 2
     target = query + many(1, seed=6)[0].letters[:20]
-    (hit,) = aligner.search(query, [target], max_hsps=None)
+    (hit,) = aligner.search(query, [target], max_hsps=None, composition=0)
     (every,) = aligner.search(query, [target], max_hsps=None, min_score=5, evalue=None)
     expected = [each.score for each in every.hsps if each.evalue <= 10]
     assert [each.score for each in hit.hsps] == expected

@@ -164,7 +164,9 @@ def stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Stage:
         if automatic:
             return Stage()
         raise
-    return Stage() if automatic and scoring.wide_queries else Rescoring(composition)
+    if scoring.wide_queries:  # of profiles both modes are the same
+        return Stage() if automatic else Rescoring(1)
+    return Rescoring(composition)
 
 
 def _check(scoring: Scoring, settings: Mapping[str, Any], composition: Composition) -> None:

@@ -10,7 +10,7 @@ The merge computes statistics and aligns the hits. Its results are those of one 
 >>> queries = [Record("q1", "", "HEAGAWGHEE"), Record("q2", "", "MKVLAW")]
 >>> database = [Record("far", "", "PPPPPP"), Record("near", "", "PAWHEAE")]
 >>> with tempfile.TemporaryDirectory() as folder, Aligner(engine="reference") as aligner:
-...     search = aligner.prepare(queries, database)
+...     search = aligner.prepare(queries, database, composition=0)
 ...     for number in (3, 1, 2):
 ...         _ = scan_shard(search, number, 3, folder)
 ...     for result in merge(search, folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -297,6 +298,70 @@ def test_pairs_on_a_device_or_by_a_library_are_those_by_rows(
 def test_errors(scoring: Scoring, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Aligner(scoring, engine="reference").search("ACGT", ["ACGT"], **options)
+
+
+def test_auto_is_the_default_of_blastp_where_there_is_one() -> None:
+    queries, targets = generated()
+
+    def found(**options: Any) -> list[tuple[str, int | float, float | None]]:
+        result = glsw.search(queries[1], targets, **options)
+        adjusted = "scores adjusted for composition" in str(
+            result.statistics and result.statistics.name
+        )
+        return [(str(adjusted), hit.score, hit.evalue) for hit in result]
+
+    wanted = found(composition=2)
+    assert found() == found(composition="auto") == wanted != found(composition=0)
+    assert {name for name, _, _ in wanted} == {"True"}
+    for options in (
+        {"evalue": None, "top": 9},
+        {"statistics": "fit"},
+        {"statistics": "none"},
+        {"scoring": Scoring.blast("BLOSUM80")},
+        {"mode": "semiglobal"},
+    ):
+        assert found(**options) == found(composition=0, **options)
+    assert {name for name, _, _ in found(evalue=None, top=9)} == {"False"}
+    with pytest.raises(ValueError, match=r"^composition: an E-value expected"):
+        found(composition=2, evalue=None)
+
+
+def test_shuffled_proteins_are_not_significant_by_default() -> None:
+    """Chance hits of queries with regions of low complexity, of which 0.01 are expected."""
+    random = np.random.default_rng(60)
+    queries, targets = [], []
+    for k in range(60):
+        kinds = random.choice(20, 120, p=BACKGROUND)
+        kinds[30:80] = random.choice([14, 5, 0], 50, p=(0.5, 0.25, 0.25))
+        if k < 4:
+            queries.append(_record(f"low{k}", kinds))
+        else:
+            targets.append(_record(f"t{k}", random.permutation(kinds)))
+            targets.append(_record(f"s{k}", np.concatenate([kinds[60:], kinds[:60]])[::-1]))
+    options: Any = {"evalue": 1e-3, "top": None}
+    with pytest.warns(RuntimeWarning, match=r"^query low\d: hits .* seg='query' \(--seg yes\)"):
+        assert sum(map(len, glsw.search(queries, targets, composition=0, **options))) > 20
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert sum(map(len, glsw.search(queries, targets, **options))) == 0
+        assert not any(glsw.search(queries, targets, composition=0, seg="query", **options))
+
+
+def test_compositions_without_a_solution_do_not_end_the_others() -> None:
+    """Newton's equations are singular for some extreme compositions; others are solved."""
+    random = np.random.default_rng(1)
+    counts = random.dirichlet(np.full(20, 0.02), 500) * random.integers(10, 3000, (500, 1))
+    columns = counts + 20 * BACKGROUND
+    columns /= columns.sum(axis=1, keepdims=True)
+    rows = np.roll(columns, 1, axis=0)
+    usual = random.dirichlet(BACKGROUND * 200)
+    rows[7] = columns[7] = 0.8 * usual + 0.2 * BACKGROUND
+    found, converged = target_frequencies(blosum62_joint(), rows, columns, 0.44)
+    assert converged[7]
+    assert not converged.all()
+    assert np.isfinite(found[converged]).all()
+    alone, _ = target_frequencies(blosum62_joint(), rows[7:8], columns[7:8], 0.44)
+    np.testing.assert_allclose(found[7], alone[0], rtol=1e-12)
 
 
 def test_it_is_for_proteins_of_one_track() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from program import (
     ROOT,
@@ -31,7 +32,8 @@ from program import (
 import glsw
 import glsw.cli.devices
 import glsw.cli.pairs
-from glsw.cli import main
+from glsw.cli import main, parsed
+from glsw.cli.scoring import scoring_of
 from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
 from glsw.engines import Reference
@@ -347,6 +349,84 @@ def test_gap_costs_are_in_the_words_of_blast(
 ) -> None:
     scoring = captured_scoring(f"search query.fasta db.fasta {options}", monkeypatch)
     assert (scoring.name, (scoring.gap_open, scoring.gap_extend)) == (name, gaps)
+
+
+OF_BLAST = {
+    "BLOSUM45": (14, 2), "BLOSUM50": (13, 2), "BLOSUM62": (11, 1), "BLOSUM80": (15, 2),
+    "BLOSUM90": (10, 1), "PAM30": (9, 1), "PAM70": (10, 1), "PAM250": (14, 2), "pam30": (9, 1),
+    "GONNET1992": (11, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["search", "align", "neighbors --cutoff 9"])
+def test_gap_costs_depend_on_the_matrix(command: str, subtests: pytest.Subtests) -> None:
+    files = ["q.fa", "d.fa"][: 1 if "neighbors" in command else 2]
+    for matrix, (existence, extension) in OF_BLAST.items():
+        with subtests.test(matrix):
+            words = [*command.split(), *files, "--matrix", matrix]
+            given = Scoring.blast(matrix, existence, extension)
+            scale = given.scale
+            for more, cost in (
+                ([], given.deletion),
+                (["--gapopen", "20"], ((20 + extension) * scale, extension * scale)),
+                (["--gapextend", "3"], ((existence + 3) * scale, 3 * scale)),
+            ):
+                assert scoring_of(parsed([*words, *more])).deletion == cost
+            assert Scoring.blast(matrix).deletion == given.deletion
+            assert Scoring.blast(matrix, extension=3).deletion == (
+                (existence + 3) * scale,
+                3 * scale,
+            )
+
+
+PEPTIDE = "SLLQHLIGL"
+
+
+def test_a_short_query_without_hits_names_the_task(
+    run: Callable[..., SimpleNamespace], files: Path
+) -> None:
+    letters = np.random.default_rng(3).choice(list("ARNDCQEGHILKMFPSTWYV"), (300, 400))
+    others = ["".join(each) for each in letters]
+    others[7] = others[7][:100] + PEPTIDE.replace("H", "Q") + others[7][100:]
+    (files / "many.fasta").write_text("".join(f">t{k}\n{t}\n" for k, t in enumerate(others)))
+    (files / "peptide.fasta").write_text(f">short\n{PEPTIDE}\n")
+    (files / "long.fasta").write_text(f">long\n{PEPTIDE}{'W' * 40}\n")
+    hint = "no hits for 1 sequence of fewer than 30 letters: --task blastp-short is for short"
+    search, tsv = "search {}.fasta many.fasta --engine reference", "--format tsv --evalue {}"
+    words = f"{search} {tsv}".format
+    assert hint in run(words("peptide", "1e-9")).err
+    assert hint not in run(words("long", "1e-9")).err
+    assert hint not in run(words("peptide", "1e-9") + " --task blastp-short").err
+    assert hint not in run(words("peptide", "1e-9") + " --mode global --statistics none").err
+    found = run(search.format("peptide") + " --format tsv --task blastp-short").out.splitlines()
+    assert found[1].split("\t")[3] == "t7"
+    assert len(found) == 301  # to an E-value of 200,000
+    expected = glsw.search(
+        PEPTIDE, others, scoring=Scoring.blast("PAM30"), evalue=2e5, top=500, engine="reference"
+    )
+    scores = [int(line.split("\t")[4]) for line in found[1:]]
+    assert scores == [hit.score for hit in expected]
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "value"),
+    [
+        ("", "matrix", "PAM30"),
+        ("", "evalue", 2e5),
+        ("", "top", 500),
+        ("", "seg", "no"),
+        ("--matrix BLOSUM62", "matrix", "BLOSUM62"),
+        ("--evalue 10", "evalue", 10),
+        ("--top 3", "top", 3),
+        ("--seg yes", "seg", "yes"),
+    ],
+)
+def test_a_task_sets_defaults_that_options_override(given: str, name: str, value: object) -> None:
+    for task in ("--task blastp-short {}", "{} --task blastp-short"):
+        arguments = parsed(["search", "q.fa", "d.fa", *task.format(given).split()])
+        assert getattr(arguments, name) == value
+    plain = ["search", "q.fa", "d.fa"]
+    assert getattr(parsed(plain), name) == getattr(parsed([*plain, "--task", "blastp"]), name)
 
 
 def test_decimal_costs_make_decimal_scores(run: Callable[..., SimpleNamespace]) -> None:
@@ -1131,7 +1211,8 @@ def alive(process: int) -> bool:
 
 WITHOUT_GPU = """
 import os, sys
-from glsw.cli import main
+from glsw.cli import main, parsed
+from glsw.cli.scoring import scoring_of
 from glsw.engines import cpu
 cpu.is_installed = lambda: {installed}
 os.chdir({files!r})
@@ -1172,7 +1253,8 @@ def test_a_software_renderer_is_one_line(files: Path, run_under: Callable[..., s
     words = "align query.fasta query.fasta --engine fragment --no-progress --format tsv"
     code = f"""
 import os, sys
-from glsw.cli import main
+from glsw.cli import main, parsed
+from glsw.cli.scoring import scoring_of
 os.chdir({str(files)!r})
 sys.stdout, sys.stderr = open(os.devnull, "w"), sys.stdout
 assert main({words.split()!r}) == 0

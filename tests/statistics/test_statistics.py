@@ -403,9 +403,9 @@ def test_a_search_of_few_targets_finds_relatives(tracks):
         query, *targets = map(with_states, [query, *targets])
     (result,) = search([query], targets, scoring=scoring, engine="cpu")
     assert isinstance(result.statistics, Fitted)
-    assert all(hit.evalue < 1e-5 for hit in result[:5])
-    assert all(hit.evalue > 1e-3 for hit in result[5:])
-    assert {hit.target.id for hit in result[:5]} == {f"target {k}" for k in range(96, 101)}
+    assert all(hit.evalue < 1e-5 for hit in result.hits[:5])
+    assert all(hit.evalue > 1e-3 for hit in result.hits[5:])
+    assert {hit.target.id for hit in result.hits[:5]} == {f"target {k}" for k in range(96, 101)}
 
 
 @given(

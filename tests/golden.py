@@ -430,7 +430,7 @@ def add_commands() -> None:
             ),
             f"align3 d0.fa d1.fa d2.fa {reference} --max-alignments 3 --format {form} --gapopen 3",
         )
-    motifs = f"motifs recording.csv {reference} --segments 40"
+    motifs = f"motifs recording.csv {reference} --segments 40 --surrogates 30"
     for form in ("table", "tsv"):
         case(
             f"motifs.{form}",
@@ -438,7 +438,7 @@ def add_commands() -> None:
             f"{motifs} --of 2 --format {form} --top 0 --min-score 12",
             f"{motifs} --of 2 --format {form} --scoring mindist --letters 5 --gapopen 1",
             f"{motifs} --channels CH3,6,8 --from 5 --to 90.5 --format {form}",
-            f"motifs hole.csv --missing skip {reference} --format {form}",
+            f"motifs hole.csv --missing skip {reference} --surrogates 30 --format {form}",
         )
     for form in ("tsv", "mtx"):
         for distance in ("score:60", "self:200", "identity:0.3", "evalue:1e-3"):

@@ -286,7 +286,7 @@ class Motifs(Workload, called="motifs"):
             words = f"{noise}, {self.response} s planted" if plants else noise
             start = partial(self._start, scoring, noise, plants)
             task = "responses found" if plants else "false motifs"
-            yield Case("glsw", start, task, named(scoring), options=words, grace=3600.0)
+            yield Case("glsw", start, task, scoring.name, options=words, grace=3600.0)
 
     def _start(self, scoring: Any, noise: str, plants: bool, seconds: float) -> Measurement:
         trials, segments = self.chosen("trials"), self.chosen("segments")

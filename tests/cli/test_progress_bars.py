@@ -139,8 +139,8 @@ COMMANDS |= of_wing(
 COMMANDS |= of_wing(
     "series",
     {
-        "motifs recording.csv --engine reference --segments 9 --rate 1": 4 * 9**3,
-        "motifs recording.csv --engine reference --segments 9 --rate 1 --of 2": 6 * 9**2,
+        "motifs recording.csv --engine reference --segments 9 --rate 1": 204 * 9**3,
+        "motifs recording.csv --engine reference --segments 9 --rate 1 --of 2": 206 * 9**2,
     },
 )
 

@@ -135,9 +135,9 @@ def _series(axes: Axes, comparison: Comparison, motif: Motif | None) -> None:
         label.set(color=colour, fontweight="bold")
     axes.tick_params(axis="y", length=0)
     score = score_text(comparison, motif.score)
-    chance = chance_text(motif.pvalue)
-    parts = [f"score {score}", f"p = {chance}" if chance else "no p-value"]
-    parts += [f"{motif.equal} of {motif.columns} letters equal"]
+    parts = [f"score {score}", f"{motif.equal} of {motif.columns} letters equal"]
+    if comparison.significance:
+        parts.insert(1, f"p = {chance_text(motif.pvalue)}")
     axes.set_title(f"Best motif: {', '.join(parts)}")
 
 

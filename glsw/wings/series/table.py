@@ -59,13 +59,13 @@ def score_text(comparison: Comparison, score: float) -> str:
     return f"{score:.{round(log10(pairs_of(comparison.scoring).scale))}f}"
 
 
-def chance_text(chance: float, missing: str = "") -> str:
-    """Return an E-value or p-value with two digits.
+def chance_text(chance: float) -> str:
+    """Return an E-value or p-value with about two digits.
 
     >>> [chance_text(each) for each in (1.234, 0.01234, 1.23e-7, float("nan"))]
-    ['1.2', '0.012', '1.2e-07', '']
+    ['1.2', '0.012', '1.2e-07', '-']
     """
-    return missing if isnan(chance) else evalue_text(chance, digits=1)
+    return "-" if isnan(chance) else evalue_text(chance, digits=1)
 
 
 def _table_header(comparison: Comparison) -> str:
@@ -108,7 +108,7 @@ def _table_line(comparison: Comparison, motif: Motif) -> str:
         comparison,
         motif.rank,
         score_text(comparison, motif.score),
-        *(chance_text(each, "-") for each in (motif.evalue, motif.pvalue)),
+        *map(chance_text, (motif.evalue, motif.pvalue)),
         motif.columns,
         motif.equal,
     )
@@ -147,7 +147,7 @@ def _tsv_line(comparison: Comparison, motif: Motif) -> str:
     values: list[object] = [
         motif.rank,
         score_text(comparison, motif.score),
-        *map(chance_text, (motif.evalue, motif.pvalue)),
+        *("" if isnan(each) else f"{each:.4g}" for each in (motif.evalue, motif.pvalue)),
         motif.columns,
         motif.equal,
     ]

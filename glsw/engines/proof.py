@@ -395,8 +395,7 @@ class Proofs:
 
     def _outcome(self, trial: Callable[[], bool]) -> tuple[str, int]:
         """Return the verdict of a trial, and a digest of all that it has read."""
-        device = self.device
-        with device:
+        with self.device as device:
             reads = device.readback
         reads.digest = 0
         return self._verdict(trial), reads.digest

@@ -349,9 +349,9 @@ def _sums(part: tuple[npt.NDArray[np.uint32], int]) -> tuple[int, ...]:
 
 def _factors(x: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return the factors of columns or rows, see checksum.comp."""
-    x = x * np.uint32(0x9E3779B9)
-    x = (x ^ x >> 16) * np.uint32(0x85EBCA6B)
-    return x ^ x >> 13 | 1
+    some = x * np.uint32(0x9E3779B9)
+    some = (some ^ some >> np.uint32(16)) * np.uint32(0x85EBCA6B)
+    return some ^ some >> np.uint32(13) | np.uint32(1)
 
 
 _OF_COLUMNS = _factors(np.arange(_COLUMNS, dtype=np.uint32))

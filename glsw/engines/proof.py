@@ -352,8 +352,8 @@ class Proofs:
         UnprovedError
             It is wrong or fails or does not end, now or at an earlier time.
         """
-        if self.device.trouble:
-            raise UnprovedError(engine, self.device.trouble)
+        if trouble := self.device.trouble:
+            raise UnprovedError(engine, trouble)
         verdicts = self.device.verdicts
         key = f"{engine}: {family}"
         verdict = self.verdict(engine, family)

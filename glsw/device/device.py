@@ -145,7 +145,8 @@ class Device(ThreadSafeContext):
         self._readback: Readback | None = None
         self._verdicts: Verdicts | None = None
         self.patience: float | None = None
-        self.trouble, self.proofs = "", cast("object", None)
+        self.trouble: str = ""
+        self.proofs = cast("object", None)
 
     def __repr__(self) -> str:
         return f"<Device {self.info}>"

@@ -160,8 +160,8 @@ class Readback:
 
     Before a read the device sums what it has stored, and the host sums what has arrived: each word
     times two factors of its place, modulo 2**32, behind a number that changes from read to read. So
-    zeros, earlier contents, words at other places and single bits are found. A device without
-    compute shaders, or without places for two more buffers, is read twice.
+    zeros, earlier contents, words at other places and single bits are found. Pixels are read twice.
+    OpenGL promises no places for two more buffers, but all known drivers have them.
 
     Parameters
     ----------
@@ -195,19 +195,19 @@ class Readback:
 
     def read(self, buffer: moderngl.Buffer, size: int, offset: int = 0) -> npt.NDArray[np.uint8]:
         """Return so many bytes of a buffer, whole words; `UnreliableError` as of `begin`."""
-        (content,) = self._read([(buffer, size, offset)])
+        content = np.empty(size, np.uint8)
+        self._read([(buffer, size, offset)], [content])
         return content
 
     def read_into(self, buffer: moderngl.Buffer, array: npt.NDArray[Any]) -> None:
         """Fill a contiguous array of whole words from a buffer; `UnreliableError` as of `begin`."""
-        content = array.reshape(-1).view(np.uint8)
-        self._read([(buffer, array.nbytes, 0)], [content])
+        self._read([(buffer, array.nbytes, 0)], [array.reshape(-1).view(np.uint8)])
 
     def pixels(self, framebuffer: moderngl.Framebuffer, **which: Any) -> bytes:
-        """Return pixels of 32-bit numbers; keywords as of moderngl, errors as of `begin`."""
+        """Return pixels; keywords as of moderngl, errors as of `begin`."""
         self._device.wait()
         found, again = (framebuffer.read(**which) for _ in range(2))
-        self._check([np.frombuffer(found, np.uint8)], [np.frombuffer(again, np.uint8)])
+        self._trust(found, same=found == again)
         return found
 
     def begin(
@@ -225,7 +225,8 @@ class Readback:
         """
         each = [(buffer, size, 0) for buffer, size in wanted]
         if not self.reserve(sum(size for _, size in wanted)) or not (sums := self._summed(each)):
-            contents = self._read(each)
+            contents = [np.empty(size, np.uint8) for _, size in wanted]
+            self._read(each, contents)
             return lambda: contents
         self.reserve(sum(size for _, size in (*wanted, sums)))
         place, memory, bounds = 0, self._memory, [0]
@@ -247,25 +248,16 @@ class Readback:
     def _read(
         self,
         wanted: Sequence[tuple[moderngl.Buffer, int, int]],
-        contents: Sequence[npt.NDArray[np.uint8]] = (),
-    ) -> list[npt.NDArray[np.uint8]]:
-        """Read bytes of some buffers, given with their numbers and offsets, perhaps into arrays."""
-
-        def read(contents: Sequence[npt.NDArray[np.uint8]]) -> list[npt.NDArray[np.uint8]]:
-            for (buffer, size, offset), content in zip(wanted, contents, strict=True):
-                if size:
-                    buffer.read_into(content, size, offset=offset)
-            return [*contents]
-
+        contents: Sequence[npt.NDArray[np.uint8]],
+    ) -> None:
+        """Fill arrays from some buffers, given with numbers of bytes and offsets."""
         sums = self._summed(wanted)
         self._device.wait()
-        new = [np.empty(size, np.uint8) for _, size, _ in wanted]
-        found = read(contents or new)
+        for (buffer, size, offset), content in zip(wanted, contents, strict=True):
+            if size:
+                buffer.read_into(content, size, offset=offset)
         if sums:
-            self._check(found, np.frombuffer(sums[0].read(sums[1]), np.uint8), self._nonce)
-        else:
-            self._check(found, read([content.copy() for content in found]))
-        return found
+            self._check(contents, np.frombuffer(sums[0].read(sums[1]), np.uint8), self._nonce)
 
     def _summed(
         self, wanted: Sequence[tuple[moderngl.Buffer, int, int]]
@@ -300,20 +292,16 @@ class Readback:
         return self._sums, size
 
     def _check(
-        self,
-        found: Sequence[npt.NDArray[np.uint8]],
-        stored: npt.NDArray[np.uint8] | Sequence[npt.NDArray[np.uint8]],
-        nonce: int = 0,
+        self, found: Sequence[npt.NDArray[np.uint8]], stored: npt.NDArray[np.uint8], nonce: int
     ) -> None:
-        """Compare what has arrived with the sums that the device stored, or with another read."""
+        """Compare what has arrived with the sums that the device stored."""
         *arrived, plain = _sums_of(found)
-        if isinstance(stored, np.ndarray):
-            sums = stored.view(np.uint32).reshape(-1, 2) - np.uint32(nonce)
-            expected = sums.sum(axis=0, dtype=np.uint32).tolist()
-        else:
-            *expected, _ = _sums_of(stored)
-        self.digest = hash((self.digest, plain))
-        if arrived != expected:
+        sums = stored.view(np.uint32).reshape(-1, 2) - np.uint32(nonce)
+        self._trust(plain, same=arrived == sums.sum(axis=0, dtype=np.uint32).tolist())
+
+    def _trust(self, found: object, *, same: bool) -> None:
+        self.digest = hash((self.digest, found))
+        if not same:
             self._device.trouble = "its results did not arrive as it had stored them"
             raise UnreliableError(f"{self._device.info.name}: {self._device.trouble}")
 
@@ -361,9 +349,9 @@ def _sums(part: tuple[npt.NDArray[np.uint32], int]) -> tuple[int, ...]:
 
 def _factors(x: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return the factors of columns or rows, see checksum.comp."""
-    x = x * np.uint32(0x9E3779B9)
-    x = (x ^ x >> 16) * np.uint32(0x85EBCA6B)
-    return x ^ x >> 13 | 1
+    some = x * np.uint32(0x9E3779B9)
+    some = (some ^ some >> np.uint32(16)) * np.uint32(0x85EBCA6B)
+    return some ^ some >> np.uint32(13) | np.uint32(1)
 
 
 _OF_COLUMNS = _factors(np.arange(_COLUMNS, dtype=np.uint32))

@@ -27,7 +27,7 @@ _MOST_BYTES = 2**22  # of a file
 _FASTEST = 1e18  # cells per second
 _BEGUN = re.compile(r"begun (again )?by process ([1-9]\d{0,8}) on (.{0,200})")
 ENDLESS = "did not end"
-_KNOWN = re.compile(f"{RIGHT}|wrong results|{ENDLESS}|fails: .{{1,400}}|{_BEGUN.pattern}")
+_KNOWN = re.compile(f"{RIGHT}|wrong results|{ENDLESS}|fails: .{{1,4000}}|{_BEGUN.pattern}")
 
 
 class Verdicts:

@@ -352,8 +352,8 @@ class Proofs:
         UnprovedError
             It is wrong or fails or does not end, now or at an earlier time.
         """
-        if self.device.trouble:
-            raise UnprovedError(engine, self.device.trouble)
+        if trouble := self.device.trouble:
+            raise UnprovedError(engine, trouble)
         verdicts = self.device.verdicts
         key = f"{engine}: {family}"
         verdict = self.verdict(engine, family)
@@ -395,8 +395,7 @@ class Proofs:
 
     def _outcome(self, trial: Callable[[], bool]) -> tuple[str, int]:
         """Return the verdict of a trial, and a digest of all that it has read."""
-        device = self.device
-        with device:
+        with self.device as device:
             reads = device.readback
         reads.digest = 0
         return self._verdict(trial), reads.digest

@@ -123,13 +123,10 @@ def test_what_is_read_is_what_was_there_then(device, monkeypatch, memory):
 
 
 @pytest.mark.parametrize("memory", ["mapped", "not mapped"])
-@pytest.mark.parametrize("compute", [True, False])
-def test_what_arrives_otherwise_is_refused(device, monkeypatch, memory, compute):
+def test_what_arrives_otherwise_is_refused(device, monkeypatch, memory):
     if memory == "not mapped":
         monkeypatch.setattr(transfer, "_STORAGE", 1000)
     back = Readback(device, software=False, least=16)
-    if not compute:
-        back._places = 8
     words = np.random.default_rng(2).integers(0, 2**32, 3 * 2**13 + 5, np.uint32)
     parts = np.split(words, [7, 2**14])
     buffers = [device.ctx.buffer(part.tobytes()) for part in parts]
@@ -139,7 +136,7 @@ def test_what_arrives_otherwise_is_refused(device, monkeypatch, memory, compute)
     def read(reads: Reads) -> None:
         with reading(reads):
             taken = back.begin(wanted)
-            if memory == "mapped" and compute:
+            if memory == "mapped":
                 device.ctx.finish()
                 mapped, reads.count = back._memory[28 : 4 * 2**14], 1
                 mapped[:] = np.frombuffer(reads.taken(buffers[1].glo, mapped.tobytes()), np.uint8)

@@ -487,7 +487,8 @@ class Aligner(PoolUser):
         ----------
         query, target : sequence or path
         max_alignments : int or None
-            Maximum number, None for all. In mode "global" or "semiglobal" there is one.
+            Maximum number, None for all. In mode "global" or "semiglobal" there is one, if
+            anything is aligned.
         min_score : int or float, optional
             Minimum score of an alignment. In mode "local" 1 unless given, and never 0 or less.
         scores : array of integers or floats, shape (m, n), optional

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 
@@ -98,23 +98,28 @@ class InputEncoder:
         masks_targets = lower_case_mask or self._seg_of_targets
         self._masks_any = {"query": any(self._masks[:2]) or self._masks[3], "target": masks_targets}
         self._preparation = QueryPreparation(alphabet, "plus", None, *self._masks)
-        self._masked_alphabet = alphabet.lower_case_masked() if masks_targets else alphabet
+        self._alphabets = {
+            side: alphabet.lower_case_masked() if masked else alphabet
+            for side, masked in self._masks_any.items()
+        }
 
     def pair(self, query: One, target: One) -> tuple[Batch, tuple[EncodedRecord, EncodedRecord]]:
         """Return the batch of one pair, and its records as alignments show them."""
         query, target = self._checked(query=query, target=target)
         with self._counted(query, target) as found:
             queries = self._preparation.query_set([self.one(query, "query")], found)
-            record = self.one(target, "target")
-            batch = Batch.pairwise(queries.sequences, self._encode([record], found))
-        return batch, (queries[0].record, EncodedRecord.of(record, self._alphabet, self._unknown))
+            records = Records.of([self.one(target, "target")])
+            targets = self._encoded(records, target, "target", found)
+            batch = Batch.pairwise(queries.sequences, targets.sequences)
+        return batch, (queries[0].record, targets.record(0))
 
     def triple(self, a: One, b: One, c: One) -> tuple[Batch, list[Record]]:
         """Return the batch of one triple, and its records."""
         a, b, c = self._checked(a=a, b=b, c=c)
         records = [self.one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
         with self._counted(a, b, c) as found:
-            return Batch.of([self._encode(records, found)]), records
+            codes = codes_of(Records.of(records), self._alphabet, self._unknown, found)
+            return Batch.of([codes]), records
 
     def batch(self, queries: Many | Batch, targets: Many | None) -> Batch:
         """Return the pairs of one query and each target, or of as many queries as targets."""
@@ -209,8 +214,10 @@ class InputEncoder:
             if given is source or not self._masks_any[what]:
                 return named
             given = Records.of(named.record(k) for k in range(len(named)))
+        alphabet = self._alphabets[what]
         if what == "target":
-            codes = self._encode(given, found)
+            given = self._lowered(given)
+            codes = codes_of(given, alphabet, self._unknown, found)
         elif self._masks_any[what] or (len(given) and isinstance(given[0], ProfileRecord)):
             queries = self._preparation.query_set(given, found)
             codes, letters = queries.sequences, "".join(queries.letters)
@@ -220,8 +227,8 @@ class InputEncoder:
             else:
                 given = Records.of(each.record for each in queries)
         else:
-            codes = codes_of(given, self._alphabet, self._unknown, found)
-        return NamedSequences(codes, self._alphabet, given, what)
+            codes = codes_of(given, alphabet, self._unknown, found)
+        return NamedSequences(codes, alphabet, given, what)
 
     def search(
         self, query: Many, database: Many | Database, settings: HitOptions
@@ -271,12 +278,12 @@ class InputEncoder:
             raise ValueError(f"target_strand {strand!r} requires target_genetic_code")
         found = _opened(source, self._alphabet)
         if not isinstance(found, Database):
-            return Database.of(self._lowered(found), self._masked_alphabet, self._unknown)
+            return Database.of(self._lowered(found), self._alphabets["target"], self._unknown)
         if self._seg_of_targets:
             raise ValueError(
                 f"{found.path or 'the database'}: SEG masks an indexed database when it is built"
             )
-        found.check(self._masked_alphabet)
+        found.check(self._alphabets["target"])
         return found
 
     def _checked(self, translated: Sequence[str] = (), **sides: Any) -> list[Any]:
@@ -316,11 +323,6 @@ class InputEncoder:
             named = os.fspath(source) if isinstance(source, os.PathLike) else what
             raise ValueError(f"{named}: one sequence expected, {len(records)} found")
         return records[0]
-
-    def _encode(self, targets: Iterable[Record], found: Counter[str]) -> Sequences:
-        """Return the codes of targets, masked as the settings say."""
-        lowered = self._lowered(Records.of(targets))
-        return codes_of(lowered, self._masked_alphabet, self._unknown, found)
 
     def _lowered(self, targets: Records) -> Records:
         """Return targets with the segments that SEG masks in lower case."""

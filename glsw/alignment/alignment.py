@@ -123,7 +123,11 @@ class Alignment:
 
     @property
     def identities(self) -> int:
-        """Columns with equal letters; case, and U for T of nucleic acid, are ignored."""
+        """Columns with equal letters: masks, case, and U for T of nucleic acid, are ignored.
+
+        A letter outside the alphabet counts as its replacement; letters with `substitutes`, such as
+        U and O of proteins, as themselves.
+        """
         return self._count("identities")
 
     @property
@@ -189,7 +193,7 @@ class Alignment:
 
     @property
     def positives(self) -> int:
-        """Columns with two letters that score above 0."""
+        """Columns with two letters that score above 0, masked or not."""
         return self._count("positives")
 
     @property
@@ -324,26 +328,22 @@ class _Row(AlignedColumns):
         """Residues of both whole sequences, shape (1, 2)."""
         return np.array([self._lengths])
 
-    def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
+    def aligned_codes(self, rows: slice) -> list[Codes]:
         """Return the codes of the aligned parts of both sequences."""
-        return [
-            (record.compared if compared else record.codes)[first:end]
-            for record, first, end in self._aligned
-        ]
+        return [record.compared[first:end] for record, first, end in self._aligned]
 
     def _shown(self, rows: slice) -> list[str]:
         return [record.part(first, end) for record, first, end in self._aligned]
 
-    def _counts(self, counted: Counted, *, compared: bool) -> _Int64:
-        pairs = self._paired_codes(slice(None), compared=compared)
-        return np.array([np.count_nonzero(counted(*pairs))])
+    def _counts(self, counted: Counted) -> _Int64:
+        return np.array([np.count_nonzero(counted(*self._paired_codes(slice(None))))])
 
-    def _paired_codes(self, rows: slice, *, compared: bool) -> list[Codes]:
-        return self._compared_pairs if compared else super()._paired_codes(rows, compared=False)
+    def _paired_codes(self, rows: slice) -> list[Codes]:
+        return self._every_pair
 
     @cached_property
-    def _compared_pairs(self) -> list[Codes]:
-        return super()._paired_codes(slice(None), compared=True)
+    def _every_pair(self) -> list[Codes]:
+        return super()._paired_codes(slice(None))
 
 
 def _of_biotite(sequence: Any, letters: str, kind: Any) -> Any:

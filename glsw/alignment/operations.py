@@ -174,10 +174,10 @@ class AlignedColumns:
     def __getstate__(self) -> dict[str, Any]:
         return given(self)
 
-    def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
+    def aligned_codes(self, rows: slice) -> list[Codes]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets.
 
-        With ``compared`` they are equal where letters are, see `Alphabet.compared`.
+        They are equal where letters are, see `Alphabet.compared`.
         """
         raise NotImplementedError
 
@@ -230,12 +230,12 @@ class AlignedColumns:
     @cached_property
     def identities(self) -> _Int64:
         """Columns with equal letters, see `Alignment.identities`, shape (N,)."""
-        return self._counts(np.equal, compared=True)
+        return self._counts(np.equal)
 
     @cached_property
     def positives(self) -> _Int64:
-        """Columns with two letters that score above 0, shape (N,)."""
-        return self._counts(self._positive, compared=False)
+        """Columns with two letters that score above 0, masked or not, shape (N,)."""
+        return self._counts(self._positive)
 
     @property
     def sequence_lengths(self) -> _Int64:
@@ -271,13 +271,13 @@ class AlignedColumns:
     def _positive_columns(self) -> npt.NDArray[np.bool_]:
         """Tell which columns have two letters that score above 0, of all rows in turn."""
         found = np.repeat(self.runs.moves == DIAGONAL, self.runs.lengths)
-        found[found] = self._positive(*self._paired_codes(slice(None), compared=False))
+        found[found] = self._positive(*self._paired_codes(slice(None)))
         return found
 
     def _positive(self, query: Codes, target: Codes) -> npt.NDArray[np.bool_]:
-        matrix = self.scoring.letters.matrix
-        good, size = (matrix > 0).ravel(), len(matrix)
-        found: npt.NDArray[np.bool_] = good[query.astype(np.intp) * size + target]
+        scored = self.scoring.alphabet.scored
+        good = (self.scoring.letters.matrix > 0)[np.ix_(scored, scored)]
+        found: npt.NDArray[np.bool_] = good.ravel()[query.astype(np.intp) * len(good) + target]
         return found
 
     def chunks(self) -> Iterator[slice]:
@@ -286,7 +286,7 @@ class AlignedColumns:
 
     def operations(self, rows: slice) -> Operations:
         """Return what the columns of rows are."""
-        return self._operations(rows, self._paired_codes(rows, compared=True))
+        return self._operations(rows, self._paired_codes(rows))
 
     def cigars(self) -> list[str]:
         """Return the CIGAR of each alignment, see `Alignment.cigar`."""
@@ -322,9 +322,9 @@ class AlignedColumns:
         columns[columns == DIFFERENT] = np.where(np.equal(*paired), EQUAL, DIFFERENT)
         return Operations.of(columns, runs.total(lengths))
 
-    def _paired_codes(self, rows: slice, *, compared: bool) -> list[Codes]:
+    def _paired_codes(self, rows: slice) -> list[Codes]:
         """Return the codes of queries and of targets in the columns of rows without gaps."""
-        return self._paired(self.runs[rows], self.aligned_codes(rows, compared=compared))
+        return self._paired(self.runs[rows], self.aligned_codes(rows))
 
     @staticmethod
     def _paired(runs: Runs, residues: list[Codes], width: int = 1) -> list[Codes]:
@@ -341,11 +341,11 @@ class AlignedColumns:
         """Columns without a gap."""
         return self.runs.total(self.runs.lengths * (self.runs.moves == DIAGONAL))
 
-    def _counts(self, counted: Counted, *, compared: bool) -> _Int64:
+    def _counts(self, counted: Counted) -> _Int64:
         """Return how many pairs of residues of each alignment are counted."""
         found = np.zeros(len(self), np.int64)
         for rows in self.chunks():
-            paired = self._paired_codes(rows, compared=compared)
+            paired = self._paired_codes(rows)
             sums = np.append(0, np.cumsum(counted(*paired), dtype=np.int64))
             found[rows] = np.diff(sums[np.append(0, np.cumsum(self._pairs[rows]))])
         return found

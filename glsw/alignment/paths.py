@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from glsw.scoring.gaps import FREE, EndGaps
 from glsw.sequences.encoded import offsets_of, ranges
 
 LEFT, UP, DIAGONAL = 1, 2, 3
@@ -370,22 +371,28 @@ class Runs:
         np.cumsum(steps, axis=1, out=at[:, 1:])
         return at + self.start[p, ::-1, None]
 
-    def from_end_to_end(self, lengths: _Int64) -> Runs:
-        """Return global alignments: with the gaps before their first and behind their last cell.
+    def with_end_gaps(self, lengths: _Int64, ends: EndGaps | None = None) -> Runs:
+        """Return alignments with the gaps before their first and behind their last cell.
 
         Parameters
         ----------
         lengths : ndarray of int64, shape (N, 2)
             Residues of the queries and the targets.
+        ends : EndGaps, optional
+            What end gaps cost: free ones are left out.
 
         Examples
         --------
-        >>> inside = Runs.of_coordinates([np.array([[0, 2], [1, 3]])])
-        >>> inside.from_end_to_end(np.array([[5, 2]])).coordinates(0).tolist()
+        >>> from glsw.scoring.gaps import GapCost
+        >>> inside, lengths = Runs.of_coordinates([np.array([[0, 2], [1, 3]])]), np.array([[5, 2]])
+        >>> inside.with_end_gaps(lengths).coordinates(0).tolist()
         [[0, 0, 2, 2], [0, 1, 3, 5]]
+        >>> inside.with_end_gaps(lengths, EndGaps(right_insertion=GapCost(2, 1))).end.tolist()
+        [[5, 2]]
         """
-        end = self.end
-        gaps = np.stack([self.start[:, 0], self.start[:, 1], *(lengths - end).T], axis=1)
+        gaps = np.stack([self.start[:, 0], self.start[:, 1], *(lengths - self.end).T], axis=1)
+        if ends:
+            gaps = gaps * np.array([cost != FREE for cost in ends])
         counts = np.diff(self.offsets)
         offsets = self.offsets + 4 * np.arange(len(self) + 1)
         at = offsets[:-1, None] + [0, 1, 0, 1]
@@ -394,7 +401,7 @@ class Runs:
         moves[at], sizes[at] = np.array([UP, LEFT, UP, LEFT], np.uint8), gaps
         inner = ranges(offsets[:-1] + 2, counts)
         moves[inner], sizes[inner] = self.moves, self.lengths
-        return Runs.ending(lengths, moves, sizes, offsets)
+        return Runs.ending(self.end + gaps[:, 2:], moves, sizes, offsets)
 
 
 def coordinates(

@@ -6,7 +6,6 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -144,15 +143,6 @@ class HitTable(AlignedColumns):
     def _made(self) -> dict[Callable[[HitTable], Any], Any]:
         return {}
 
-    def without_end_gaps(self) -> HitTable:
-        """Return the rows from their first aligned pair to their last, as mapped reads are shown.
-
-        If a row has no pair, nothing changes.
-        """
-        if self.scoring.local or not (runs := self.runs.without_end_gaps()).columns.all():
-            return self
-        return replace(self, runs=runs)
-
     def alignment(self, row: int) -> Alignment:
         """Return the alignment of a row."""
         query, target = self.queries[int(self.query[row])], self.targets[int(self.target[row])]
@@ -210,7 +200,10 @@ class HitTable(AlignedColumns):
         width = self.scoring.alphabet.width if of_letters else 1
         if width == 1:
             return super().operations(rows)
-        letters = self._paired(self.runs[rows], self._letters(rows), width)
+        decode = self.scoring.alphabet.decode
+        texts = (decode(codes).encode("ascii") for codes in self.aligned_codes(rows))
+        letters = [np.frombuffer(text, np.uint8) for text in texts]
+        letters = self._paired(self.runs[rows], letters, width)
         return self._operations(rows, letters, width)
 
     def cigars(self, *, of_letters: bool = False) -> list[str]:
@@ -227,7 +220,8 @@ class HitTable(AlignedColumns):
 
         A letter that is not ASCII is ``?``.
         """
-        return self._letters(rows)[1]
+        text = self._shown(rows)[1].upper().encode("ascii", "replace")
+        return np.frombuffer(text, np.uint8)
 
     def _shown(self, rows: slice) -> list[str]:
         pieces: list[list[str]] = [[], []]
@@ -235,22 +229,17 @@ class HitTable(AlignedColumns):
             pieces[side].append(record.part(start, end))
         return ["".join(each) for each in pieces]
 
-    def _letters(self, rows: slice) -> list[npt.NDArray[np.uint8]]:
-        texts = (text.upper().encode("ascii", "replace") for text in self._shown(rows))
-        return [np.frombuffer(text, np.uint8) for text in texts]
-
-    def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
+    def aligned_codes(self, rows: slice) -> list[Codes]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets."""
-        codes_of = attrgetter("compared" if compared else "codes")
-        return [self._aligned(rows, side, codes_of) for side in (0, 1)]
+        return [self._aligned(rows, side) for side in (0, 1)]
 
-    def _aligned(self, rows: slice, side: int, codes_of: Callable[[EncodedRecord], Codes]) -> Codes:
+    def _aligned(self, rows: slice, side: int) -> Codes:
         """Return the codes of the aligned parts of the sequences of one side."""
         shown, numbers = ((self.queries, self.query), (self.targets, self.target))[side]
         start, stop = self.runs.start[rows, side], self.ends[rows, side]
         some, which = np.unique(numbers[rows], return_inverse=True)
         nothing = np.empty(0, np.uint8)
-        codes = [nothing, *(codes_of(shown[k].record) for k in some.tolist())]
+        codes = [nothing, *(shown[k].record.compared for k in some.tolist())]
         offsets = offsets_of([len(each) for each in codes[1:]])
         if offsets[-1] <= _MOST_TO_JOIN * (stop - start).sum():
             return np.concatenate(codes)[ranges(offsets[which] + start, stop - start)]
@@ -402,14 +391,13 @@ class PairAlignments(AlignedColumns):
             for (given, which), of_side in zip(sides, bounds, strict=True)
         ]
 
-    def aligned_codes(self, rows: slice, *, compared: bool = False) -> list[Codes]:
+    def aligned_codes(self, rows: slice) -> list[Codes]:
         """Return the codes of the aligned parts of the queries of rows, and of the targets."""
         start, counts = self.runs.start[rows], self._end[rows] - self.runs.start[rows]
         codes = []
         for side, given in enumerate((self.queries, self.targets)):
             first = given.sequences.offsets[self.index[rows, side]] + start[:, side]
-            residues = given.compared if compared else given.sequences.residues
-            codes.append(residues[ranges(first, counts[:, side])])
+            codes.append(given.compared[ranges(first, counts[:, side])])
         return codes
 
     def _row(self, k: int) -> int:

@@ -301,7 +301,7 @@ def _listing(result: SearchResult) -> list[list[str]]:
     """Return titles and cells of the ranked list, without descriptions."""
     table = result.listed.table.select(result.listed.rows)
     query, target = table.query_contexts, table.target_contexts
-    best, inner = table.number == 1, table.without_end_gaps()
+    best = table.number == 1
     names = (table.targets[k].given.id for k in table.target.tolist())
     columns = {
         "rank": _of_best(best, table.rank),
@@ -314,8 +314,8 @@ def _listing(result: SearchResult) -> list[list[str]]:
         ],
         "frame": list(map(frames_text, query.frames.tolist(), target.frames.tolist())),
         "strand": ["plus" if strand > 0 else "minus" for strand in query.strands.tolist()],
-        "query": _ranges(inner.query_places),
-        "target": _ranges(inner.target_places),
+        "query": _ranges(table.query_places),
+        "target": _ranges(table.target_places),
         "length": _of_best(best, target.lengths),
         "name": [visible(name) if first else "" for name, first in zip(names, best, strict=True)],
     }

@@ -379,7 +379,7 @@ class Engine(AnyEngine):
         """Return the best alignment of each pair, as the engine traces it back.
 
         None for an engine that leaves this to the host. Gaps at the ends of global and semi-global
-        alignments are not in it: see `Runs.from_end_to_end`. Parameters and errors as in `ends`.
+        alignments are not in it: see `Runs.with_end_gaps`. Parameters and errors as in `ends`.
         """
         return cast("Paths | None", self.answer(Pairs(batch, "alignment"), progress))
 

@@ -57,7 +57,6 @@ Gap=M2 I1 M2;score=16;bits=10.8;identity=0.8000
 
 
 def _lines(table: HitTable) -> list[str]:
-    table = table.without_end_gaps()
     frames = (table.query_contexts.frames != 0) | (table.target_contexts.frames != 0)
     same = "nucleotide_match" if table.scoring.alphabet.nucleotides else "protein_match"
     if table.scoring.alphabet.width > 1:

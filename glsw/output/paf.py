@@ -58,7 +58,6 @@ def write(result: SearchResult, stream: TextIO) -> None:
 
 
 def _lines(table: HitTable) -> list[str]:
-    table = table.without_end_gaps()
     width, found = table.scoring.alphabet.width, compared(table)
     strands = table.query_contexts.strands * table.target_contexts.strands
     edits = [count - equal for count, equal in zip(found.columns, found.equal, strict=True)]

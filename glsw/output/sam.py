@@ -219,7 +219,6 @@ def _stranger(table: HitTable) -> str:
 
 
 def _rows(table: HitTable) -> list[_Row]:
-    table = table.without_end_gaps()
     width, letters = table.scoring.alphabet.width, compared(table, _stranger(table))
     names = {k: _target_name(table.targets[k].given.id) for k in set(table.target.tolist())}
     lengths = np.array([len(table.queries[k].record.codes) for k in table.query.tolist()])

@@ -64,8 +64,8 @@ def _aligned(
         runs = Runs.concatenated([runs for runs, _ in found])
     check_runs(engine, ends, runs)
     check_masks(engine, batch, ends)
-    if not scoring.local:
-        runs = runs.from_end_to_end(batch.lengths)
+    if scoring.end_gaps:
+        runs = runs.with_end_gaps(batch.lengths, scoring.end_gaps)
     return ends.score.astype(np.int32), runs
 
 
@@ -96,7 +96,7 @@ def disjoint(
         alignment = Alignment(int(units), *records, runs, scoring.shown)
         if min_score is not None and alignment.score < min_score:
             return
-        if scoring.local and alignment.score <= 0:
+        if not alignment.columns:
             return
         yield alignment
         mask = mask.with_runs(runs)

@@ -100,8 +100,8 @@ alphabet (ACGTRYSWKMBDHVN)
         return self
 
     def as_shown(self, codes: Codes, letters: str) -> tuple[Codes, str]:
-        """Return codes and letters of a sequence in the alphabet that is `shown`."""
-        return codes, letters
+        """Return codes and letters of a sequence in the alphabet that is `shown`, unmasked."""
+        return self.scored[self.compared(codes, letters)] if self.unmasked else codes, letters
 
     @property
     def code_type(self) -> type[np.unsignedinteger[Any]]:
@@ -280,20 +280,42 @@ alphabet (ACGTRYSWKMBDHVN)
         changed = np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8)
         return [(k, chr(data[k]).upper()) for k in np.flatnonzero(changed).tolist()]
 
-    def compared(self, codes: Codes, text: str | bytes) -> Codes:
-        """Return codes that are equal where the letters are: U and C are not.
+    @property
+    def merges(self) -> bool:
+        """Whether different letters have one code: masked ones, or those with `substitutes`."""
+        return bool(self.unmasked or self.substitutes)
 
-        >>> codes = PROTEIN.encode("CUcu")
-        >>> codes.tolist(), PROTEIN.compared(codes, "CUcu").tolist()
-        ([4, 4, 4, 4], [4, 341, 4, 341])
+    def compared(self, codes: Codes, text: str | bytes) -> Codes:
+        """Return codes that are equal where the letters are, whatever they are scored as.
+
+        Masked letters have their own codes, those with `substitutes` codes behind all others. A
+        letter outside the alphabet has that of its replacement.
+
+        >>> masked = PROTEIN.lower_case_masked()
+        >>> codes = masked.encode("CUcu?", unknown="A")
+        >>> codes.tolist(), masked.compared(codes, "CUcu?").tolist()
+        ([4, 4, 22, 22, 0], [4, 24, 4, 24, 0])
         """
-        some = self.substituted(text)
-        if not some:
+        if not text or not self.merges:
             return codes
-        found: npt.NDArray[Any] = codes.astype(np.uint16)
-        for at, letter in some:
-            found[at] = _NONE + 1 + ord(letter)
-        return found
+        found = np.frombuffer(single_bytes(text).translate(self._distinct), np.uint8)
+        return np.where(found == _NONE, codes, found)
+
+    @cached_property
+    def scored(self) -> Codes:
+        """The codes as which those of `compared` are scored, shape (letters and substitutes,)."""
+        others = self.encode("".join(self.substitutes))
+        return np.concatenate([np.arange(len(self), dtype=self.code_type), others])
+
+    @cached_property
+    def _distinct(self) -> bytes:
+        """For each byte the code in `compared`."""
+        table = bytearray((self.unmasked or self)._characters)
+        for code, letter in enumerate(self.substitutes, len(self)):
+            table[ord(letter)] = code
+            if self._folded:
+                table[ord(letter.lower())] = code
+        return bytes(table)
 
     def warn_of_substitutes(self, substituted: Counter[str]) -> None:
         """Warn how many letters count as others, in one RuntimeWarning if there are any."""

@@ -90,7 +90,6 @@ class Database:
         self.alphabet, self.residues = alphabet, residues
         self._count, self._records, self._file = count, records, file
         self.reads_residues = False
-        self._unknown: str | None = None
         self._shown, self._room = dict[int, InContext](), _ROOM_OF_SHOWN
         self._exceptions = file.substituted() if file else Substituted()
         self.substituted = self._exceptions.counted()
@@ -138,7 +137,7 @@ class Database:
         database = cls(alphabet, len(order), len(codes), records)
         database.__dict__.update(order=order, rank=rank, offsets=offsets)
         database.__dict__.update(sequences=Sequences(residues, offsets))
-        database._unknown, database.substituted = unknown, found
+        database.substituted = found
         return database
 
     @property
@@ -271,8 +270,6 @@ class Database:
         else:
             assert self._records is not None
             record = self._records[k]
-            if unmasked := self.alphabet.unmasked:
-                return EncodedRecord.of(record, unmasked, self._unknown)
             name, description, letters = record.id, record.description, record.letters
         place = int(self.rank[k])
         made = EncodedRecord.shown(name, description, self.codes(place), self.alphabet, letters)

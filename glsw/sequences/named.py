@@ -61,6 +61,7 @@ class NamedSequences:
     ----------
     sequences : Sequences
     alphabet : Alphabet
+        That of the codes, perhaps with masks.
     records : Records, optional
         None if only codes were given.
     what : str
@@ -83,7 +84,7 @@ class NamedSequences:
     def compared(self) -> Codes:
         """The residues with which letters are compared, see `Alphabet.compared`."""
         residues = self.sequences.residues
-        if self.records is None or not self.alphabet.substitutes:
+        if self.records is None or not self.alphabet.merges:
             return residues
         return self.alphabet.compared(residues, self.records.letters.tobytes())
 

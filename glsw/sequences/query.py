@@ -374,10 +374,9 @@ class QueryPreparation:
             substituted = None
         contexts, letters = (self._strands if self.genetic_code is None else self._frames)(given)
         codes = shown = self._encoded(given, letters, substituted)
-        if self._masked:
-            shown = self._encoded(given, letters, alphabet=self.alphabet)
-        if self.alphabet.shown is not self.alphabet:
-            both = [*map(self.alphabet.as_shown, shown, letters)]
+        alphabet = self._masked or self.alphabet
+        if self._masked or alphabet.shown is not alphabet:
+            both = [*map(alphabet.as_shown, codes, letters)]
             shown, letters = Sequences.of(each for each, _ in both), [each for _, each in both]
         return _Made([self.count] * len(given), contexts, letters, shown, codes)
 
@@ -481,14 +480,12 @@ class QueryPreparation:
         given: Records,
         texts: list[str],
         substituted: Counter[str] | None = None,
-        *,
-        alphabet: Alphabet | None = None,
     ) -> Sequences:
         """Return the codes of texts, of which each query has equally many.
 
         All are encoded together; one by one only if some letter is wrong, to name the query.
         """
-        alphabet = alphabet or self._masked or self.alphabet
+        alphabet = self._masked or self.alphabet
         found: Counter[str] = Counter()
         if not any(len(each) % alphabet.width for each in texts):
             with suppress(ValueError):

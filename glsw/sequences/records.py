@@ -113,9 +113,10 @@ class EncodedRecord(Record):
     def shown(
         cls, name: str, description: str, codes: Codes, alphabet: Alphabet, letters: str | None
     ) -> EncodedRecord:
-        """Return a record as results show it: of two tracks the first."""
+        """Return a record as results show it: unmasked, of two tracks the first."""
         codes, some = alphabet.as_shown(codes, letters or "")
-        return cls(name, description, codes, alphabet.shown, letters and some)
+        alphabet = (alphabet.unmasked or alphabet).shown
+        return cls(name, description, codes, alphabet, letters and some)
 
     def restore(self, letters: str | None) -> None:
         """Show these letters, if any, instead of those of the codes."""

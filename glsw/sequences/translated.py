@@ -36,7 +36,7 @@ class TranslatedDatabase(Database):
         Of the DNA alphabet.
     preparation : QueryPreparation
         Genetic code, strands, the alphabet of the frames, and what is masked in them: lower case
-        (codons with at least one such letter, but no stop codons) and what SEG finds.
+        (codons with at least one such letter) and what SEG finds, but no stop codons.
 
     Raises
     ------
@@ -95,15 +95,15 @@ class TranslatedDatabase(Database):
 
         self._unmasked = masked = gathered(codons)
         if preparation.masks:
-            masked = masked.copy()
+            masked, hidden = masked.copy(), np.zeros(len(masked), bool)
             wildcard = alphabet.encode(alphabet.wildcard or "")
             if preparation.lower_case_mask:
                 in_order = "".join(given[k].letters for k in given.order.tolist())
-                lower = gathered(lower_case_codons(in_order))
-                masked[lower.astype(bool) & (self._ascii(masked) != ord("*"))] = wildcard
+                hidden = gathered(lower_case_codons(in_order)).astype(bool)
             if preparation.seg:
                 begin, end = Seg().segments(self._ascii(self._unmasked), offsets)
-                masked[ranges(begin, end - begin)] = wildcard
+                hidden[ranges(begin, end - begin)] = True
+            masked[hidden & (self._ascii(masked) != ord("*"))] = wildcard
         self.__dict__.update(order=order, rank=rank, offsets=offsets)
         self.__dict__.update(sequences=Sequences(masked, offsets))
         self.substituted = given.substituted

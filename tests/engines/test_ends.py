@@ -415,7 +415,7 @@ def test_range(make):
 
 def global_coordinates(coordinates, query_length, target_length):
     runs = Runs.of_coordinates([coordinates])
-    return runs.from_end_to_end(np.array([[query_length, target_length]])).coordinates(0)
+    return runs.with_end_gaps(np.array([[query_length, target_length]])).coordinates(0)
 
 
 @with_subtests("number, name", enumerate(END_CASES))

@@ -254,6 +254,7 @@ class PairwiseAligner(Biopython):
                 scores, runs = aligner.engine.scores(batch), None
         else:
             scores, runs = aligned(aligner.engine, batch, "conventional")
+            runs = runs.with_end_gaps(batch.lengths) if scoring.end_gaps else runs
         for p, units in enumerate(scores.tolist()):
             if runs and not (in_their_order and fits[p]):
                 yield units, partial(_path_of, runs, p, batch, scoring)

@@ -27,7 +27,7 @@ from glsw.scoring.kinds import usual
 from glsw.scoring.positional import PositionalQuery, positional_queries
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
-from glsw.search.limits import limits_for
+from glsw.search.limits import ONE_ALIGNMENT, limits_for
 from glsw.search.search import PreparedSearch, search_database
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
@@ -475,7 +475,7 @@ class Aligner(PoolUser):
         scores: npt.ArrayLike | None = None,
         progress: Progress | None = None,
     ) -> Iterator[Alignment]:
-        """Return all local alignments of two sequences that share no aligned pair of residues.
+        """Return all alignments of two sequences that share no aligned pair of residues.
 
         The sequences are aligned as given: for DNA only this strand (`search` uses both).
 
@@ -487,10 +487,11 @@ class Aligner(PoolUser):
         ----------
         query, target : sequence or path
         max_alignments : int or None
-            Maximum number, None for all. In mode "global" or "semiglobal" there is one, if
-            anything is aligned.
+            Maximum number, None for all. In mode "global" there is one, if anything is aligned; so is
+            there in "semiglobal", unless both ends of a sequence are free.
         min_score : int or float, optional
-            Minimum score of an alignment. In mode "local" 1 unless given, and never 0 or less.
+            Minimum score of an alignment. In mode "local" 1 unless given, and never 0 or less; nor
+            is that of further ones in mode "semiglobal".
         scores : array of integers or floats, shape (m, n), optional
             The score of each letter of the query (row) with each of the target, as for
             `score_pairs`; the host computes.
@@ -507,8 +508,7 @@ class Aligner(PoolUser):
         ------
         ValueError
             For letters outside the alphabet; if ``max_alignments`` is less than 1, or more than 1
-            in mode "global" or "semiglobal"; for ``scores`` as in `score_pairs`, and with a
-            profile.
+            where there is one; for ``scores`` as in `score_pairs`, and with a profile.
 
         Examples
         --------
@@ -526,13 +526,8 @@ class Aligner(PoolUser):
         (7.0, 0, 1, '3X')
         """
         max_alignments = checked_most(max_alignments)
-        if not self.scoring.local:
-            if max_alignments not in (None, 1):
-                raise ValueError(
-                    f"max_alignments {max_alignments}: there is one global or semi-global "
-                    "alignment of a pair"
-                )
-            max_alignments = 1
+        if not self.scoring.several and max_alignments not in (None, 1):
+            raise ValueError(f"max_alignments {max_alignments}: 1 expected, {ONE_ALIGNMENT}")
         aligner, given = self._for(query)
         batch, records = aligner._inputs.pair(given, target)
         scoring = aligner.scoring

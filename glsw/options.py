@@ -67,6 +67,11 @@ class HitOptions(TypedDict, total=False):
         Maximum number of alignments per hit, None for all: the best one, then the best of those
         that share no aligned pair of residues with earlier ones, as in `alignments`, in any
         strand or frame.
+    per_part : bool
+        Count alignments by part of the query if ``max_hsps`` is 2 or more, as ``sam`` and ``paf``
+        need it for reads that map in parts: an alignment competes with a better one if they share
+        more than half of the query's letters of the shorter, else it begins a part of its own. When
+        a part of a hit is full, what is left of the query on either side is aligned.
     strand : {"both", "plus", "minus"}, optional
         Strands of the query; by default "both" for DNA, "plus" otherwise.
     genetic_code : int, optional
@@ -99,6 +104,7 @@ class HitOptions(TypedDict, total=False):
     min_score: Annotated[float, 1]
     evalue: Annotated[Evalue, "auto"]
     max_hsps: Annotated[int | None, 1]
+    per_part: Annotated[bool, False]
     strand: Annotated[Strand | None, None]
     genetic_code: Annotated[int | None, None]
     target_strand: Annotated[Strand | None, None]

@@ -349,6 +349,22 @@ class SearchResult:
         """A sentence about the hits that are not listed, empty if there are none."""
         return text.unlisted(self)
 
+    @property
+    def more_places(self) -> int | None:
+        """Number of hits that have further alignments, which are not listed.
+
+        Those count that are as good as the best one of the hit, or within the limits with an
+        E-value up to 0.001. None if there may be some, for which nobody looked.
+        """
+        if not len(self):
+            return 0
+        further, rows = self.listed.table.further, self.listed.rows
+        if further is None:
+            return None
+        of_hits = further[rows][self.listed.table.number[rows] == 1]
+        some = int((of_hits > 0).sum())
+        return some or (None if (of_hits < 0).any() else 0)
+
     @cached_property
     def listed(self) -> Hits:
         """The hits as rows of a table."""

@@ -346,6 +346,11 @@ class Runs:
         end = self.start + replace(self, lengths=self.lengths * more).residues
         return Runs.ending(end, self.moves, self.lengths * (begun & more), self.offsets)
 
+    @property
+    def paired(self) -> _Int64:
+        """Aligned pairs of each alignment, shape (N,)."""
+        return self.total(self.lengths * (self.moves == DIAGONAL))
+
     def pairs(self) -> tuple[_Int64, _Int64]:
         """Return the residues of queries and of targets that are aligned with each other.
 

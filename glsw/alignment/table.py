@@ -49,6 +49,16 @@ class Contexts(NamedTuple):
         return cls(*found[np.searchsorted(np.array(names, np.int64), rows)].T)
 
 
+def compete(first: Any, last: Any, other_first: Any, other_last: Any) -> Any:
+    """Tell whether places on a query share more than half of the shorter: numbers, or arrays.
+
+    >>> [bool(compete(1, 10, first, 15)) for first in (6, 5)]
+    [False, True]
+    """
+    common = np.minimum(last, other_last) - np.maximum(first, other_first) + 1
+    return 2 * common > np.minimum(last - first, other_last - other_first) + 1
+
+
 @dataclass(frozen=True, eq=False)
 class HitTable(AlignedColumns):
     """The hits of one query or of several and their alignments, a row each.
@@ -79,6 +89,9 @@ class HitTable(AlignedColumns):
     beyond : ndarray of float64, shape (N,), optional
         The most bits that one can have beyond the number of hits or of alignments of a hit that is
         listed, minus infinity if there is none.
+    further : ndarray of int8, shape (N,), optional
+        Whether the hit has alignments that the table lacks, as good as the best one or with
+        E-values up to 0.001: 1 if it has, 0 if not, -1 if nobody looked.
     """
 
     scoring: Scoring
@@ -94,6 +107,7 @@ class HitTable(AlignedColumns):
     runs: Runs
     hidden: npt.NDArray[np.float64] | None = None
     beyond: npt.NDArray[np.float64] | None = None
+    further: npt.NDArray[np.int8] | None = None
 
     @staticmethod
     def of_scores(

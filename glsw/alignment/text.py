@@ -252,7 +252,16 @@ def notes(result: SearchResult) -> list[str]:
 
 
 def unlisted(result: SearchResult) -> str:
-    """Return a sentence about the hits that are not listed, empty if there are none."""
+    """Return what is said of hits and of their alignments that are not listed, if anything is."""
+    said = [_unlisted_hits(result)]
+    if result.more_places:
+        few = numbered(result.more_places, "listed hit")
+        have = "has" if result.more_places == 1 else "have"
+        said.append(f"{few} {have} further alignments, not listed")
+    return "; ".join(filter(None, said))
+
+
+def _unlisted_hits(result: SearchResult) -> str:
     if result.more is None:
         rest, score = result.sequences - len(result), result[-1].score
         return (

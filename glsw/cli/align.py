@@ -68,7 +68,7 @@ def _disjoint(
 ) -> Iterator[SearchResult]:
     """Yield a result per alignment of the pair, or one result without hits if there is none."""
     (query,), (target,) = given.queries, given.targets
-    most = arguments.max_alignments if aligner.scoring.local else 1
+    most = arguments.max_alignments if aligner.scoring.several else 1
 
     def alignments(strand: InContext) -> Iterator[tuple[Alignment, Context]]:
         of_strand = aligner.alignments(

@@ -17,7 +17,10 @@ from glsw.alignment.hits import SearchResult, joined
 from glsw.cli.messages import Bar, gcups, say
 from glsw.cli.stream import PlainStream, WritingThread
 from glsw.output import Format, names_and_lengths
+from glsw.output.cigar import NOT_KNOWN, mapping_qualities
+from glsw.output.format import of_rows
 from glsw.output.result_file import ResultFile, is_replaced
+from glsw.scoring.scoring import Scoring
 from glsw.search.fingerprint import Fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_writer import beside, same_file
@@ -75,6 +78,7 @@ def write(
     note: str = "",
     done: int = 0,
     command: Sequence[str] | None = None,
+    reason: str = "",
 ) -> None:
     """Write each result when it is computed, and after the last one a summary to stderr.
 
@@ -84,8 +88,8 @@ def write(
     A thread writes while the next results are computed.
 
     The time of the summary is that until the last result, whatever it was spent on. The summary
-    ends with ``note``. Formats that show the ``command`` get that of the process unless another one
-    is given.
+    ends with ``note``; ``reason`` says why mapping qualities are not known, see `no_second_place`.
+    Formats that show the ``command`` get that of the process unless another one is given.
 
     The file is opened when the first result is there. Some formats list all ``targets`` before it.
     If some results are ``done``, it has these, and what is before them, already.
@@ -99,6 +103,7 @@ def write(
     cells, memory, written = 0, 0, done
     engines, devices = dict[str, None](), dict[str, None]()
     unlisted = Unlisted(hint="" if command else "; --top 0 lists all")
+    unknown = 0  # queries of which MAPQ is not known
     with to:
         to.stream.write(header)
 
@@ -115,6 +120,8 @@ def write(
                 writing.put(result, len(result) if isinstance(result, SearchResult) else 1)
                 if isinstance(result, SearchResult):
                     unlisted.add(result)
+                    if form.maps and NOT_KNOWN in of_rows(result, mapping_qualities):
+                        unknown += 1
                 cells += result.cells
                 memory = max(memory, result.memory)
                 engines[result.engine] = devices[result.device] = None
@@ -128,6 +135,12 @@ def write(
     resumed = f"; {numbered(done, 'result')} of an earlier run" if done else ""
     if said := str(unlisted):
         say(said)
+    if unlisted.places:
+        all_places = "" if command else "; --max-hsps 0 lists all"
+        say(f"{numbered(unlisted.places, 'hit')} with further alignments not listed{all_places}")
+    if unknown:
+        of = f"{unknown} quer{'y' if unknown == 1 else 'ies'}"
+        say(f"MAPQ is 255, unknown, for {of}: {reason or 'there are no bit scores'}")
     say(f"{cells} cells in {seconds:.2f} s, {gcups(rate)}{ran}{note}{resumed}")
 
 
@@ -143,6 +156,8 @@ class Unlisted:
         Hits of the latter, and the ones beyond, as far as they were counted.
     most : int
         Hits of a query that were listed where nobody counted the ones beyond, 0 if there is none.
+    places : int
+        Hits listed that have further alignments.
     limit : str
         The words on the E-values of hits.
     hint : str
@@ -154,12 +169,14 @@ class Unlisted:
     listed: int = 0
     more: int = 0
     most: int = 0
+    places: int = 0
     limit: str = ""
     hint: str = ""
 
     def add(self, result: SearchResult) -> None:
         """Add the result of a query."""
         self.queries += 1
+        self.places += result.more_places or 0
         if result.more == 0:
             return
         self.cut += 1
@@ -183,6 +200,25 @@ class Unlisted:
         have = "has" if self.cut == 1 else "have"
         cut = f"{self.cut} of {self.queries} queries {have} more hits than are listed"
         return f"{cut}: {hits}{self.hint}"
+
+
+def usual_places(scoring: Scoring) -> int:
+    """Return how many places of a part of a query are listed in formats that map."""
+    return 2 if scoring.local and scoring.alphabet.nucleotides else 1
+
+
+def no_second_place(arguments: argparse.Namespace, scoring: Scoring) -> str:
+    """Return why a command finds no second place of a query, empty if it may find one."""
+    if "max_hsps" not in arguments:
+        return "glsw align does not look for a second place"
+    if getattr(arguments, "composition", 0):
+        return "--composition gives scores that do not compare places"
+    if arguments.top == 1:
+        return "--top 1 lists no second place"
+    wanted = usual_places(scoring) if arguments.max_hsps is None else arguments.max_hsps
+    if wanted == 1:
+        return "only one place per sequence was looked for; --max-hsps 2 looks for a second"
+    return ""
 
 
 def command_line(words: Sequence[str] | None) -> str:

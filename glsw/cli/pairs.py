@@ -11,7 +11,7 @@ from glsw.aligner import Aligner
 from glsw.alignment.hits import SearchResult
 from glsw.cli.inputs import Targets, check_standard_input, only, queries_of, residues
 from glsw.cli.messages import Bar, progress_bar
-from glsw.cli.outputs import Destination, check_output, destination, write
+from glsw.cli.outputs import Destination, check_output, destination, no_second_place, write
 from glsw.cli.scoring import check_kinds, scoring_for, scoring_of, seg_of
 from glsw.cli.summary import check_summary, counted, summary_of
 from glsw.cli.words import MATRIX, matrix_of
@@ -62,7 +62,9 @@ def compare(
     ):
         found = task(aligner, given, arguments, bar) if queries else ()
         results = counted(summary, found)
-        write(results, arguments.format, to, bar, targets, note=given.note, done=done)
+        reason = no_second_place(arguments, given.scoring)
+        form = arguments.format
+        write(results, form, to, bar, targets, note=given.note, done=done, reason=reason)
 
 
 class Inputs(NamedTuple):

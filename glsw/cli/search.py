@@ -21,6 +21,7 @@ from glsw.cli.options import (
     complete_format,
     executor_of,
 )
+from glsw.cli.outputs import usual_places
 from glsw.cli.pairs import Inputs, compare
 from glsw.cli.scoring import add_masks, add_scoring
 from glsw.cli.summary import SUMMARY
@@ -74,9 +75,10 @@ _HITS = {
         f"list hits with at most this E-value, inf for no limit ({DEFAULT_EVALUE:g}; where there "
         "are no E-values, only --top limits the list)"
     ),
-    ("--max-hsps", count, _DEFAULTS["max_hsps"], "K"): (
+    ("--max-hsps", count, None, "K"): (
         "report the K best alignments per hit that share no aligned pair of residues, 0 for "
-        "all; MAPQ in sam and paf needs at least 2 (1)"
+        "all; in sam and paf K of each part of the query (1; for DNA 2 in sam and paf, as MAPQ "
+        "needs at least 2)"
     ),
     ("--statistics", METHODS, _DEFAULTS["statistics"]): (
         "method for E-values: published constants, a fit to all scores of a query, or constants "
@@ -205,7 +207,7 @@ def choose_format(arguments: argparse.Namespace) -> None:
 
 def prepare(aligner: Aligner, given: Inputs, arguments: argparse.Namespace) -> PreparedSearch:
     """Return the search of the options, which has not begun."""
-    return aligner.prepare(given.queries, given.targets, **_options(arguments))
+    return aligner.prepare(given.queries, given.targets, **_options(arguments, aligner.scoring))
 
 
 def preparation(arguments: argparse.Namespace, scoring: Scoring) -> QueryPreparation:
@@ -248,7 +250,8 @@ def _results(
     bar: Bar,
     executor: AnyExecutor | None,
 ) -> Iterator[SearchResult]:
-    options = {"progress": bar.update, "executor": executor, **_options(arguments)}
+    searched = _options(arguments, aligner.scoring)
+    options = {"progress": bar.update, "executor": executor, **searched}
     if "results" in arguments:
         yield from arguments.results(aligner, given, arguments, bar, options)
         return
@@ -278,12 +281,15 @@ def _is_blastp(arguments: argparse.Namespace, scoring: Scoring) -> bool:
     return plain and scoring.local and scoring.alphabet.amino_acids
 
 
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of `glsw.search` that are given."""
+def _options(arguments: argparse.Namespace, scoring: Scoring) -> dict[str, Any]:
+    """Return the options of `glsw.search` that are given, or that the format needs."""
     named = ((name, getattr(arguments, name, None)) for name in _DEFAULTS)
     options = {name: value for name, value in named if value is not None}
     for most in ("top", "max_hsps"):
         if options.get(most) == 0:
             options[most] = None  # for all
+    if arguments.format.maps:
+        options["per_part"] = True
+        options.setdefault("max_hsps", usual_places(scoring))
     codes = _genetic_code(arguments), _genetic_code(arguments, "target")
     return options | {"genetic_code": codes[0], "target_genetic_code": codes[1]}

@@ -129,8 +129,11 @@ def check_starts(engine: Judged, start: Int64, some: Bool, wanted: Bool, borders
 
 
 def check_masks(engine: Engine, batch: Batch, ends: Ends) -> None:
-    """Raise `DeviceError` if a pair is aligned that a mask forbids, at the end of an alignment."""
-    if batch.masks is None:
+    """Raise `DeviceError` if a pair is aligned that a mask forbids, at the end of an alignment.
+
+    From end to end the last column need not be a pair.
+    """
+    if batch.masks is None or not engine.scoring.local:
         return
     masks = batch.masks
     last = np.where(ends.score > 0, ends.end.T - 1, -1)

@@ -34,7 +34,7 @@ FORMATS: Mapping[str, Format] = {
     "tsv": Format(tsv.write, tsv.HEADER),
     **{name: blast_tab.tabular_format(comments=comments) for name, comments in _TABULAR.items()},
     "sam": sam.sam_format(),
-    "paf": Format(paf.write),
+    "paf": Format(paf.write, maps=True),
     "gff3": Format(gff3.write, gff3.HEADER),
     "jsonl": Format(jsonl.write),
     "html": html.page_format(),

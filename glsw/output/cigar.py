@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from glsw.alignment.table import HitTable
+from glsw.alignment.table import HitTable, compete
 
 _OPERATION = re.compile(r"\d+\D")
 
@@ -40,23 +40,24 @@ class Compared(NamedTuple):
     mismatches: list[str]
 
 
-def compared(table: HitTable, stranger: str = "N") -> Compared:
-    """Compare the letters of alignments; ``stranger`` is shown for those that are none in MD."""
+def compared(table: HitTable, *, nucleic: bool = True) -> Compared:
+    """Compare the letters of alignments; in MD, U is T, what is no letter N, or X in proteins."""
     found = Compared([], [], [], [])
     for rows in table.chunks():
         operations = table.operations(rows, of_letters=True)
         target = table.target_letters(rows)
         known = (target >= ord("A")) & (target <= ord("Z")) | (target == ord("-"))
+        shown = np.where(known, target, np.uint8(ord("N" if nucleic else "X")))
+        if nucleic:
+            shown[shown == ord("U")] = ord("T")
         found.equal.extend(operations.equal.tolist())
         found.columns.extend(np.diff(operations.offsets).tolist())
         found.cigars.extend(operations.cigars())
-        found.mismatches.extend(
-            operations.mismatches(np.where(known, target, np.uint8(ord(stranger))))
-        )
+        found.mismatches.extend(operations.mismatches(shown))
     return found
 
 
-_NOT_KNOWN, _BEST_QUALITY = 255, 60
+NOT_KNOWN, _BEST_QUALITY = 255, 60
 
 
 def mapping_qualities(table: HitTable) -> list[int]:
@@ -83,7 +84,7 @@ def mapping_qualities(table: HitTable) -> list[int]:
     [14]
     [3]
     """
-    qualities = np.full(len(table), _NOT_KNOWN)
+    qualities = np.full(len(table), NOT_KNOWN)
     if table.hidden is None:
         return qualities.tolist()
     first, last = np.sort(table.query_places, axis=0)
@@ -93,13 +94,12 @@ def mapping_qualities(table: HitTable) -> list[int]:
         beyond = None if table.beyond is None else table.beyond[start:stop]
         if np.isnan(hidden).any():
             continue
-        begin, end = first[start:stop] - 1, last[start:stop]
+        begin, end = first[start:stop], last[start:stop]
         qualities[start:stop] = 0
         primary = np.ones(stop - start, bool)
         while primary.any():
             k = 0 if primary[0] else int(np.where(primary, bits, -np.inf).argmax())
-            common = np.minimum(end, end[k]) - np.maximum(begin, begin[k])
-            rivals = 2 * common > np.minimum(end - begin, end[k] - begin[k])
+            rivals = compete(begin, end, begin[k], end[k])
             primary &= ~rivals
             rivals[k] = False
             unseen = hidden[k]

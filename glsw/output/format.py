@@ -33,6 +33,8 @@ class Format(NamedTuple):
         were written by an earlier run.
     lists_targets : bool
         Whether a `Header` reads the targets.
+    maps : bool
+        Whether it shows where reads map: places count by part of a query, and have MAPQ.
     name : str
         The text from which `glsw.output.format_of` returns it, including its columns.
     """
@@ -42,6 +44,7 @@ class Format(NamedTuple):
     footer: Callable[[int], str] | None = None
     writer: Callable[[int], Write] | None = None
     lists_targets: bool = True
+    maps: bool = False
     name: str = ""
 
     def begin(self, done: int = 0) -> Write:
@@ -59,7 +62,9 @@ def of_rows(result: SearchResult, make: Callable[[HitTable], list[ValueT]]) -> l
 
 
 def with_more(lines: list[str], result: SearchResult) -> list[str]:
-    r"""Return the lines of a result, of which the first has the number of hits not listed, if any.
+    r"""Return the lines of a result; the first has the numbers of `SearchResult`, if any.
+
+    These are ``more`` and ``more_places``.
 
     >>> from glsw import Aligner
     >>> aligner, targets = Aligner(engine="reference"), ["PAWHE", "PAWHEAE"]
@@ -67,10 +72,9 @@ def with_more(lines: list[str], result: SearchResult) -> list[str]:
     >>> with_more(["name\n"], result)
     ['name\tZN:i:1\n']
     """
-    if not result.more:
-        return lines
-    first, *others = lines
-    return [f"{first[:-1]}\tZN:i:{result.more}\n", *others]
+    numbers = {"ZN": result.more, "ZP": result.more_places}
+    tags = "".join(f"\t{name}:i:{number}" for name, number in numbers.items() if number)
+    return [f"{lines[0][:-1]}{tags}\n", *lines[1:]] if tags else lines
 
 
 def program() -> tuple[str, str]:

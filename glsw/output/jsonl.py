@@ -25,6 +25,8 @@ KEYS: Mapping[str, str] = {
     "max_evalue": "the E-value limit of the hits, null for no limit",
     "more_hits": "number of further hits that are not listed; null if unknown, without an E-value "
     "limit",
+    "more_places": "number of hits that have further alignments, which are not listed; null if "
+    "nobody looked",
     "hits": "array of hits, best first",
     "hits[].rank": "1 for the best",
     "hits[].target": "object like `query`",
@@ -57,6 +59,7 @@ def write(result: SearchResult, stream: TextIO) -> None:
         "statistics": result.statistics.name if result.statistics else None,
         "max_evalue": result.evalue,
         "more_hits": result.more,
+        "more_places": result.more_places,
         "hits": _hits(result) if len(result) else [],
     }
     text = json.dumps(shown, ensure_ascii=not _is_unicode(stream), allow_nan=False)

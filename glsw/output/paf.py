@@ -28,7 +28,7 @@ COLUMNS = (
 )
 """What the twelve columns say."""
 
-_AS_SAM = ("AS:i", "ZE:f", "ZL:f", "ZB:f", "ZF:i", "ZG:i", "ZN:i")
+_AS_SAM = ("AS:i", "ZE:f", "ZL:f", "ZB:f", "ZF:i", "ZG:i", "ZN:i", "ZP:i")
 TAGS: Mapping[str, str] = {name: sam.TAGS[name] for name in _AS_SAM} | {
     "NM:i": "edit distance (mismatches and gaps)",
     "cg:Z": "CIGAR along the target, with `=` and `X`",
@@ -81,7 +81,7 @@ def _lines(table: HitTable) -> list[str]:
         letters("target_end"),
         map(str, found.equal),
         map(str, found.columns),
-        map(str, mapping_qualities(table)),
+        map(str, table.made(mapping_qualities)),
         [f"AS:i:{units}" for units in table.units.tolist()],
         map("NM:i:{}{}".format, edits, significance(table)),
         map("cg:Z:{}\n".format, map(_along_target, found.cigars, minus)),

@@ -11,10 +11,11 @@ from typing import NamedTuple, TextIO
 import numpy as np
 
 from glsw.alignment.hits import SearchResult
-from glsw.alignment.table import HitTable
+from glsw.alignment.table import HitTable, compete
 from glsw.output.blast import is_nucleic
 from glsw.output.cigar import compared, mapping_qualities, significance
 from glsw.output.format import Format, of_rows, program, with_more
+from glsw.sequences.nucleic import kind_of
 from glsw.sequences.query import Context
 from glsw.sequences.records import Record
 from glsw.words import in_a_line
@@ -32,6 +33,9 @@ TAGS: Mapping[str, str] = {
     "ZS:i": "position of its first aligned nucleotide, counted from 1, if translated",
     "ZG:i": "reading frame of the target, if translated",
     "ZN:i": "in the first record of a query, the number of hits within the limits not listed",
+    "ZP:i": "likewise, the number of hits listed that have further alignments, not listed",
+    "SA:Z": "if a query has several parts, the other records that are not secondary, each as name, "
+    "position, strand, CIGAR, MAPQ and NM (0 if the target was translated)",
     "RG:Z": "read group, with `--read-group`",
 }
 """Tags with their types, and what they say."""
@@ -39,6 +43,7 @@ TAGS: Mapping[str, str] = {
 _NO_NAME = re.compile(r"[^!-?A-~]")  # characters that names of reads must not have
 _NO_TARGET = re.compile(r"""[\\,"'`()\[\]{}<>]|[^!-~]""")  # nor names of targets
 _NO_LETTER = re.compile(r"[^A-Za-z=.]")  # nor sequences
+_U_TO_T = str.maketrans("Uu", "Tt")
 _NO_QUALITY = re.compile(r"[^!-~]")  # nor qualities
 _READ_GROUP = re.compile(r"@RG(\t[A-Za-z][A-Za-z0-9]:[ -~]+)+")
 _LONGEST = 254  # characters of a name
@@ -74,7 +79,8 @@ def sam_format(read_group: str = "") -> Format:
                 rf"read group {shown}: '@RG\tID:name', perhaps with further fields, expected"
             )
         name = found[1]
-    return Format(write, partial(header, read_group=line), writer=partial(Writer, read_group=name))
+    of_all, writer = partial(header, read_group=line), partial(Writer, read_group=name)
+    return Format(write, of_all, writer=writer, maps=True)
 
 
 def header(targets: Iterable[tuple[str, int]], command: str, read_group: str = "") -> str:
@@ -136,8 +142,8 @@ class Writer:
     there. SEQ is always the whole query, soft-clipped where not aligned, and QUAL its qualities, if
     it has some (FASTQ), in the same direction; ``*`` for a translated one, and if a character is
     none of SAM. MAPQ is that of `glsw.output.cigar.mapping_qualities`. Letters that SAM does not
-    have, for example the stop ``*``, are N, in proteins X; characters of names that it does not
-    have are ``_``.
+    have, for example the stop ``*``, are N, in proteins X; RNA is written with T, for which BAM has
+    a code; characters of names that SAM does not have are ``_``.
 
     A translated query is the protein of its frame, and never on the minus strand. A translated
     target is shown as given: places and CIGAR are in its nucleotides, three per pair of residues
@@ -159,28 +165,29 @@ class Writer:
             stream.write("\t".join(map(str, _unmapped(result.query))) + f"{self._group}\n")
             return
         table, name = result.listed.table, _name(result.query.id)
-        stranger = _stranger(table)
+        nucleic = is_nucleic(table.scoring.alphabet)
         letters: dict[int, str] = {}
         lines = []
         rows = of_rows(result, _rows)
         flags = [0] * len(rows)
         for k in sorted(range(len(rows)), key=lambda k: (not rows[k].best, -rows[k].units)):
             flags[k] = self._flag(rows[k])
-        for row, flag in zip(rows, flags, strict=True):
+        parts = [k for k, flag in enumerate(flags) if not flag & SECONDARY]
+        for k, (row, flag) in enumerate(zip(rows, flags, strict=True)):
             if row.query not in letters:
                 shown = table.queries[row.query]
-                found = re.sub(_NO_LETTER, stranger, shown.record.letters)
+                found = _letters(shown.record.letters, nucleic)
                 letters[row.query] = f"{found}\t{_quality(shown.given, shown.context)}"
             sequence = "*\t*" if row.of_nucleotides else letters[row.query]
-            lines.append(
-                f"{name}\t{flag}\t{row.place}\t*\t0\t0\t{sequence}\t{row.tags}{self._group}\n"
-            )
+            others = [rows[other].as_other for other in parts if k in parts and other != k]
+            tags = f"{row.tags}\tSA:Z:{''.join(others)}" if others else row.tags
+            lines.append(f"{name}\t{flag}\t{row.place}\t*\t0\t0\t{sequence}\t{tags}{self._group}\n")
         stream.write("".join(with_more(lines, result)))
 
     def _flag(self, row: _Row) -> int:
         flag = 0
         if not row.best:
-            secondary = any(_overlap(row.on_query, other) for other in self._taken)
+            secondary = any(compete(*row.on_query, *other) for other in self._taken)
             flag = SECONDARY if secondary or not self._taken else SUPPLEMENTARY
         if flag != SECONDARY:
             self._taken.append(row.on_query)
@@ -198,10 +205,18 @@ class _Row(NamedTuple):
     place: str
     tags: str
     units: int
+    edits: int
+
+    @property
+    def as_other(self) -> str:
+        """What other records of the query say of it, see ``SA:Z`` of `TAGS`."""
+        name, position, quality, cigar = self.place.split("\t")
+        strand = "-" if self.reverse else "+"
+        return f"{name},{position},{strand},{cigar},{quality},{self.edits};"
 
 
 def _unmapped(query: Record) -> tuple[object, ...]:
-    letters = re.sub(_NO_LETTER, "N", query.letters) or "*"
+    letters = _letters(query.letters, kind_of([query.letters]).nucleic is not False) or "*"
     quality = _quality(query)
     return _name(query.id), UNMAPPED, "*", 0, 0, "*", "*", 0, 0, letters, quality
 
@@ -214,12 +229,15 @@ def _quality(query: Record, context: Context | None = None) -> str:
     return quality[::-1] if context and context.strand < 0 else quality
 
 
-def _stranger(table: HitTable) -> str:
-    return "N" if is_nucleic(table.scoring.alphabet) else "X"
+def _letters(letters: str, nucleic: bool) -> str:
+    if nucleic:
+        return re.sub(_NO_LETTER, "N", letters).translate(_U_TO_T)
+    return re.sub(_NO_LETTER, "X", letters)
 
 
 def _rows(table: HitTable) -> list[_Row]:
-    width, letters = table.scoring.alphabet.width, compared(table, _stranger(table))
+    alphabet = table.scoring.alphabet
+    width, letters = alphabet.width, compared(table, nucleic=is_nucleic(alphabet))
     names = {k: _target_name(table.targets[k].given.id) for k in set(table.target.tolist())}
     lengths = np.array([len(table.queries[k].record.codes) for k in table.query.tolist()])
     strands, frames, _ = table.query_contexts
@@ -243,7 +261,7 @@ def _rows(table: HitTable) -> list[_Row]:
         "{}\t{}\t{}\t{}{}{}".format,
         [names[k] for k in table.target.tolist()],
         start.tolist(),
-        mapping_qualities(table),
+        table.made(mapping_qualities),
         map(_clip, before.tolist()),
         cigars,
         map(_clip, after.tolist()),
@@ -270,6 +288,7 @@ def _rows(table: HitTable) -> list[_Row]:
         places,
         tags,
         table.units.tolist(),
+        [0 if frame else count for count, frame in zip(edits, translated.tolist(), strict=True)],
     )
     return [_Row(*cells) for cells in zip(*columns, strict=True)]
 
@@ -291,12 +310,6 @@ def _in_nucleotides(cigar: str, *, turned: bool) -> str:
 
 def _clip(letters: int) -> str:
     return f"{letters}S" if letters else ""
-
-
-def _overlap(place: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Return whether they share more than half of the shorter."""
-    common = min(place[1], other[1]) - max(place[0], other[0]) + 1
-    return 2 * common > min(last - first + 1 for first, last in (place, other))
 
 
 def _name(name: str) -> str:

@@ -233,6 +233,7 @@ def _row(result: SearchResult) -> dict[str, Any]:
         "length": len(result.query),
         "hits": len(result),
         "more_hits": result.more,
+        "more_places": result.more_places,
         "alignments": rows.stop - rows.start,
         "best_score": best and best.score,
         "best_evalue": best and best.evalue,

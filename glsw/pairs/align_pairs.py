@@ -17,7 +17,7 @@ from glsw.alignment.traceback import trace
 from glsw.engines import Engine
 from glsw.engines.answers import check_masks, check_runs, check_traced
 from glsw.engines.base import Pairs, Progress, Ties
-from glsw.engines.reference import Reference
+from glsw.engines.reference import Reference, best_cell
 from glsw.run.pool import Runner
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.matrices import MAX_DECIMALS, MAX_UNITS
@@ -46,7 +46,7 @@ def _aligned(
 ) -> tuple[npt.NDArray[np.int32], Runs]:
     scoring = engine.scoring
     paths = None
-    if batch.masks is not None and not engine.fits(Pairs(batch)):
+    if batch.masks is not None and not (scoring.local and engine.fits(Pairs(batch))):
         ends = _ends_on_host(batch, scoring, progress)
     elif paths := engine.paths(batch, progress=progress):
         ends = paths.ends
@@ -69,11 +69,20 @@ def _aligned(
     return ends.score.astype(np.int32), runs
 
 
+def best_scores(engine: Engine, batch: Batch) -> npt.NDArray[np.int32]:
+    """Return the score of each pair, in integer units, without its alignment."""
+    with engine.turn:
+        if batch.masks is not None and not engine.fits(Pairs(batch)):
+            return _ends_on_host(batch, engine.scoring, None).score.astype(np.int32)
+        return engine.scores(batch)
+
+
 def _ends_on_host(batch: Batch, scoring: Scoring, progress: Progress | None) -> Ends:
     found = np.empty((len(batch), 3), np.int32)
     for p in range(len(batch)):
         query, target = batch.pair(p)
-        found[p] = best_end(query, target, scoring, batch.mask(p))
+        ending = best_end if scoring.local else best_cell
+        found[p] = ending(query, target, scoring, batch.mask(p))
         if progress:
             progress(len(query) * len(target))
     return Ends(found[:, 0], found[:, 1:])
@@ -96,9 +105,12 @@ def disjoint(
         alignment = Alignment(int(units), *records, runs, scoring.shown)
         if min_score is not None and alignment.score < min_score:
             return
-        if not alignment.columns:
+        further = bool(mask.columns.size)
+        if not alignment.columns or ((scoring.local or further) and alignment.score <= 0):
             return
         yield alignment
+        if not scoring.several or not runs.pairs()[0].size:
+            return
         mask = mask.with_runs(runs)
         batch = batch.masked([mask])
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from glsw.scoring import matrices
 from glsw.scoring.gaps import (
+    FREE,
     EndGaps,
     FreeEnds,
     GapCost,
@@ -381,6 +382,18 @@ class Scoring:
     def local(self) -> bool:
         """Whether alignments may begin and end anywhere."""
         return self.end_gaps is None
+
+    @property
+    def several(self) -> bool:
+        """Whether a pair can have further alignments: if one need not contain all of both.
+
+        Semi-global ones need not where both ends of a sequence are free.
+        """
+        ends = self.end_gaps
+        return not ends or FREE in (
+            max(ends.left_insertion, ends.right_insertion),
+            max(ends.left_deletion, ends.right_deletion),
+        )
 
     @property
     def deletion(self) -> GapCost:

@@ -12,14 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Masks
-from glsw.alignment.paths import DIAGONAL, Runs
-from glsw.alignment.table import HitTable
+from glsw.alignment.paths import Runs
+from glsw.alignment.table import HitTable, compete
 from glsw.device.device import DeviceError
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.engines.windows import WindowScores
-from glsw.search.limits import Limits
+from glsw.pairs.align_pairs import best_scores
+from glsw.scoring.scoring import Scoring
+from glsw.search.limits import SIGNIFICANT, Limits
 from glsw.search.select import Selection, together
+from glsw.search.stages import AS_SCANNED
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
 from glsw.sequences.tiles import cut
@@ -27,6 +30,10 @@ from glsw.words import visible
 
 _MAX_PAIRS_PER_BATCH = 2**14
 _MAX_RESIDUES_PER_BATCH = 2**25  # of pairs, so that there is room for their masks
+_OF_PAIRS = (
+    *("hits", "contexts", "places", "_root", "_start", "_stop", "_units", "_waits"),
+    *("_bits", "_evalues", "_part", "_place"),
+)
 
 _Int64 = npt.NDArray[np.int64]
 _Float = npt.NDArray[np.float64]
@@ -60,9 +67,11 @@ def align_hits(
     one = limits.max_hsps == 1
     sizes = list(map(offsets_of, pairs.sizes(best_only=one)))
     some = cut(sizes, (_MAX_PAIRS_PER_BATCH, _MAX_RESIDUES_PER_BATCH))
-    align = _best if one else _in_rounds
-    parts = [align(engine, pairs, chosen, limits, ties) for chosen in some]
-    table = HitTable.concatenated([hits.table.select(slice(0)), *parts])
+    align, parts = _best if one else _in_rounds, []
+    for chosen in some:
+        part = align(engine, pairs, chosen, limits, ties)
+        parts.append(replace(part, further=_further(engine, pairs, chosen, part, limits)))
+    table = HitTable.concatenated(parts) if parts else hits.table.select(slice(0))
     _check_scores(hits, table)
     if 1 not in (limits.max_hsps, limits.ranking.top):
         hidden = _hidden_bits(hits, table, database, limits)
@@ -98,22 +107,70 @@ def _in_rounds(
     engine: Engine, pairs: _HitPairs, chosen: slice, limits: Limits, ties: Ties
 ) -> HitTable:
     """Return the alignments of some hits, each round with what those before it forbid."""
-    found = _HitAlignments(pairs, chosen, limits)
-    hits, contexts, places = found.hits, found.contexts, found.places
-    units, runs, whole = _first_round(engine, pairs, hits, contexts, places, ties)
-    if whole is None:
-        whole = pairs.whole(places)
-        known = pairs.known_windows(whole)
-        if known and engine.long_targets:
-            engine.long_targets.keep(pairs.contexts, whole.sequences, known)
-    todo = np.arange(len(hits))
-    while len(todo):
-        found.add(todo, units, runs)
-        todo, masks = found.accept()
-        if len(todo):
-            batch = pairs.batch(contexts[todo], places[todo], whole).masked(masks)
-            units, runs = pairs.hits.scores.aligned(engine, batch, hits[todo], ties)
+    found = _HitAlignments(pairs, chosen, limits, engine.scoring)
+    hits, places = found.hits, found.places
+    units, runs, whole = _first_round(engine, pairs, hits, found.contexts, places, ties)
+    whole = whole or pairs.whole_known(engine, places)
+    found.add(np.arange(len(hits)), units, runs)
+    while len(todo := found.accept()):
+        cut = found.is_cut(todo)
+        for some in (todo[~cut], todo[cut]):  # scores of windows are known of whole contexts
+            if len(some):
+                batch = found.batch(some, whole)
+                units, runs = pairs.hits.scores.aligned(engine, batch, found.hits[some], ties)
+                found.add(some, units, runs)
     return found.table()
+
+
+def _further(
+    engine: Engine, pairs: _HitPairs, chosen: slice, table: HitTable, limits: Limits
+) -> npt.NDArray[np.int8]:
+    """Return whether the hits have further alignments than these, see `HitTable`.
+
+    It is looked for between nucleotides. Elsewhere it would cost more than all that is listed.
+    """
+    bounds, most = bounds_of(table), limits.max_hsps or 2**31
+    counts, last = np.diff(bounds), bounds[1:] - 1
+    ended = np.isnan(table.evalues[last]) & limits.endless
+    found = np.where((counts < most) & ~ended, 0, -1).astype(np.int8)
+    full = np.flatnonzero(counts == most)
+    if len(full) and limits.looks_further(engine.scoring):
+        hits, contexts, places = pairs.pairs(full + chosen.start, best_only=False)
+        whole = pairs.whole_known(engine, places)
+        of_row = np.repeat(np.arange(len(counts)), counts)
+        rows = np.flatnonzero(np.isin(of_row, full))
+        of_pair = hits - chosen.start
+        pair = np.searchsorted(of_pair << 32 | contexts, of_row[rows] << 32 | table.query[rows])
+        runs, lengths = table.runs[rows], pairs.contexts.lengths[contexts]
+        masks = Masks.of_pairs(np.repeat(pair, runs.paired), *runs.pairs(), lengths)
+        batch = pairs.batch(contexts, places, whole).masked(masks)
+        units = best_scores(engine, batch)
+        _, evalues = _significance(pairs, limits, contexts, places, units)
+        largest = min(SIGNIFICANT, np.inf if limits.evalue is None else limits.evalue)
+        within = (units >= table.units[bounds[:-1]][of_pair]) | (evalues <= largest)
+        found[full] = np.logical_or.reduceat(within, np.searchsorted(of_pair, full))
+    return np.repeat(found, counts)
+
+
+def _significance(
+    pairs: _HitPairs,
+    limits: Limits,
+    contexts: _Int64,
+    places: _Int64,
+    units: npt.NDArray[np.integer],
+) -> tuple[_Float, _Float]:
+    """Return bits and E-values of scores of pairs, NaN where unknown or too low."""
+    hits, (bits, evalues) = pairs.hits, np.full((2, len(units)), np.nan)
+    owners = hits.queries.owner[contexts]
+    order = np.argsort(owners, kind="stable")
+    for statistics, rows in together(hits.statistics, owners[order]):
+        own = order[rows]
+        own = own[units[own] >= limits.ranking.min_score]
+        if statistics.available and len(own):
+            m, n = pairs.contexts.lengths[contexts[own]], pairs.database.lengths[places[own]]
+            bits[own] = statistics.bits(units[own], n)
+            evalues[own] = statistics.evalue(units[own], m, n)
+    return bits, evalues
 
 
 class _Targets(NamedTuple):
@@ -169,7 +226,7 @@ class _HitPairs:
         counts = frames * (stop - first)
         return counts, frames * queries + counts * np.where(again, 0, targets)
 
-    def pairs(self, chosen: slice, *, best_only: bool) -> tuple[_Int64, _Int64, _Int64]:
+    def pairs(self, chosen: slice | _Int64, *, best_only: bool) -> tuple[_Int64, _Int64, _Int64]:
         """Return the hit, the context and the place of each pair of the first round of some hits.
 
         Unless it is the best one only, each context meets each frame of the target.
@@ -194,6 +251,14 @@ class _HitPairs:
         if len(places) < len(self.database):
             return _Targets(self.database.select(places.tolist()), places)
         return _Targets(self.database.sequences, places)
+
+    def whole_known(self, engine: Engine, places: _Int64) -> _Targets:
+        """Return the same; the engine learns what the scan has found of their windows."""
+        targets = self.whole(places)
+        known = self.known_windows(targets)
+        if known and engine.long_targets:
+            engine.long_targets.keep(self.contexts, targets.sequences, known)
+        return targets
 
     def batch(self, contexts: _Int64, places: _Int64, targets: _Targets) -> Batch:
         """Return the pairs of contexts and whole targets."""
@@ -252,103 +317,178 @@ class _HitPairs:
 class _HitAlignments:
     """The alignments of some hits so far, and of each of their pairs the next one.
 
-    A pair is a context of the query and a frame of the target. Its next alignment is the best one
-    that shares no aligned residues with those accepted so far.
+    A pair is a context of the query, or a piece of one, and a frame of the target. Its next
+    alignment is the best one that shares no aligned residues with those accepted so far.
+
+    Where alignments are counted by part, see `Limits.by_part`, one that competes with no other
+    begins a part. When it is full, what is left of the query on either side becomes pieces.
     """
 
-    def __init__(self, pairs: _HitPairs, chosen: slice, limits: Limits) -> None:
+    def __init__(self, pairs: _HitPairs, chosen: slice, limits: Limits, scoring: Scoring) -> None:
         self.hits, self.contexts, self.places = pairs.pairs(chosen, best_only=False)
         self._pairs, self._limits, count = pairs, limits, len(self.hits)
-        hits, owners = pairs.hits, pairs.hits.queries.owner[self.contexts]
-        self._first, stop, _ = chosen.indices(len(hits.table))
-        self._hit = self.hits - self._first
-        m, n = pairs.contexts.lengths[self.contexts], pairs.database.lengths[self.places]
-        self._lengths = m, n
-        # What sorts equal scores of a hit, as in `best_contexts`.
-        self._order = pairs.database.order[self.places], self.contexts
-        self._statistics = list(together(hits.statistics, owners))
+        self._first, stop, _ = chosen.indices(len(pairs.hits.table))
+        self._root = np.arange(count)  # the pair of which it is a piece
+        self._start, self._stop = 0 * self._root, pairs.contexts.lengths[self.contexts]
         self._units, self._waits = np.zeros(count, np.int64), np.zeros(count, bool)
         self._bits, self._evalues = np.full((2, count), np.nan)
         self._runs: list[Runs] = []
         self._part, self._place = np.zeros((2, count), np.int64)  # where its runs are
-        self._accepted: list[tuple[_Int64, _Int64, _Float, _Float, Runs]] = []
-        self._forbidden = np.empty((3, 0), np.int64)  # pair, row and column
+        self._accepted: list[tuple[_Int64, HitTable]] = []
+        self._forbidden = np.empty((3, 0), np.int64)  # root, row and column
         self._listed = np.zeros(stop - self._first, np.int64)  # alignments of each hit
         self._ended = np.zeros(stop - self._first, bool)
-        self._endless = np.zeros(len(self._listed), bool)
-        for statistics, some in self._statistics:
-            if limits.endless and not statistics.available:
-                self._endless[self._hit[some]] = True
+        owners = pairs.hits.queries.owner[pairs.hits.table.query[chosen]]
+        known = np.array([each.available for each in pairs.hits.statistics], bool)[owners]
+        self._endless = limits.endless & ~known
+        self._by_part = limits.by_part & (known | (limits.ranking.min_score > 1))
+        self._parts: dict[int, list[list[int]]] = {}  # of hits: first, last letter, alignments
+        # The most that a letter can score, by which short pieces are left out.
+        self._most = scoring.maximum if pairs.hits.scores is AS_SCANNED else 2**31
 
-    def add(self, some: _Int64, units: npt.NDArray[np.int32], runs: Runs) -> None:
+    def is_cut(self, some: _Int64) -> npt.NDArray[np.bool_]:
+        """Tell which pairs are of pieces."""
+        cut: npt.NDArray[np.bool_] = self._root[some] != some
+        return cut
+
+    def batch(self, some: _Int64, whole: _Targets) -> Batch:
+        """Return some pairs, of whole contexts or of pieces, without what is forbidden."""
+        roots, index = np.unique(self._root[some], return_inverse=True)
+        which = np.full(len(self._root), -1)
+        which[roots] = np.arange(len(roots))
+        root, rows, columns = self._forbidden[:, which[self._forbidden[0]] >= 0]
+        lengths = self._pairs.contexts.lengths[self.contexts[roots]]
+        masks = Masks.of_pairs(which[root], rows, columns, lengths).select(index)
+        batch = self._pairs.batch(self.contexts[some], self.places[some], whole)
+        if not self.is_cut(some).any():
+            return batch.masked(masks)
+        pieces = list(map(slice, self._start[some].tolist(), self._stop[some].tolist()))
+        queries = [batch.pair(p)[0][piece] for p, piece in enumerate(pieces)]
+        every = np.arange(len(some), dtype=np.int32)
+        batch = Batch.indexed(Sequences.of(queries), whole.sequences, every, batch.target_index)
+        left = zip(masks, pieces, strict=True)
+        return batch.masked(mask.part(piece, slice(None)) for mask, piece in left)
+
+    def add(self, some: _Int64, units: npt.NDArray[np.integer], runs: Runs) -> None:
         """Take the next alignments of some pairs, and compute their statistics."""
-        self._units[some], self._waits[some] = units, True
+        start = self._start[some]
         self._part[some], self._place[some] = len(self._runs), np.arange(len(some))
-        self._runs.append(runs)
-        self._bits[some] = self._evalues[some] = np.nan
-        m, n = self._lengths
-        for statistics, rows in self._statistics:
-            first, stop = np.searchsorted(some, [rows.start, rows.stop])
-            own = some[first:stop]
-            own = own[self._units[own] >= self._limits.ranking.min_score]
-            if statistics.available and len(own):
-                self._bits[own] = statistics.bits(self._units[own], n[own])
-                self._evalues[own] = statistics.evalue(self._units[own], m[own], n[own])
+        self._runs.append(runs.shifted(np.stack([start, 0 * start], axis=1)))
+        self._score(some, units)
 
-    def accept(self) -> tuple[_Int64, Masks]:
+    def _score(self, some: _Int64, units: npt.NDArray[np.integer]) -> None:
+        """Give some pairs scores, which may be those of their next alignments."""
+        self._units[some], self._waits[some] = units, True
+        contexts, places = self.contexts[some], self.places[some]
+        found = _significance(self._pairs, self._limits, contexts, places, units)
+        self._bits[some], self._evalues[some] = found
+
+    def _fails(self, some: _Int64) -> npt.NDArray[np.bool_]:
+        """Tell which scores are not within the limits."""
+        fails = self._units[some] < self._limits.ranking.min_score
+        if self._limits.evalue is not None:
+            fails |= self._evalues[some] > self._limits.evalue
+        return fails
+
+    def accept(self) -> _Int64:
         """Accept the best alignment of each hit; return the pairs that may have another one.
 
-        With their masks. If no number limits the alignments, those of one pair do not depend on
-        those of others: all within the limits are accepted at once.
+        If no number limits the alignments, those of one pair do not depend on those of others: all
+        within the limits are accepted at once.
         """
         limits = self._limits
-        some = np.flatnonzero(self._waits & ~self._ended[self._hit])
-        some = some[self._by_rank(self._hit[some], self._units[some], some)]
-        hit = self._hit[some]
+        some = np.flatnonzero(self._waits & ~self._ended[self.hits - self._first])
+        number = self._pairs.database.order[self.places[some]]
+        # Equal scores of a hit as in `best_contexts`.
+        order = self.contexts[some], number, -self._units[some], self.hits[some]
+        some = some[np.lexsort(order)]
+        hit = self.hits[some] - self._first
         best = _leads(hit) & (self._listed[hit] == 0)
-        fails = self._units[some] < limits.ranking.min_score
-        if limits.evalue is not None:
-            fails |= self._evalues[some] > limits.evalue
+        fails = self._fails(some)
         self._waits[some[fails & ~best]] = False
         self._bits[some[best]] = self._pairs.hits.table.bits[self._first + hit[best]]
         self._evalues[some[best]] = self._pairs.hits.table.evalues[self._first + hit[best]]
         some = some[best | ~fails]
-        hit = self._hit[some]
+        hit = self.hits[some] - self._first
         chosen = _leads(hit)
         if limits.max_hsps is None:
             chosen |= ~self._endless[hit]
         some = np.sort(some[chosen])
-        hit = self._hit[some]
-        runs = self._runs_of(some)
+        hit = self.hits[some] - self._first
+        accepted = self._table_of(some)
+        self._accepted.append((hit, accepted))
         self._waits[some] = False
         self._listed += np.bincount(hit, minlength=len(self._listed))
-        self._ended[hit] = self._endless[hit] | (self._listed[hit] == (limits.max_hsps or 0))
-        figures = self._units[some], self._bits[some], self._evalues[some]
-        self._accepted.append((some, *figures, runs))
+        full = (self._listed[hit] == (limits.max_hsps or 0)) & ~self._by_part[hit]
+        self._ended[hit] = self._endless[hit] | full
         todo = some[~self._ended[hit]]
-        return todo, self._masks(some, runs, todo)
+        runs = accepted.runs
+        new = np.stack([np.repeat(self._root[some], runs.paired), *runs.pairs()])
+        self._forbidden = np.concatenate([self._forbidden, new], axis=1)
+        if self._by_part.any():
+            todo = self._cut(hit, accepted, todo)
+        wanted = np.zeros(len(self._root), bool)
+        wanted[self._root[self._waits & ~self._ended[self.hits - self._first]]] = True
+        wanted[self._root[todo]] = True
+        self._forbidden = self._forbidden[:, wanted[self._forbidden[0]]]
+        return todo
+
+    def _cut(self, hit: _Int64, accepted: HitTable, todo: _Int64) -> _Int64:
+        """Count alignments by part; return the pairs to do, those of full parts cut to pieces."""
+        first, last = np.sort(accepted.query_places, axis=0).tolist()
+        full = np.zeros((2, len(self._listed)), np.int64)  # letters of parts
+        for k, *place in zip(hit.tolist(), first, last, strict=True):
+            parts = self._parts.setdefault(k, [])
+            part = next((each for each in parts if compete(*place, *each[:2])), [*place, 0])
+            parts += [part] * (part[2] == 0)
+            part[2] += 1
+            if self._by_part[k] and part[2] == self._limits.max_hsps:
+                full[:, k] = part[0] - 1, part[1]
+        cut = full[1, self.hits - self._first] > 0
+        if not cut.any():
+            return todo
+        alive = self._waits.copy()
+        alive[todo] = True
+        parents = np.flatnonzero(cut & alive)
+        self._waits[parents] = False
+        queries, of = self._pairs.hits.queries, self.contexts[parents]
+        start, stop = full[:, self.hits[parents] - self._first]
+        length, frame = queries.length[of], queries.frame[of]
+        minus, step = queries.strand[of] < 0, np.where(frame, 3, 1)
+        start, stop = np.where(minus, [length - stop, length - start], [start, stop])
+        shift = np.maximum(abs(frame) - 1, 0)
+        start, stop = (start - shift) // step, -((shift - stop) // step)  # residues of the part
+        pieces = len(self._root) + np.arange(2 * len(parents))
+        for name in _OF_PAIRS:
+            values = getattr(self, name)
+            setattr(self, name, np.append(values, np.tile(values[parents], 2)))
+        left, right = np.split(pieces, 2)
+        self._stop[left] = np.minimum(self._stop[left], start)
+        self._start[right] = np.maximum(self._start[right], stop)
+        lengths = np.maximum(0, self._stop[pieces] - self._start[pieces])
+        self._score(pieces, np.minimum(self._units[pieces], lengths * self._most))
+        self._waits[pieces] = False
+        return np.append(todo[~cut[todo]], pieces[~self._fails(pieces) & (lengths > 0)])
+
+    def _table_of(self, some: _Int64) -> HitTable:
+        """Return the next alignments of some pairs as rows."""
+        return replace(
+            self._pairs.hits.table.select(self.hits[some]),
+            query=self.contexts[some],
+            target=self._pairs.database.order[self.places[some]],
+            units=self._units[some],
+            bits=self._bits[some],
+            evalues=self._evalues[some],
+            runs=self._runs_of(some),
+        )
 
     def table(self) -> HitTable:
         """Return the rows of all that was accepted: of each hit the best first."""
-        *columns, runs = zip(*self._accepted, strict=True)
-        some, units, bits, evalues = (np.concatenate(each) for each in columns)
-        order = self._by_rank(self._hit[some], units, some)
-        some, pairs = some[order], self._pairs
-        return replace(
-            pairs.hits.table.select(self.hits[some]),
-            query=self.contexts[some],
-            target=pairs.database.order[self.places[some]],
-            units=units[order],
-            bits=bits[order],
-            evalues=evalues[order],
-            number=ranges(np.ones_like(self._listed), self._listed),
-            runs=Runs.concatenated(runs)[order],
-        )
-
-    def _by_rank(self, hit: _Int64, units: _Int64, some: _Int64) -> _Int64:
-        """Return what sorts alignments of pairs: by hit, the best first, those of a pair as is."""
-        number, context = (each[some] for each in self._order)
-        return np.lexsort((context, number, -units, hit))
+        hits, tables = zip(*self._accepted, strict=True)
+        table, hit = HitTable.concatenated(tables), np.concatenate(hits)
+        order = np.lexsort((table.query, table.target, -table.units, hit))
+        number = ranges(np.ones_like(self._listed), self._listed)
+        return replace(table.select(order), number=number)
 
     def _runs_of(self, some: _Int64) -> Runs:
         """Return the next alignments of some pairs."""
@@ -356,20 +496,6 @@ class _HitAlignments:
         parts = distinct(part).tolist()
         runs = Runs.concatenated([self._runs[k][place[part == k]] for k in parts])
         return runs if len(parts) < 2 else runs[np.argsort(np.argsort(part, kind="stable"))]
-
-    def _masks(self, some: _Int64, runs: Runs, todo: _Int64) -> Masks:
-        """Return the masks of the pairs to do, which ascend, after these alignments of some."""
-        counts = runs.total(runs.lengths * (runs.moves == DIAGONAL))
-        new = np.stack([np.repeat(some, counts), *runs.pairs()])
-        every = np.concatenate([self._forbidden, new], axis=1)
-        which = np.full(len(self.hits), -1)
-        which[todo] = np.arange(len(todo))
-        wanted = self._waits & ~self._ended[self._hit]
-        wanted[todo] = True
-        self._forbidden = every[:, wanted[every[0]]]
-        masked = every[:, which[every[0]] >= 0]
-        lengths = self._lengths[0][todo]
-        return Masks.of_pairs(which[masked[0]], masked[1], masked[2], lengths)
 
 
 def _leads(hit: _Int64) -> npt.NDArray[np.bool_]:
@@ -410,7 +536,7 @@ def _bits_beyond(hits: Selection, table: HitTable, limits: Limits) -> npt.NDArra
     """Return the most bits of alignments beyond the number that is listed, see `HitTable`."""
     first = bounds_of(table)
     counts = np.diff(first)
-    full = counts == limits.max_hsps  # never if there is no maximum
+    full = (counts == limits.max_hsps) & (not limits.by_part)  # never if there is no maximum
     of_hit = np.where(full, table.bits[first[1:] - 1], -np.inf)
     beyond = np.full(len(hits.scans), -np.inf)
     for k, (start, stop) in enumerate(pairwise(hits.offsets.tolist())):

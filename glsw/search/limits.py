@@ -24,8 +24,12 @@ from glsw.words import visible
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+ONE_ALIGNMENT = "as an alignment without free ends contains all of both sequences"
+"""Why there are no further alignments in some modes."""
 DEFAULT_EVALUE = 10.0
 """The largest E-value of hits unless one is given, where there are E-values."""
+SIGNIFICANT = 1e-3
+"""The largest E-value of further alignments of which results say that they are not listed."""
 DEFAULT_TOP = 500
 """The most hits unless their number or an E-value is given."""
 
@@ -43,6 +47,8 @@ class Limits(NamedTuple):
         Whether nobody asked for it: queries without statistics have hits of any score then.
     max_hsps : int or None
         Maximum number of alignments per hit, None for all.
+    per_part : bool
+        Whether it is that of each part of the query.
     statistics : str
         The method, see `glsw.statistics.for_search`.
     endless : bool
@@ -64,6 +70,13 @@ class Limits(NamedTuple):
     order: Order = "score"
     stage: Stage = Stage()
     strict: bool = True
+    per_part: bool = False
+
+    @property
+    def by_part(self) -> bool:
+        """Whether alignments are counted by part: several, if anything tells them from chance."""
+        ends = self.evalue is not None or self.ranking.min_score > 1
+        return self.per_part and ends and self.max_hsps not in (1, None)
 
     @property
     def needs_statistics(self) -> bool:
@@ -75,6 +88,11 @@ class Limits(NamedTuple):
         """Whether a query without statistics has no hits."""
         return self.needs_statistics and (self.order == "evalue" or not self.assumed)
 
+    def looks_further(self, scoring: Scoring) -> bool:
+        """Tell whether hits that have their maximum number of alignments are looked at again."""
+        letters = scoring.alphabet.nucleotides and not scoring.wide_queries
+        return letters and scoring.local and not self.by_part and self.max_hsps is not None
+
     def scan_ranking(self, scoring: Scoring, queries: Sequences, database: Database) -> Ranking:
         """Return the ranking of a scan that keeps all hits within the limits.
 
@@ -82,7 +100,8 @@ class Limits(NamedTuple):
         known beforehand; the best of those with the E-value are selected later. If E-values sort
         hits, it keeps all: a lower score may have a lower E-value.
         """
-        ranking = self.ranking._replace(keeps_windows=self.max_hsps != 1)
+        keeps = self.max_hsps != 1 or self.looks_further(scoring)
+        ranking = self.ranking._replace(keeps_windows=keeps)
         if ranking.top is not None:  # of frames: the best one of each target is among them
             ranking = ranking._replace(top=ranking.top * len(database.frames))
         if not self.needs_statistics:
@@ -131,8 +150,8 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
         raise ValueError(f"min_score {min_score}: a finite number expected")
     counted = histogram_for(scoring, statistics)
     if not scoring.local:
-        if max_hsps != 1:
-            raise ValueError(f"max_hsps {max_hsps}: 1 expected if alignments are not local")
+        if max_hsps != 1 and not scoring.several:
+            raise ValueError(f"max_hsps {max_hsps}: 1 expected, {ONE_ALIGNMENT}")
         if wanted or statistics not in ("auto", "none"):
             raise ValueError("E-values exist for local alignments only")
         if min_score < 0:
@@ -159,7 +178,7 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
     ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
     return Limits(
         *(ranking, evalue, assumed, max_hsps, statistics),
-        *(endless, order, stage),
+        *(endless, order, stage, True, settings["per_part"]),
     )
 
 

@@ -12,7 +12,7 @@ from glsw.alignment.hits import SearchResult
 from glsw.cli import search
 from glsw.cli.messages import Bar, progress_bar
 from glsw.cli.options import add_output, add_running
-from glsw.cli.outputs import check_output, destination, write
+from glsw.cli.outputs import check_output, destination, no_second_place, write
 from glsw.cli.pairs import aligner_for, read_inputs
 from glsw.cli.summary import SUMMARY, check_summary, counted, summary_of
 from glsw.cli.words import add_rows, format_in
@@ -76,7 +76,12 @@ def run(arguments: argparse.Namespace) -> None:
             prepared = search.prepare(aligner, given, of_search)
         results = _shown(merge(prepared, arguments.folder), bar)
         results = counted(summary, results)
-        write(results, of_search.format, to, bar, given.targets, note=given.note, command=command)
+        write(
+            *(results, of_search.format, to, bar, given.targets),
+            note=given.note,
+            command=command,
+            reason=no_second_place(of_search, given.scoring),
+        )
 
 
 @contextmanager

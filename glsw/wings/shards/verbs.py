@@ -309,6 +309,8 @@ def _fingerprint_of(search: PreparedSearch, count: int) -> Fingerprint:
     """Return what decides the files of all shards; engine and device do not."""
     scoring = search.pool.engine.scoring
     given = {**search.settings, "contexts": search.queries.sequences, "shards": count}
+    for name in ("max_hsps", "per_part"):  # of alignments, which merge computes
+        given.pop(name)
     return fingerprint(search.queries.given, search.database, scoring, **given)
 
 

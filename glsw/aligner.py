@@ -487,8 +487,8 @@ class Aligner(PoolUser):
         ----------
         query, target : sequence or path
         max_alignments : int or None
-            Maximum number, None for all. In mode "global" there is one, if anything is aligned; so is
-            there in "semiglobal", unless both ends of a sequence are free.
+            Maximum number, None for all. If anything is aligned, there is one in mode "global",
+            and in "semiglobal" unless both ends of a sequence are free.
         min_score : int or float, optional
             Minimum score of an alignment. In mode "local" 1 unless given, and never 0 or less; nor
             is that of further ones in mode "semiglobal".

@@ -352,8 +352,7 @@ class Proofs:
         UnprovedError
             It is wrong or fails or does not end, now or at an earlier time.
         """
-        if trouble := self.device.trouble:
-            raise UnprovedError(engine, trouble)
+        self._check(engine)
         verdicts = self.device.verdicts
         key = f"{engine}: {family}"
         verdict = self.verdict(engine, family)
@@ -377,6 +376,10 @@ class Proofs:
     def verdict(self, engine: str, family: str) -> str | None:
         """Return the verdict on a family of programs, None if there is none yet."""
         return self.device.verdicts.get(f"{engine}: {family}")
+
+    def _check(self, engine: str) -> None:
+        if self.device.trouble:
+            raise UnprovedError(engine, self.device.trouble)
 
     def tried(self, trial: Callable[[], bool]) -> str:
         """Return the verdict of a trial, in which no wait takes longer than `PATIENCE`.

@@ -33,7 +33,7 @@ WINGS = {
     "cluster": "search/cluster search/dask_workers search/local_dask cli/cluster",
     "three": "aligner3 align3 results3 output/three scoring/three cli/align3",
     "edit": "edit edit_workers scoring/unit_costs",
-    "biopython": "pairwise all_paths scoring/biopython",
+    "biopython": "pairwise scoring/biopython",
     "dotplot": "dotplot cli/dotplot",
     "view": "view cli/view",
     "series": "series cli/motifs",
@@ -43,7 +43,7 @@ DRAWN = "dotplot", "view"
 """Wings that are left out where arrays and inputs are counted."""
 CUTTING = "chunks pieces parts cut cuts slices groups grouped even equal shares"
 """Words in names of functions that cut by a bound: what the review found, ``cut`` and ``even``."""
-PAIRS = "batch paths rows traceback all_paths mask"
+PAIRS = "batch paths rows traceback mask"
 """Modules of pairs and their alignments that the review of the inner half counts with it."""
 IMPORTS = ast.Import, ast.ImportFrom
 DEFINITIONS = ast.FunctionDef, ast.ClassDef

@@ -1,8 +1,8 @@
 """The first of all equally good alignments in Biopython's order, from the table of H alone.
 
 Where a gap costs no more to extend than to open, E(i, j) is the best of H(i, j - k) minus the cost
-of k positions, and F likewise. So H tells which states a path may have (see
-`glsw.wings.biopython.all_paths`), and a run of equal moves is found at once.
+of k positions, and F likewise. So H tells which of the states M (a pair of letters), E and F a path
+may have, and a run of equal moves is found at once.
 
 Biopython prefers, going back from the end, a pair of letters, then a deletion, then an insertion;
 where all gaps are linear the reverse.
@@ -18,8 +18,6 @@ from glsw.alignment.rows import TableRow, whole_table
 from glsw.engines import cpu_pairs
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring
-from glsw.wings.biopython.all_paths import FewPaths
-from glsw.wings.biopython.scoring import PairScoring
 
 _TOGETHER = 256  # pairs of letters that are looked at together
 
@@ -36,7 +34,7 @@ class FirstPaths:
     scoring : Scoring
         One that it `takes`.
     linear : bool
-        As for `glsw.wings.biopython.all_paths.PathTable.paths`.
+        Whether the order is that of the algorithms for linear gaps.
     """
 
     def __init__(self, scoring: Scoring, linear: bool) -> None:
@@ -50,13 +48,6 @@ class FirstPaths:
     def path(self, query: _Codes, target: _Codes) -> _Int64:
         """Return the coordinates of the first path of a pair."""
         return self.of(query, target)[1]
-
-    def few(self, scoring: PairScoring, query: _Codes, target: _Codes) -> FewPaths:
-        """Return all best paths of a pair, if they are few."""
-        table = self._table(query, target)
-        if scoring.end_gaps:
-            _put_right_ends(table, scoring.end_gaps)
-        return FewPaths(query, target, scoring, table)
 
     def score(self, query: _Codes, target: _Codes) -> int | None:
         """Return the score of a pair, if it takes no table."""

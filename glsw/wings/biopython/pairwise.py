@@ -23,7 +23,6 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.items import Items, code_alphabet, code_pairs, codes_in, items_of
-from glsw.wings.biopython.all_paths import MAX_CELLS, AllPaths, best_score
 from glsw.wings.biopython.first_path import FirstPaths, takes as has_first_path
 from glsw.wings.biopython.scoring import ALPHABETS, PairScoring, scoring_of, state_of
 
@@ -39,17 +38,42 @@ AnySequence: TypeAlias = "Letters | Sequence[Hashable]"
 Order = Literal["biopython", "conventional"]
 
 
-class _Made(NamedTuple):
-    """What the attributes of an aligner are made into.
+MAX_CELLS = 2**27
+"""The largest table of which Biopython lists all alignments; of larger ones there is one."""
 
-    Without an engine that computes the scoring there is no aligner, and without first paths these
-    come from the tables of all paths. ``linear`` is as for `PathTable.paths`.
-    """
+
+class _Made(NamedTuple):
+    """What the attributes of an aligner are made into; no aligner if no engine has the scoring."""
 
     scoring: PairScoring
     aligner: Aligner | None
     first_paths: FirstPaths | None
-    linear: bool
+
+
+class _Paths:
+    """The first path of a pair, then Biopython's others, for `PairwiseAlignments`."""
+
+    def __init__(
+        self, first: Callable[[], npt.NDArray[np.int64]], listed: Callable[[], Any] | None
+    ) -> None:
+        self._first, self._listed = first, listed and lru_cache(listed)
+        self.reset()
+
+    def __len__(self) -> int:
+        return len(self._listed()) if self._listed else 1
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.int64]]:
+        yield (first := self._first())
+        for each in self._listed() if self._listed else ():
+            if not np.array_equal(each.coordinates, first):
+                yield each.coordinates
+
+    def __next__(self) -> npt.NDArray[np.int64]:
+        return next(self._left)
+
+    def reset(self) -> None:
+        """Begin again."""
+        self._left = iter(self)
 
 
 class PairwiseAligner(Biopython):
@@ -85,13 +109,15 @@ class PairwiseAligner(Biopython):
         When it is used with unsupported settings: mode "fogsaa", gap scores given by functions or
         in mode "local" above 0, scores that are infinite or have more than four decimals. For
         empty sequences, items outside the substitution matrix, and more than 252 different items in
-        both sequences of a pair. glsw never falls back to Biopython's implementation.
+        both sequences of a pair.
     TypeError
         When it is used with sequences that are not iterable.
 
     Notes
     -----
-    Any thread may call any method, as with `glsw.Aligner`.
+    Any thread may call any method, as with `glsw.Aligner`. Biopython itself lists the alignments
+    after the first, and computes what no engine supports: gaps that cost more at a right end than
+    inside.
 
     Alignments and their order are the same with every engine. The first one is computed by itself;
     the others, and their number, come from larger tables on the host, on demand. A local alignment
@@ -170,14 +196,14 @@ class PairwiseAligner(Biopython):
             Equal numbers of both; a single sequence is aligned with each of the other side.
         strand : {"+", "-"}
         """
-        (scoring, aligner, on_host, _), batch = self._batch(*_paired(targets, queries), strand)
+        (scoring, aligner, on_host), batch = self._batch(*_paired(targets, queries), strand)
         if on_host and self._chooses_host(batch):
             units = on_host.score(*batch.pair(0))
             if units is not None:
                 return np.array([units]) / scoring.scale
         if aligner is None:
-            pairs = (batch.pair(p) for p in range(len(batch)))
-            return np.array([best_score(*pair, scoring) for pair in pairs]) / scoring.scale
+            pairs = zip(*_paired(targets, queries), strict=True)
+            return np.array([Biopython.score(self, *pair, strand) for pair in pairs])  # type: ignore[no-untyped-call]
         with aligner.engine.turn:
             return aligner.engine.scores(batch) / scoring.scale
 
@@ -196,11 +222,6 @@ class PairwiseAligner(Biopython):
             All alignments with the best score, computed on demand; none if no local alignment
             scores above 0. ``len()`` raises OverflowError beyond ``sys.maxsize``. Tables of more
             than 2**27 cells, such as of two sequences of 11,600 letters, give one alignment.
-
-        Raises
-        ------
-        ValueError
-            For larger tables, if no engine supports the gap scores, see the class.
         """
         return next(self.align_many([seqA], [seqB], strand))
 
@@ -214,36 +235,28 @@ class PairwiseAligner(Biopython):
         """Yield the best alignments of many pairs at once, as `align` returns them."""
         targets, queries = _paired(targets, queries)
         made, batch = self._batch(targets, queries, strand)
-        traces = self._traces(made, batch)
-        few = made.first_paths.few if made.first_paths else None
-        for p, (target, query, each) in enumerate(zip(targets, queries, traces, strict=True)):
-            units, first = each
-            paths = AllPaths(
-                *batch.pair(p),
-                made.scoring,
-                units,
-                first=first,
-                few=few and partial(few, made.scoring, *batch.pair(p)),
-                linear=made.linear,
-                turned=strand == "-",
-            )
-            yield PairwiseAlignments(target, query, units / made.scoring.scale, paths)  # type: ignore[no-untyped-call]
+        pairs = zip(targets, queries, strict=True)
+        theirs = [partial(Biopython.align, self, *pair, strand) for pair in pairs]
+        if made.aligner is None:
+            yield from (listed() for listed in theirs)
+            return
+        fits = (batch.lengths + 1).prod(axis=1) <= MAX_CELLS
+        for p, (units, first) in enumerate(self._traces(made, batch, fits)):
+            found = theirs[p]
+            if first and (units > 0 or made.scoring.end_gaps):
+                turned = len(batch.pair(p)[0]) if strand == "-" else None
+                paths = _Paths(partial(_seen, first, turned), found if fits[p] else None)
+                score = units / made.scoring.scale
+                yield PairwiseAlignments(targets[p], queries[p], score, paths)  # type: ignore[no-untyped-call]
+            else:
+                yield found()
 
     def _traces(
-        self, made: _Made, batch: Batch
+        self, made: _Made, batch: Batch, fits: npt.NDArray[np.bool_]
     ) -> Iterator[tuple[int, Callable[[], npt.NDArray[np.int64]] | None]]:
-        """Yield the score of each pair, and what returns its first path, for `AllPaths`."""
-        scoring, aligner, first_paths, _ = made
-        cells = (batch.lengths + 1).prod(axis=1)
-        fits, most = cells <= MAX_CELLS, int(cells.max(initial=0))
-        if aligner is None:
-            if most > MAX_CELLS:
-                raise ValueError(
-                    f"no engine supports these gap scores, and a table of {most} cells is too "
-                    f"large for the host: at most {MAX_CELLS} expected"
-                )
-            yield from ((best_score(*batch.pair(p), scoring), None) for p in range(len(batch)))
-            return
+        """Yield the score of each pair, and what returns its first path if that is not theirs."""
+        scoring, aligner, first_paths = made
+        assert aligner
         in_their_order = self._running["order"] == "biopython"
         if in_their_order and first_paths and self._chooses_host(batch):
             score, path = first_paths.of(*batch.pair(0))
@@ -316,7 +329,7 @@ class PairwiseAligner(Biopython):
         linear = self.algorithm in ("Needleman-Wunsch", "Smith-Waterman")
         able = aligner is not None and has_first_path(scoring.end_gaps)
         paths = FirstPaths(aligner.scoring, linear) if able and aligner else None
-        return _Made(scoring, aligner, paths, linear)
+        return _Made(scoring, aligner, paths)
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self._running, state_of(self))
@@ -372,6 +385,12 @@ def _complement(items: Items) -> str:
     if not isinstance(items, str) or not items.isascii():
         raise ValueError("strand '-': text of nucleotides expected, which have a complement")
     return str(reverse_complement(items))  # type: ignore[no-untyped-call]
+
+
+def _seen(path: Callable[[], npt.NDArray[np.int64]], turned: int | None) -> npt.NDArray[np.int64]:
+    """Return a path whose coordinates of the query, if so many are turned, count from its end."""
+    found = path()
+    return found if turned is None else np.stack([found[0], turned - found[1]])
 
 
 def _path_of(runs: Runs, p: int, batch: Batch, scoring: PairScoring) -> npt.NDArray[np.int64]:

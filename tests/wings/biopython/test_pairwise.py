@@ -18,8 +18,6 @@ from Bio.SeqRecord import SeqRecord
 from glsw.engines.base import Engine
 from glsw.engines.cpu_pairs import SinglePairs
 from glsw.scoring.gaps import FREE, GapCost
-from glsw.wings.biopython import all_paths
-from glsw.wings.biopython.all_paths import FewPaths, PathTable
 from glsw.wings.biopython.pairwise import PairwiseAligner
 
 ENGINES = ("reference", "auto", "diagonal", "fragment", "blocked")
@@ -324,27 +322,6 @@ def test_all_alignments(make_settings, seed):
         check_all(reference(**settings), biopython(settings), target, query, strand)
 
 
-@pytest.mark.parametrize("few", [2**13, 6])
-@pytest.mark.parametrize("seed", range(10))
-def test_few_paths_are_those_of_whole_tables(monkeypatch, few, seed):
-    """They are found from H alone if they go through few cells, else by tables of all states."""
-    monkeypatch.setattr(all_paths, "_FEW", few)
-    rng, found = np.random.default_rng([seed, 21]), []
-    for k in range(40):
-        settings, letters = (random_settings, linear_settings)[k % 2](rng)
-        target, query = (random_letters(rng, letters, (4, 8, 30)[k % 3]) for _ in range(2))
-        paths = PairwiseAligner(engine="reference", **settings).align(target, query)._paths
-        if not paths._none:
-            table, whole = paths._table, PathTable(*paths._pair, paths._scoring, paths._score)
-            assert table.count == whole.count
-            several = [islice(each.paths(paths._linear), 50) for each in (table, whole)]
-            first, second = ([path.tolist() for path in each] for each in several)
-            assert first == second
-            found.append(type(table))
-    assert {FewPaths, PathTable} >= set(found)
-    assert found.count(FewPaths) > 20 if few > 6 else PathTable in found
-
-
 @pytest.mark.parametrize("make_settings", [random_settings, linear_settings])
 @pytest.mark.parametrize("by", ["rows", "parasail"])
 @pytest.mark.parametrize("seed", range(3))
@@ -403,7 +380,6 @@ def test_host_computes_what_no_engine_has():
 
 
 def test_tables_have_a_limit(monkeypatch):
-    monkeypatch.setattr("glsw.wings.biopython.all_paths.MAX_CELLS", 24)
     monkeypatch.setattr("glsw.wings.biopython.pairwise.MAX_CELLS", 24)
     for order in ("biopython", "conventional"):
         aligner = reference(order=order)
@@ -411,12 +387,6 @@ def test_tables_have_a_limit(monkeypatch):
         (only,) = alignments = aligner.align("GAACT", "GAAT")
         assert len(alignments) == 1
         assert only.coordinates.tolist() == [[0, 3, 4, 5], [0, 3, 3, 4]]
-    aligner.open_gap_score = -0.5
-    aligner.align("GAACT", "GAT")
-    with pytest.raises(
-        ValueError, match=r"^no engine supports these gap scores, and a table of 30 "
-    ):
-        aligner.align("GAACT", "GAAT")
 
 
 @pytest.mark.parametrize("mode", ["local", "global"])

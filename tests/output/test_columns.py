@@ -34,8 +34,19 @@ SEARCHES: dict[str, tuple[Scoring, str, list[Record], dict[str, Any]]] = {
 }
 
 
-def results() -> Iterator[SearchResult]:
-    for scoring, query, targets, options in SEARCHES.values():
+PLACES: dict[str, tuple[Scoring, str, list[Record], dict[str, Any]]] = {
+    "twice": (Scoring.nucleotide(), GENE, [Record("t", "", f"{GENE}{GENE}")], {}),
+    "parts": (
+        Scoring.nucleotide(),
+        f"{GENE}{GENE[::-1]}",
+        [Record("t", "", f"{GENE[::-1]}{GENE}")],
+        {"max_hsps": 2, "per_part": True},
+    ),
+}
+
+
+def results(searches: dict[str, Any] = SEARCHES) -> Iterator[SearchResult]:
+    for scoring, query, targets, options in searches.values():
         yield Aligner(scoring, engine="reference").search(query, targets, **options)
 
 
@@ -49,7 +60,7 @@ def written(name: str, result: SearchResult) -> str:
 @pytest.mark.parametrize(("name", "tags"), [("sam", sam.TAGS), ("paf", paf.TAGS)])
 def test_all_tags_are_described(name: str, tags: dict[str, str]) -> None:
     found = set()
-    for result in results():
+    for result in results(SEARCHES | PLACES):
         stream = io.StringIO()
         glsw.write(result, stream, r"sam @RG\tID:a" if name == "sam" else name)
         for line in stream.getvalue().splitlines():

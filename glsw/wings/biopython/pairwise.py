@@ -115,15 +115,13 @@ class PairwiseAligner(Biopython):
 
     Notes
     -----
-    Any thread may call any method, as with `glsw.Aligner`. Biopython itself lists the alignments
-    after the first, and computes what no engine supports: gaps that cost more at a right end than
-    inside.
+    Any thread may call any method, as with `glsw.Aligner`.
 
     Alignments and their order are the same with every engine. The first one is computed by itself;
-    the others, and their number, come from larger tables on the host, on demand. A local alignment
-    ends where it first reaches its score, as in Biopython.
-    Gaps that cost more to extend than to open, or more at the right end than inside, and gap scores
-    above 0 are computed on the host.
+    Biopython lists the others, on demand. A local alignment ends where it first reaches its score,
+    as in Biopython. Gaps that cost more to extend than to open are computed on the host. Biopython
+    itself computes what no engine supports: gaps that cost more at the right end than inside, and
+    gap scores above 0.
     Scores are computed exactly, in integers, and returned as float. If gaps at the left end cost
     more than at the right, the score of Biopython 1.88 for linear gaps sometimes differs from that
     of its alignments (GAGT and TC with match 2, mismatch -3, gap_score -1 and right_gap_score 0:

@@ -142,7 +142,7 @@ def test_weight_0_gives_the_results_of_one_track() -> None:
     queries, targets = ([some(10 * k + seed, 60) for seed in range(9)] for k in (1, 2))
     targets += [each[:80] for each in queries]
     both = [
-        [str(each) for each in Aligner(scoring).search(*sides, evalue=1e3)]
+        [str(each) for each in Aligner(scoring).search(*sides, evalue=1e3, composition=0)]
         for scoring, sides in (
             (none, (queries, targets)),
             (BLOSUM62, ([q[::2] for q in queries], [t[::2] for t in targets])),
@@ -365,7 +365,7 @@ def test_weight_0_gives_the_bytes_of_one_track(run: Run, form: str) -> None:
     run("makedb t.fasta t.glsw --second-track t.states")
     run("makedb t.fasta one.glsw")
     both = run(f"search q.fasta t.glsw {TRACKS} --weight 0 --format {form}")
-    one = run(f"search q.fasta one.glsw --format {form}")
+    one = run(f"search q.fasta one.glsw --composition 0 --format {form}")
     assert (both.status, both.out) == (0, one.out)
 
 

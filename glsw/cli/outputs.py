@@ -211,8 +211,9 @@ def no_second_place(arguments: argparse.Namespace, scoring: Scoring) -> str:
     """Return why a command finds no second place of a query, empty if it may find one."""
     if "max_hsps" not in arguments:
         return "glsw align does not look for a second place"
-    if getattr(arguments, "composition", 0):
-        return "--composition gives scores that do not compare places"
+    composition = getattr(arguments, "composition", 0)
+    if composition in (1, 2) or (composition and scoring.name == "BLOSUM62" and scoring.local):
+        return "scores adjusted for composition do not compare places: --composition 0"
     if arguments.top == 1:
         return "--top 1 lists no second place"
     wanted = usual_places(scoring) if arguments.max_hsps is None else arguments.max_hsps

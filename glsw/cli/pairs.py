@@ -183,7 +183,7 @@ def _check_tracks(arguments: argparse.Namespace) -> bool:
         "mask_low_complexity",
         "seg",
     ):
-        if getattr(arguments, word, None) not in (None, 0, "no"):
+        if getattr(arguments, word, None) not in (None, 0, "no", "auto"):
             option = word.replace("_", "-")
             raise ValueError(f"--second-track and --{option} cannot be combined")
     return True

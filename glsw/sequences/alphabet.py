@@ -298,8 +298,9 @@ alphabet (ACGTRYSWKMBDHVN)
         """
         if not text or not self.merges:
             return codes
-        found = np.frombuffer(single_bytes(text).translate(self._distinct), np.uint8)
-        return np.where(found == _NONE, codes, found)
+        data = single_bytes(text).translate(self._distinct)
+        found = np.frombuffer(data, np.uint8)
+        return found if _NONE not in data else np.where(found == _NONE, codes, found)
 
     @cached_property
     def scored(self) -> Codes:

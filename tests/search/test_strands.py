@@ -776,10 +776,10 @@ def test_proteins_have_one_strand() -> None:
 
 
 def test_global_search_gives_one_alignment_per_hit() -> None:
-    aligner = Aligner(Scoring.blast().in_mode("semiglobal"), engine="reference")
-    assert aligner.search("HEAGAWGHEE", ["PAWHEAE"])[0].evalue is None
+    aligner = Aligner(Scoring.blast().in_mode("global"), engine="reference")
+    assert aligner.search("HEAGAWGHEE", ["HEAGAWGHE"])[0].evalue is None
     for options in ({"max_hsps": 2}, {"evalue": 1}, {"statistics": "fit"}):
-        with pytest.raises(ValueError, match=r"not local$|local alignments only$"):
+        with pytest.raises(ValueError, match=r"both sequences$|not local$|local alignments only$"):
             aligner.search("HEAGAWGHEE", ["PAWHEAE"], **options)
 
 

@@ -236,10 +236,17 @@ def warn_of_nucleic(records: Records, what: str) -> None:
     """
     offsets = records.offsets[:_RECORDS_TO_TELL]
     starts = offsets[:-1][np.diff(offsets) >= _LETTERS_OF_RECORD]
-    heads = records.letters[starts[:, np.newaxis] + np.arange(_LETTERS_OF_RECORD)]
-    common = np.isin(heads, np.frombuffer(COMMON, np.uint8)).sum(axis=1)
-    likely = starts[100 * common >= PERCENT_COMMON * _LETTERS_OF_RECORD]
-    rows = np.searchsorted(offsets, likely, side="right").tolist()
+    is_other = np.ones(256, np.uint8)
+    is_other[list(COMMON)] = 0
+    others, most = (
+        np.zeros(len(starts), np.uint8),
+        (100 - PERCENT_COMMON) * _LETTERS_OF_RECORD // 100,
+    )
+    for k in range(_LETTERS_OF_RECORD):  # most records leave after a few letters
+        others += is_other[records.letters[starts + k]]
+        few = others <= most
+        starts, others = starts[few], others[few]
+    rows = np.searchsorted(offsets, starts, side="right").tolist()
     texts = (records.letters[offsets[k - 1] : offsets[k]].tobytes() for k in rows)
     found = [k - 1 for k, text in zip(rows, texts, strict=True) if kind_of([text]).nucleic]
     if not 0 < len(found) < len(records):

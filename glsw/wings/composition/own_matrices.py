@@ -110,7 +110,7 @@ class OwnScores(PairScores, ABC):
         ``owners`` says which query a pair has: pairs of a query are neighbours.
         """
         found = [np.empty(0, np.int32)]
-        if on_device(engine):
+        if on_device(engine) and not _by_library(engine):
             numbers = np.arange(len(owners))
             groups = self._groups(engine, queries, owners, numbers)
             return np.concatenate([*found, *(each.scores(batch) for each, batch in groups)])

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import DIAGONAL
-from glsw.cores import in_threads
+from glsw.cores import cores, in_threads
 from glsw.engines import Engine
 from glsw.engines.base import Ties
 from glsw.options import Composition
@@ -48,7 +48,8 @@ from glsw.wings.composition.own_matrices import OwnMatrices, OwnProfiles, OwnSco
 RELAXED = 10
 """Hits are scored again that have at most so many times the E-value; blastp has 5."""
 _SEG_OF_TARGETS = Seg(10, 1.8, 2.1)
-_MATRICES_TOGETHER = 2**7  # made by one thread, which a cache should hold
+_MATRICES_TOGETHER = 2**8, 2**10  # of a thread: in a cache, or fewer steps that exclude others
+_MANY_CORES = 8
 
 # Pairs are nearly identical, and their targets not masked, if the best alignment has this many
 # bits per column and this part of identities, and is not shorter than this.
@@ -128,10 +129,8 @@ class Rescoring(Stage):
             return _profiles(engine, hits, both.select(place), targets)
         queries = Compositions.of(hits.queries.sequences, scoring).part(owners)
         known = np.flatnonzero((targets.residues > 0) & (queries.residues > 0))
-        parts = [
-            known[start : start + _MATRICES_TOGETHER]
-            for start in range(0, len(known), _MATRICES_TOGETHER)
-        ]
+        size = _MATRICES_TOGETHER[cores() >= _MANY_CORES]
+        parts = [known[start : start + size] for start in range(0, len(known), size)]
         matrices = in_threads(
             lambda some: adjusted_matrices(
                 scoring, queries.part(some), targets.part(some), self.composition

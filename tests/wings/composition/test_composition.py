@@ -275,7 +275,7 @@ def test_pairs_on_a_device_or_by_a_library_are_those_by_rows(
     assert by_library == host
     monkeypatch.setattr(own_matrices, "on_device", lambda engine: True)
     monkeypatch.setattr(own_matrices, "MAX_POSITIONS", 24 * 7)  # pairs of several groups
-    monkeypatch.setattr(rescoring, "_MATRICES_TOGETHER", 5)
+    monkeypatch.setattr(rescoring, "_MATRICES_TOGETHER", (5, 5))
     assert found() == host
     assert len(host) > 20
 

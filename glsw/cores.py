@@ -36,10 +36,12 @@ def in_threads(
     items: Iterable[ItemT],
     least: int = 2,
     count: int | None = None,
+    found: Callable[[FoundT], object] = lambda _: None,
 ) -> list[FoundT]:
     """Return what ``work`` returns for each item; from ``least`` items on threads share them.
 
     Items that an iterator makes, ``count`` of them, are made meanwhile in this thread, few ahead.
+    This thread calls ``found`` with each result.
 
     >>> in_threads(len, ["a", "bc"])
     [1, 2]
@@ -47,13 +49,21 @@ def in_threads(
     number = len(items) if isinstance(items, Sequence) else count or 0
     threads = min(_MAX_THREADS, cores(), number)
     if threads < 2 or number < least:
-        return [work(each) for each in items]
+        return _collected(map(work, items), found)
     from concurrent.futures import ThreadPoolExecutor
 
     if isinstance(items, Sequence):
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(work, items))
-    return list(beside(work, items))
+            return _collected(pool.map(work, items), found)
+    return _collected(beside(work, items), found)
+
+
+def _collected(results: Iterable[FoundT], found: Callable[[FoundT], object]) -> list[FoundT]:
+    every = []
+    for each in results:
+        every.append(each)
+        found(each)
+    return every
 
 
 def beside(work: Callable[[ItemT], FoundT], items: Iterable[ItemT]) -> Iterator[FoundT]:

@@ -86,8 +86,7 @@ class PreparedSearch:
         database, limits, after = self.database, self.limits, self.limits.stage
         engine = self.pool.engine  # of the pool, whose processes the scans need
         first = select_hits(queries, scans, database, after.first(limits), engine.scoring)
-        with stage(after.name, len(first.table)):
-            hits = after.rescored(engine, first, database, limits, self.ties)
+        hits = after.rescored(engine, first, database, limits, self.ties)
         of_hit = (time.perf_counter() - start) / max(1, len(first.table))
         counts = np.diff(first.offsets).tolist()
         return replace(

@@ -13,7 +13,7 @@ from glsw.alignment.paths import Runs
 from glsw.alignment.table import HitTable
 from glsw.caller import stage
 from glsw.engines import Engine
-from glsw.engines.base import Ties
+from glsw.engines.base import Progress, Ties
 from glsw.pairs.align_pairs import aligned
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ class Stage:
     with ``stage_of(scoring, settings)``, which raises ValueError if it cannot be.
     """
 
-    name = ""
-    """What a progress bar says meanwhile; `glsw.caller.stage` in `rescored` says how far it is."""
-
     def first(self, limits: Limits) -> Limits:
         """Return the limits of the hits that the stage gets, given those of the search."""
         return limits
@@ -39,7 +36,10 @@ class Stage:
     def rescored(
         self, engine: Engine, hits: Selection, database: Database, limits: Limits, ties: Ties
     ) -> Selection:
-        """Return those hits that are within the limits of the search, scored again."""
+        """Return those hits that are within the limits of the search, scored again.
+
+        A stage that takes long calls `glsw.caller.stage`, by which a progress bar names it.
+        """
         return hits
 
     def last(self, limits: Limits) -> Limits:
@@ -76,7 +76,18 @@ class PairScores:
         with stage(
             "further alignments" if batch.masks is not None else "alignments", batch.cells
         ) as progress:
-            return aligned(engine, batch, ties, progress)
+            return self._aligned(engine, batch, hits, ties, progress)
+
+    def _aligned(
+        self,
+        engine: Engine,
+        batch: Batch,
+        hits: npt.NDArray[np.int64],
+        ties: Ties,
+        progress: Progress,
+    ) -> tuple[npt.NDArray[np.int32], Runs]:
+        """Return what `aligned` does; progress is in cells."""
+        return aligned(engine, batch, ties, progress)
 
     def listed(self, table: HitTable) -> HitTable:
         """Return alignments with scores in integer units of the scoring, as results list them."""

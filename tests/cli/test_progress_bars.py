@@ -224,7 +224,7 @@ def test_each_stage_is_named_until_its_end(
     for name, parts in stages.items():
         assert parts[0] == 0
         assert max(parts) <= 100
-        if name in names and name != "composition":
+        if name in names:
             assert parts[-1] == 100
 
 

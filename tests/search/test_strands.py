@@ -285,6 +285,7 @@ def many(count: int, seed: int = 5) -> list[Record]:
 WAYS = {
     "strands": (NUCLEOTIDE, GENOME, None, "auto"),
     "frames": (Scoring.blast(), PROTEINS, 1, "auto"),
+    "proteins": (Scoring.blast(), many(80), None, "auto"),
     "fitted frames": (NO_CONSTANTS, [*PROTEINS, *many(80)], 1, "auto"),
     "fit in place of constants": (Scoring.blast(), many(80), None, "fit"),
 }

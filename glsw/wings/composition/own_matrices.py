@@ -24,7 +24,7 @@ from glsw.alignment.table import HitTable
 from glsw.alignment.traceback import trace
 from glsw.cores import in_threads
 from glsw.engines import Engine
-from glsw.engines.base import Ties
+from glsw.engines.base import Progress, Ties
 from glsw.engines.cpu_letters import text_of
 from glsw.engines.cpu_pairs import SinglePairs, fits, own_scores as own_scores_16, takes_tables
 from glsw.engines.cpu_tables import Walked, walked
@@ -104,22 +104,32 @@ class OwnScores(PairScores, ABC):
         names = [each.name for each in fields(self)[2:]]
         return replace(self, targets=targets, **{name: array(name) for name in names})
 
-    def scores(self, engine: Engine, queries: Sequences, owners: _Int64) -> _Int32:
+    def scores(
+        self, engine: Engine, queries: Sequences, owners: _Int64, progress: Progress
+    ) -> _Int32:
         """Return the best score of each pair, in scaled units.
 
-        ``owners`` says which query a pair has: pairs of a query are neighbours.
+        ``owners`` says which query a pair has: pairs of a query are neighbours. ``progress`` counts
+        the pairs.
         """
         found = [np.empty(0, np.int32)]
+
+        def add(scores: _Int32) -> None:
+            found.append(scores)
+            progress(len(scores))
+
         if on_device(engine) and not _by_library(engine):
             numbers = np.arange(len(owners))
-            groups = self._groups(engine, queries, owners, numbers)
-            return np.concatenate([*found, *(each.scores(batch) for each, batch in groups)])
+            for each, batch in self._groups(engine, queries, owners, numbers):
+                add(each.scores(batch))
+            return np.concatenate(found)
         scaled = self._scaled(engine.scoring.letters)
         if _by_library(engine):
             starts = range(0, len(owners), _PAIRS_TOGETHER)
             parts = [slice(start, start + _PAIRS_TOGETHER) for start in starts]
             work = partial(self._scores_by_library, engine, scaled, queries, owners)
-            return np.concatenate([*found, *in_threads(work, parts)])
+            in_threads(work, parts, found=add)
+            return np.concatenate(found)
         bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
         for query, (first, stop) in zip(queries, pairwise(bounds), strict=True):
             each = self.height(engine.scoring, query) * engine.scoring.matrix.shape[1]
@@ -129,7 +139,7 @@ class OwnScores(PairScores, ABC):
             for start in range(first, stop, step):
                 some = slice(start, min(stop, start + step))
                 rows, matrices = self.of(engine.scoring, query, np.arange(some.start, some.stop))
-                found.append(own_scores(rows, self.targets.part(some), matrices, *costs))
+                add(own_scores(rows, self.targets.part(some), matrices, *costs))
         return np.concatenate(found)
 
     def _scores_by_library(
@@ -150,8 +160,8 @@ class OwnScores(PairScores, ABC):
             found[k] = SinglePairs(scoring).score(*pair) if wide else best_end(*pair, scoring)[0]
         return found.astype(np.int32)
 
-    def aligned(
-        self, engine: Engine, batch: Batch, hits: _Int64, ties: Ties
+    def _aligned(
+        self, engine: Engine, batch: Batch, hits: _Int64, ties: Ties, progress: Progress
     ) -> tuple[_Int32, Runs]:
         """Return the score of each pair, in scaled units, and the columns of its best alignment.
 
@@ -160,7 +170,7 @@ class OwnScores(PairScores, ABC):
         queries, owners = batch.queries, batch.index[:, 0].astype(np.int64)
         if on_device(engine):
             groups = self._groups(engine, queries, owners, hits, batch.masks)
-            found = [aligned(each, some, ties) for each, some in groups]
+            found = [aligned(each, some, ties, progress) for each, some in groups]
             units = np.concatenate([np.empty(0, np.int32), *(each[0] for each in found)])
             return units, Runs.concatenated([each[1] for each in found])
         each, scaled = list[Walked](), self._scaled(engine.scoring.letters)
@@ -173,6 +183,7 @@ class OwnScores(PairScores, ABC):
                 score, i, j = best_end(*pair, own, mask)
                 traced, _ = trace(*pair, own, i, j, mask=mask)
                 each.append(((score, i, j), walked(traced)))
+            progress(len(pair[0]) * len(pair[1]))
         cells = np.array([cell for cell, _ in each], np.int32).reshape(-1, 3)
         paths = Paths.of(Ends(cells[:, 0], cells[:, 1:]), [runs for _, runs in each])
         return cells[:, 0], paths.forwards()

@@ -21,9 +21,10 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import DIAGONAL
+from glsw.caller import stage
 from glsw.cores import cores, in_threads
 from glsw.engines import Engine
-from glsw.engines.base import Ties
+from glsw.engines.base import Progress, Ties
 from glsw.options import Composition
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
@@ -70,7 +71,6 @@ class Rescoring(Stage):
     """
 
     composition: Composition
-    name = "composition"
 
     def first(self, limits: Limits) -> Limits:
         """Return limits with more E-values, which no other number narrows."""
@@ -85,10 +85,11 @@ class Rescoring(Stage):
 
         Scores of hits are in units of 1/32 of the matrix.
         """
-        rows, own = self._pairs(engine, hits, database, ties)
-        table = hits.table.select(rows)
-        # each query has one context or none
-        scores = own.scores(engine, hits.queries.sequences, table.query)
+        with stage("composition", 2 * len(hits.table)) as progress:  # matrices, then scores
+            rows, own = self._pairs(engine, hits, database, ties, progress)
+            table = hits.table.select(rows)
+            progress(2 * (len(hits.table) - len(rows)))
+            scores = own.scores(engine, hits.queries.sequences, table.query, progress)
         adjusted = {
             id(one): Rescaled(one, self.composition) if one.available else one
             for one in hits.statistics
@@ -111,7 +112,7 @@ class Rescoring(Stage):
         return Selection.of(hits.queries, scans, statistics, more, table, own)
 
     def _pairs(
-        self, engine: Engine, hits: Selection, database: Database, ties: Ties
+        self, engine: Engine, hits: Selection, database: Database, ties: Ties, progress: Progress
     ) -> tuple[_Int64, OwnScores]:
         """Return which hits are scored again, and their scores."""
         scoring, owners = engine.scoring.letters, hits.table.query
@@ -126,7 +127,9 @@ class Rescoring(Stage):
         both = Sequences.concatenated([masked, plain])
         targets = Compositions.of(both, scoring).part(place)
         if engine.scoring.wide_queries:
-            return _profiles(engine, hits, both.select(place), targets)
+            known, own = _profiles(engine, hits, both.select(place), targets)
+            progress(len(known))
+            return known, own
         queries = Compositions.of(hits.queries.sequences, scoring).part(owners)
         known = np.flatnonzero((targets.residues > 0) & (queries.residues > 0))
         size = _MATRICES_TOGETHER[cores() >= _MANY_CORES]
@@ -136,6 +139,7 @@ class Rescoring(Stage):
                 scoring, queries.part(some), targets.part(some), self.composition
             ),
             parts,
+            found=lambda made: progress(len(made)),
         )
         nothing = np.empty((0, *scoring.matrix.shape), np.int16)
         together = np.concatenate([nothing, *matrices])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,14 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 from program import ROOT
+from wing import wing
 
 import glsw
-from glsw import Aligner, Record, Scoring
+from glsw import Aligner, Record, Scoring, SearchResult, makedb
 from glsw.alignment.rows import best_end
 from glsw.device.device import Device
 from glsw.output.blast import evalue_text
 from glsw.sequences.encoded import Sequences
 from glsw.statistics.ncbi_tables import blosum62_joint
+from glsw.wings import opened
 from glsw.wings.composition import own_matrices, rescoring
 from glsw.wings.composition.own_matrices import own_scores
 from glsw.wings.composition.target_frequencies import target_frequencies
@@ -324,6 +327,48 @@ def test_auto_is_the_default_of_blastp_where_there_is_one() -> None:
     assert {name for name, _, _ in found(evalue=None, top=9)} == {"False"}
     with pytest.raises(ValueError, match=r"^composition: an E-value expected"):
         found(composition=2, evalue=None)
+
+
+def test_the_default_is_the_same_in_all_ways(tmp_path: Path, device: Device) -> None:
+    """Engines, parts, an executor, a database, shards, and the order of queries."""
+    queries, targets = generated()
+    targets = targets[::2]
+    fasta = tmp_path / "db.fasta"
+    fasta.write_text("".join(f">{each.id}\n{each.letters}\n" for each in targets))
+    makedb(fasta, tmp_path / "db.glsw")
+
+    def rows(results: Iterable[SearchResult]) -> dict[str, list[tuple[Any, ...]]]:
+        found = {}
+        for each in results:
+            assert each.statistics
+            assert each.statistics.name.endswith("; scores adjusted for composition (2)")
+            found[each.query.id] = [
+                (hit.target.id, hit.score, hit.bits, hit.evalue, hit.alignment.cigar)
+                for hit in each
+            ]
+        return found
+
+    cpu = Aligner(engine="cpu")
+    expected = rows(cpu.search(queries, targets))
+    assert sum(map(len, expected.values())) > 30
+    for engine in ("reference", "diagonal"):
+        aligner = Aligner(engine=engine, device=device if engine == "diagonal" else None)
+        assert rows(aligner.search(queries[:4], targets)) == dict([*expected.items()][:4])
+    assert rows(cpu.search(queries[::-1], targets)) == expected
+    assert rows(cpu.search(queries, tmp_path / "db.glsw")) == expected
+    with ThreadPoolExecutor(2) as executor:
+        assert rows(cpu.search(queries, targets, executor=executor)) == expected
+    for query in queries[:2]:
+        assert rows([cpu.search(query, targets)]) == {query.id: expected[query.id]}
+    turned = rows(cpu.search(queries, targets[::-1]))
+    assert {name: sorted(each) for name, each in turned.items()} == {
+        name: sorted(each) for name, each in expected.items()
+    }
+    if "shards" in opened():
+        shards, search = wing("shards.verbs"), cpu.prepare(queries, targets)
+        for number in (3, 1, 2):
+            shards.scan_shard(search, number, 3, tmp_path / "shards")
+        assert rows(shards.merge(search, tmp_path / "shards")) == expected
 
 
 def test_shuffled_proteins_are_not_significant_by_default() -> None:

@@ -30,14 +30,14 @@ inclusive, the target descends on the minus strand, and identity is a percentage
 are 1-based, PAF 0-based. Text for people (`table`, `pairwise`, `html`, `str()` of a result) is
 1-based, as in BLAST; so are `Hsp.query_place` and `Hsp.target_place`, which it shows.
 
-All verbs and formats count the same columns. Gaps at the ends are part of an alignment if they cost
-something, as in global mode; free ones are not, as in semi-global mode. Letters are compared as
-given: masks and case are ignored, as is U for T in nucleic acid. In proteins U, O and J equal only
-themselves, although they are scored as C, X and X. A letter outside the alphabet counts as its
-replacement (`--unknown`). A database that `makedb` masked contains X or N in place of masked
-letters, and so these are compared. Positives are pairs of letters whose score in the matrix is
-above 0, masked or not; with a profile, in the matrix that it is based on; with two tracks, in that
-of the first.
+All commands, functions and formats count the same columns. End gaps are part of an alignment if
+they are penalized, as in global mode, but not if they are free, as in semi-global mode. Letters are
+compared as given: masks and case are ignored, and U is identical to T in nucleic acids. In proteins
+U, O and J are identical only to themselves, although they are scored as C, X and X. A letter
+outside the alphabet counts as its replacement (`--unknown`). A database masked by `makedb` contains
+X or N instead of the masked letters, and these are compared. Positives are pairs of letters with a
+score above 0 in the matrix, masked or not: in the matrix on which a profile is based, and in that
+of the first track if there are two.
 
 E-values are never cut off, except in BLAST's formats (`pairwise`, `blast-tab`,
 `blast-tab-comments`): like BLAST, these print 0.0 below 1e-180. In all others, 0 means less than

@@ -25,8 +25,8 @@ KEYS: Mapping[str, str] = {
     "max_evalue": "the E-value limit of the hits, null for no limit",
     "more_hits": "number of further hits that are not listed; null if unknown, without an E-value "
     "limit",
-    "more_places": "number of hits that have further alignments, which are not listed; null if "
-    "nobody looked",
+    "more_places": "number of listed hits with further alignments that are not listed; null if "
+    "not counted",
     "hits": "array of hits, best first",
     "hits[].rank": "1 for the best",
     "hits[].target": "object like `query`",

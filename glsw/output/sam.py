@@ -33,7 +33,7 @@ TAGS: Mapping[str, str] = {
     "ZS:i": "position of its first aligned nucleotide, counted from 1, if translated",
     "ZG:i": "reading frame of the target, if translated",
     "ZN:i": "in the first record of a query, the number of hits within the limits not listed",
-    "ZP:i": "likewise, the number of hits listed that have further alignments, not listed",
+    "ZP:i": "likewise, the number of listed hits with further alignments that are not listed",
     "SA:Z": "if a query has several parts, the other records that are not secondary, each as name, "
     "position, strand, CIGAR, MAPQ and NM (0 if the target was translated)",
     "RG:Z": "read group, with `--read-group`",

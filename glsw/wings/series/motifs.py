@@ -301,7 +301,8 @@ def motifs(
     >>> import glsw
     >>> rise, other = [0, 1, 3, 6, 8, 9], [5, 5, 5, 5]
     >>> data = np.array([rise + other, other + rise, [9, 5] + rise + [9, 5], [1, 9] * 5])
-    >>> found = glsw.motifs(data, rate=2, letters=6, detrend=0, top=1, engine="reference")
+    >>> options = dict(letters=6, detrend=0, breakpoints="gaussian", engine="reference")
+    >>> found = glsw.motifs(data, rate=2, top=1, **options)
     >>> found[0].channels, found[0].score, found[0].seconds.tolist()
     (('CH1', 'CH2', 'CH3'), 5, [[0.0, 3.0], [2.0, 5.0], [1.0, 4.5]])
     >>> 0.001 < found[0].pvalue < 0.1
@@ -480,7 +481,7 @@ def compare(
     >>> rise, other = [0, 1, 3, 6, 8, 9], [5, 5, 5, 5]
     >>> values = np.array([rise + other, other + rise, [9, 5] + rise + [9, 5], [1, 9] * 5], float)
     >>> recording = Recording("r", ("a", "b", "c", "d"), values, np.arange(10) / 2)
-    >>> words = words_of(recording, letters=6, detrend=0)
+    >>> words = words_of(recording, letters=6, detrend=0, breakpoints="gaussian")
     >>> aligner = Aligner3(scoring_of(6), engine="reference")
     >>> comparison = compare(words, aligner, top=1)
     >>> comparison.count, comparison.best.tolist(), comparison.scores.tolist()

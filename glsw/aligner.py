@@ -143,7 +143,7 @@ class Aligner(PoolUser):
     >>> aligner.score("ACGT", ["ACGT", "AGT", "CCC"])
     array([8, 5, 2], dtype=int32)
     >>> Aligner(aligner.scoring, mode="semiglobal", engine="reference").align("CGTA", "ACGT").cigar
-    '1D3=1I'
+    '3='
     """
 
     @suggesting

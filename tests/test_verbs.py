@@ -48,7 +48,7 @@ def test_modes_contain_what_they_say():
         for mode in MODES
     }
     assert found["local"].cigar == "4="
-    assert found["semiglobal"].cigar == "2I4=2D"
+    assert found["semiglobal"].cigar == "4="
     assert (found["semiglobal"].score, found["local"].score) == (8, 8)
     assert (found["global"].query_end, found["global"].target_end) == (6, 6)
     assert found["global"].score < 0
@@ -57,8 +57,8 @@ def test_modes_contain_what_they_say():
 @pytest.mark.parametrize("mode", ["global", "semiglobal"])
 def test_the_first_global_alignment_may_score_below_0(mode):
     aligner = Aligner(DNA, mode=mode, engine="reference")
-    (found,) = aligner.alignments("AAAAAA", "CC")
-    assert found.score == (-17 if mode == "global" else 0)
+    found = [each.score for each in aligner.alignments("AAAAAA", "CC")]
+    assert found == ([-17] if mode == "global" else [])  # of free end gaps only: none
     assert [each.score for each in aligner.alignments("ACGT", "ACGT", max_alignments=1)] == [8]
     assert list(aligner.alignments("AAAAAA", "CC", min_score=1)) == []
     if mode == "global":

@@ -134,6 +134,7 @@ def test_further_alignments_of_all_frames(translated: bool) -> None:
     assert any(len(hit.hsps) > 1 for result in searched for hit in result)
 
 
+@pytest.mark.filterwarnings("ignore:.* lie in regions of low complexity")
 def test_places_lead_back_to_the_letters_of_the_target() -> None:
     letters = {each.id: each.letters for each in TARGETS}
     options = {"engine": "cpu", "max_hsps": 3, "min_score": 15}
@@ -170,6 +171,7 @@ def test_long_targets_are_searched_through_windows(engine: str, device: Device) 
     assert len(result[0].hsps) > 5
 
 
+@pytest.mark.filterwarnings("ignore:.* lie in regions of low complexity")
 def test_strands_codes_and_databases_of_files(tmp_path: Path) -> None:
     """A database of `makedb` gives what its FASTA gives; codes and strands are those asked for."""
     fasta = tmp_path / "dna.fasta"
@@ -199,6 +201,7 @@ def test_an_executor_finds_the_same() -> None:
             assert [found(each) for each in searched] == expected
 
 
+@pytest.mark.filterwarnings("ignore:.* lie in regions of low complexity")
 def test_masks() -> None:
     """A codon with a letter in lower case is masked, and so is what SEG finds in a frame."""
     gene = "ATGGCTAGCAAAGGAGAAGAACTTTTCACTGGAGTTGTCCCAATTCTTGTTGAATTAGAT"

@@ -104,7 +104,7 @@ def test_masks_of_searches_and_pairs(seg: Any, query: bool, target: bool) -> Non
     aligner = Aligner(engine="reference", seg=seg)
     assert aligner.score(SEQUENCE, SEQUENCE) == wanted
     for targets in ([Record("t", "", SEQUENCE)], [SEQUENCE.lower()]):
-        (hit,) = aligner.search(SEQUENCE, targets)
+        (hit,) = aligner.search(SEQUENCE, targets, composition=0)
         assert hit.score == wanted
     assert aligner.score_matrix([SEQUENCE], [SEQUENCE]).tolist() == [[wanted]]
     alignment = aligner.align(SEQUENCE, SEQUENCE)
@@ -124,7 +124,7 @@ def test_an_indexed_database_is_masked_when_it_is_made(tmp_path: Path) -> None:
     fasta.write_text(f">t\n{SEQUENCE}\n")
     database = makedb(fasta, tmp_path / "t.glsw", seg=True)
     wanted = Aligner(engine="reference", seg="target").score(SEQUENCE, SEQUENCE)
-    (hit,) = Aligner(engine="reference").search(SEQUENCE, database)
+    (hit,) = Aligner(engine="reference").search(SEQUENCE, database, composition=0)
     assert hit.score == wanted
     for given in (database, Database.of([Record("t", "", SEQUENCE)], database.alphabet)):
         with pytest.raises(ValueError, match=r": SEG masks an indexed database when it is built$"):

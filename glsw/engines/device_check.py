@@ -1,4 +1,4 @@
-"""What `glsw devices --test` does: every engine in every variant proves itself on a device.
+"""What `glsw devices --test` does: the self-test of every engine in every variant.
 
 Verdicts of before do not count. The speeds of ``lanes`` and of ``cpu`` are measured too, and kept:
 ``auto`` uses the faster one where no device is asked for.

@@ -1,4 +1,4 @@
-"""A device proves itself: its engines compute a small batch as `reference` does, or are replaced.
+"""Self-test of a device: its engines compute a small batch as `reference` does, or are replaced.
 
 Compilers and drivers have faults, and a fault may only show in some programs. So before an engine
 uses a family of programs for the first time on a device, it computes work with awkward lengths:

@@ -1,4 +1,4 @@
-"""Drivers with faults: a device proves itself, and what it computes wrong is computed otherwise.
+"""Drivers with faults: the self-test of a device finds them, and another engine computes.
 
 Each fault is made by changing the texts of programs or calls of GL, see `driver_faults`.
 """

@@ -614,7 +614,7 @@ def test_notes_go_to_standard_error(run: Callable[..., SimpleNamespace]) -> None
         ("planted.csv --scoring mindist --mismatch -1", "--scoring mindist has distances for a"),
         ("planted.csv --engine lanes", "engine 'lanes': with --of 3 there are auto, subtable, "),
         ("planted.csv --of 2 --engine subtable", "engine 'subtable': with --of 2 there are auto"),
-        ("planted.csv --of 4", "argument --of: invalid choice: 4"),
+        ("planted.csv --of 4", "argument --of: invalid choice: '4'"),
         ("planted.csv --output no/r.tsv", "--output no/r.tsv: there is no folder no"),
         ("planted.csv --output planted.csv", "--output planted.csv: it is an input, and would be"),
         ("planted.csv --figure no/r.png", "--figure no/r.png: there is no folder no"),

@@ -608,8 +608,10 @@ def test_recordings_of_arrays_and_frames() -> None:
 
 def test_words_of_what_holds_series() -> None:
     values = np.array([[0.0, 0, 1, 1, 5, 5], [5, 5, 1, 1, 0, 0]])
-    expected = words_of(Recording.of(values, rate=1), 3, 4).codes.tolist()
-    assert words_of(values, 3, 4, rate=1).codes.tolist() == expected == [[0, 1, 3], [3, 1, 0]]
+    options: dict[str, Any] = {"detrend": 0, "breakpoints": "gaussian"}
+    expected = words_of(Recording.of(values, rate=1), 3, 4, **options).codes.tolist()
+    found = words_of(values, 3, 4, rate=1, **options).codes.tolist()
+    assert found == expected == [[0, 1, 3], [3, 1, 0]]
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,8 @@ def check_commands(
 
     def output(command: str, form: str, ending: str) -> str:
         files = [str(folder / f"{name}{ending}") for name in ("queries", "targets")]
-        more = ["--top", "2", "--evalue", "inf"] if command == "search" else []
+        every = ["--top", "2", "--max-hsps", "1", "--evalue", "inf"]
+        more = every if command == "search" else []
         more += ["--max-alignments", "1"] if command == "align" and aligner.scoring.local else []
         assert main([command, *files, *common, *more, "--format", form]) == 0
         return str(capsys.readouterr().out)

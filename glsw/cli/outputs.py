@@ -211,8 +211,12 @@ def no_second_place(arguments: argparse.Namespace, scoring: Scoring) -> str:
     """Return why a command finds no second place of a query, empty if it may find one."""
     if "max_hsps" not in arguments:
         return "glsw align does not look for a second place"
-    composition = getattr(arguments, "composition", 0)
-    if composition in (1, 2) or (composition and scoring.name == "BLOSUM62" and scoring.local):
+    others = "translated", "translated_target", "second_track", "read_queries"
+    adjusts = getattr(arguments, "composition", 0)
+    if adjusts == "auto":
+        adjusts = scoring.name == "BLOSUM62" and scoring.local
+        adjusts = adjusts and not any(getattr(arguments, name, None) for name in others)
+    if adjusts:
         return "scores adjusted for composition do not compare places: --composition 0"
     if arguments.top == 1:
         return "--top 1 lists no second place"

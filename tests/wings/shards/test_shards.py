@@ -236,7 +236,7 @@ FORGED = {
 @pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
 def test_forged_shards_are_refused(forge: Callable[[bytes, bytes], bytes], tmp_path: Path) -> None:
     with Aligner(engine="reference") as aligner:
-        search = aligner.prepare(QUERIES, TARGETS)
+        search = aligner.prepare(QUERIES, TARGETS, composition=0)
         path = scan_shard(search, 1, 1, tmp_path).path
         made = [packed(each.mark, forge(each.mark, each.data)) for each in blocks(path)]
         path.write_bytes(b"".join(made))

@@ -136,8 +136,7 @@ def test_sequences_without_letters_are_named(
     (files / "reads.fastq").write_text("@r1\nACGT\n+\nIIII\n@r2\n\n+\n\n")
     done = run(words if words.startswith("makedb") else f"{words} --engine reference")
     assert done.status == 0
-    first, _ = done.err.splitlines()
-    assert first == f"glsw: {message}"
+    assert f"glsw: {message}" in done.err.splitlines()
 
 
 def test_places_on_a_sequence_without_letters(

@@ -481,8 +481,8 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (
         "gap costs are per column",
         "for DNA or RNA; with --mismatch; with identity 1",
-        "(11 with every matrix, with --match 5, with identity 0)",
-        "(1, with --match 2, with identity 1)",
+        "15 with BLOSUM80; 5 with --match, with identity 0)",
+        "2 with --match, with identity 1)",
         f"{', '.join(ENGINES3)} (subtable)",
         "--polling {auto,on,off} on: compute all parts of a table at once",
         "exit status: 0 on success",

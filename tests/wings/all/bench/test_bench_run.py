@@ -101,7 +101,7 @@ def test_rows_are_older_than_a_changed_shader(fake, device, monkeypatch):
     engine = Case("diagonal", start)
     _, file = fake(engine, replace(engine, program="theirs", ours=False), case("none"))
     mine, theirs, none = file.rows.values()
-    assert {name.partition(".")[0] for name in mine["shaders"]} == {"diagonal_leaning"}
+    assert {name.partition(".")[0] for name in mine["shaders"]} == {"checksum", "diagonal_leaning"}
     assert none["shaders"] == {}
     assert "shaders" not in theirs
     assert [row.older(each) for each in (mine, theirs, none)] == [False] * 3

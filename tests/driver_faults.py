@@ -59,12 +59,14 @@ THREE = QUERIES[3], TARGETS[7], TARGETS[9]
 
 
 def _search(engine: str, device: Device | None, query: Any = None) -> Any:
-    result = glsw.search(query or QUERIES[0], TARGETS, engine=engine, device=device, top=None)
+    result = glsw.search(
+        query or QUERIES[0], TARGETS, engine=engine, device=device, top=None, composition=0
+    )
     return [(hit.target.id, hit.score) for hit in result]
 
 
 def _searches(engine: str, device: Device | None) -> Any:
-    found = glsw.search(QUERIES, TARGETS, engine=engine, device=device, top=None)
+    found = glsw.search(QUERIES, TARGETS, engine=engine, device=device, top=None, composition=0)
     return [[(hit.target.id, hit.score) for hit in result] for result in found]
 
 

@@ -123,6 +123,6 @@ def test_a_result_that_is_damaged_on_its_way(seed: int, tmp_path: Path) -> None:
     chance = random.Random(f"damaged {seed}")
     engine = chance.choice(ENGINES[1:])
     code = DAMAGED.format(when=chance.randint(1, 4))
-    fault = "a result that is damaged on its way from the device"
+    fault = "a result damaged on its way from the device"
     running = struck(JOBS[engine], code, fault, tmp_path)
     assert "did not arrive as it had stored them" in running.err

@@ -29,6 +29,7 @@ from glsw.scoring.positional import PositionalScoring
 from glsw.search.fingerprint import fingerprint
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
+from glsw.sequences.lines import sealed, unsealed
 from glsw.wings.composition.own_matrices import own_scores
 from glsw.wings.profiles.iteration import Found, Members
 
@@ -226,7 +227,7 @@ def test_constant_costs_are_the_fast_path(monkeypatch) -> None:
     assert seen
     assert not any("POSITIONAL_GAPS" in each for each in seen)
     glsw.score(gapped(1, 20), targets, engine="diagonal")
-    assert "POSITIONAL_GAPS" in seen[-1]
+    assert any("POSITIONAL_GAPS" in each for each in seen)
     # E-values are those of the scoring of letters.
     found = [glsw.search(each, targets, top=None).hits for each in (at_5_2, other)]
     assert [hit.score for hit in found[0]] == [hit.score for hit in found[1]]
@@ -270,12 +271,13 @@ def test_files_fingerprints_and_pickles(tmp_path: Path) -> None:
     assert again.to_text() == profile.to_text()
     assert costs_of(again) == costs_of(profile)
     text = (tmp_path / "p").read_text()
+    lines = unsealed(text)
     for changed, message in (
-        (text.replace("open extend", "open close"), "gap costs of other positions"),
-        (text.rsplit("\n", 2)[0] + "\n", "gap costs of other positions"),
-        (text.replace("\ngaps\n", "\n"), "invalid literal"),
+        (lines.replace("open extend", "open close"), "gap costs of other positions"),
+        (lines.rsplit("\n", 2)[0] + "\n", "gap costs of other positions"),
+        (lines.replace("\ngaps\n", "\n"), "invalid literal"),
     ):
-        (tmp_path / "q").write_text(changed)
+        (tmp_path / "q").write_text(sealed(changed))
         with pytest.raises(ValueError, match=message):
             Profile.read(tmp_path / "q")
     copied = pickle.loads(pickle.dumps(profile))

@@ -132,9 +132,8 @@ def test_one_sequence_gives_the_results_of_the_sequence(tmp_path, capsys) -> Non
     ):
         printed = []
         for query_words in (f"{tmp_path}/q.fasta", f"--profile {tmp_path}/q.profile"):
-            assert (
-                main(["search", *query_words.split(), f"{tmp_path}/db.fasta", *words.split()]) == 0
-            )
+            options = f"--composition 0 {words}".split()
+            assert main(["search", *query_words.split(), f"{tmp_path}/db.fasta", *options]) == 0
             printed.append(re.sub(r'"seconds": [^,]*', "", capsys.readouterr().out))
         assert printed[0] == printed[1]
         assert printed[0]

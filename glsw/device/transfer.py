@@ -270,7 +270,7 @@ class Readback:
             return None
         from glsw.device.shader import compute  # which imports this module's users
 
-        words, sums = self._places - 2, self._places - 1
+        words, sums = _OF_ENGINES, _OF_ENGINES + 1
         program = compute(
             *(self._device, "checksum.comp"),
             **{"WORKGROUP": _SUMMING, "COLUMNS": f"{_COLUMNS}u"},

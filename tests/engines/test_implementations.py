@@ -185,9 +185,7 @@ def permutations(*choices, **defines):
 # Every set of defines that a program is compiled with, where these are not the usual ones.
 OWN_PERMUTATIONS = {
     "quad.vert": [{}],
-    "checksum.comp": [
-        {"WORKGROUP": 64, "COLUMNS": "4096u", "WORDS_BINDING": 94, "SUMS_BINDING": 95}
-    ],
+    "checksum.comp": [{"WORKGROUP": 64, "COLUMNS": "4096u", "WORDS_BINDING": 8, "SUMS_BINDING": 9}],
     "view_map.frag": [{}],
     "view_overlay.frag": [{}],
     "query_profile.frag": permutations(TILES, ({}, GAPS), LETTERS=24),

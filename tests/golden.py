@@ -1004,6 +1004,7 @@ REPLACED = [
     (rb", (under )?[\d.,]+ GCUPS", b", GCUPS"),
     (rb" on [^\n;]*?, \d+ threads?(, [A-Za-z]+ [\d.]+)*", rb" on HOST"),
     (rb'"(seconds|search_seconds|gcups)": [\d.e-]+', rb'"\1": NUMBER'),
+    (rb'"crc32": "\w+"', b'"crc32": "OF PATHS AND VERSIONS"'),
     (rb'"checksum": "[0-9a-f]{8}"', rb'"checksum": ""'),
     (rb'"versions": \{[^}]*\}', rb'"versions": {}'),
     (rb'"started": "[^"]*"', rb'"started": ""'),

@@ -105,6 +105,9 @@ class Rescaled(Statistics):
     def __init__(self, statistics: Statistics, composition: Composition) -> None:
         self._statistics, self._composition = statistics, composition
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
     @property
     def name(self) -> str:
         """Those of the matrix as it is, and the mode by which scores are adjusted."""

@@ -34,7 +34,7 @@ def test_rows_cover_the_programs_of_today(name):
             found.setdefault(row["program"], set()).update(row["macros"])
     without = {"SUBGROUPS"} if "no subgroups" in rows.devices[name] else set()
     for program, sets in permutations().items():
-        names = {macro for macros in sets for macro in macros}
+        names = {macro for macros in sets for macro in macros if not macro.endswith("_BINDING")}
         assert names - without <= found.get(program, set()), f"{program}: make vendors"
 
 

@@ -264,9 +264,9 @@ class Readback:
     ) -> tuple[moderngl.Buffer, int] | None:
         """Have the device sum bytes of some buffers, given with their numbers and offsets.
 
-        Return the buffer of the sums, and its bytes in use; None if it cannot.
+        Return the buffer of the sums, and its bytes in use; None if it cannot, or of nothing.
         """
-        if self._places < _OF_ENGINES + 2:
+        if not wanted or self._places < _OF_ENGINES + 2:
             return None
         from glsw.device.shader import compute  # which imports this module's users
 

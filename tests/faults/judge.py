@@ -43,6 +43,7 @@ LAST_LINES = {
 WARNINGS = (
     r".* is a software renderer .*|device \d+: .*; (a part|part \d+ of \d+) of .* is computed again"
     r"|.*; (the variant with .*|another engine|engine '\w+') is used instead .*"
+    r"|no hits for \d+ sequences? of fewer than 30 letters: .*"
 )
 # The command as its users start it, after other code; `ready` exists when the work can begin.
 PROGRAM = """

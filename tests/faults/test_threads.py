@@ -244,4 +244,4 @@ def test_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     resources = {"metadata": {"path": str(ROOT)}}
     NotebookClient(notebook, timeout=HANGS_AFTER, resources=resources).execute()
     said = [cell.outputs[-1]["data"]["text/plain"] for cell in notebook.cells]
-    assert said == ["17", str([17] * 8), str([17] * 8), "[17]"]
+    assert said == ["17", str([17] * 8), str([17] * 8), "[13]"]  # a search adjusts

@@ -90,14 +90,14 @@ class HitOptions(TypedDict, total=False):
         are sorted by score, equal scores by database order. The best alignment of a hit is
         always the one with the best score.
     composition : {"auto", 0, 1, 2}
-        Adjust scores to the compositions of the two proteins, for BLOSUM62: 0 no, 1
+        Adjust scores to the compositions of the two proteins: 0 no, 1
         composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
         matrix adjustment (Yu and Altschul 2005), blastp's default. Hits within 10 times the
         E-value limit are rescored exactly, each with its own matrix; the resulting scores,
         alignments and E-values are reported and decide which hits are kept. For profiles 2 is
         the same as 1: the profile is scaled for the composition of each target. "auto" is 2 for
-        proteins with BLOSUM62, published constants and an E-value limit, otherwise 0: for DNA,
-        translated sequences, other matrices, profiles and iterations.
+        proteins, also translated ones, with published constants and an E-value limit, otherwise
+        0: for DNA, other matrices, profiles and iterations.
     """
 
     top: Annotated[Top, "auto"]

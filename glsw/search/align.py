@@ -22,7 +22,7 @@ from glsw.pairs.align_pairs import best_scores
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import SIGNIFICANT, Limits
 from glsw.search.select import Selection, together
-from glsw.search.stages import AS_SCANNED
+from glsw.search.stages import AS_SCANNED, pair_numbers
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
 from glsw.sequences.tiles import cut
@@ -94,13 +94,13 @@ def _first_round(
     engine: Engine, pairs: _HitPairs, hits: _Int64, contexts: _Int64, places: _Int64, ties: Ties
 ) -> tuple[npt.NDArray[np.int32], Runs, _Targets | None]:
     """Return the best alignments of pairs; with the whole targets, unless parts are enough."""
-    scores = pairs.hits.scores
+    scores, numbers = pairs.hits.scores, pairs.numbers(hits, contexts, places)
     if of_scan := pairs.columns(contexts, places):
         batch, first = of_scan
-        units, runs = scores.aligned(engine, batch, hits, ties)
+        units, runs = scores.aligned(engine, batch, numbers, ties)
         return units, runs.shifted(np.stack([0 * first, first], axis=1)), None
     whole = pairs.whole(places)
-    return *scores.aligned(engine, pairs.batch(contexts, places, whole), hits, ties), whole
+    return *scores.aligned(engine, pairs.batch(contexts, places, whole), numbers, ties), whole
 
 
 def _in_rounds(
@@ -117,7 +117,8 @@ def _in_rounds(
         for some in (todo[~cut], todo[cut]):  # scores of windows are known of whole contexts
             if len(some):
                 batch = found.batch(some, whole)
-                units, runs = pairs.hits.scores.aligned(engine, batch, found.hits[some], ties)
+                numbers = pairs.numbers(found.hits[some], found.contexts[some], found.places[some])
+                units, runs = pairs.hits.scores.aligned(engine, batch, numbers, ties)
                 found.add(some, units, runs)
     return found.table()
 
@@ -229,7 +230,8 @@ class _HitPairs:
     def pairs(self, chosen: slice | _Int64, *, best_only: bool) -> tuple[_Int64, _Int64, _Int64]:
         """Return the hit, the context and the place of each pair of the first round of some hits.
 
-        Unless it is the best one only, each context meets each frame of the target.
+        Unless it is the best one only, each context meets each frame of the target, if they have
+        a score that counts.
         """
         hits, places = np.arange(len(self.places))[chosen], self.places[chosen]
         if best_only:
@@ -242,8 +244,16 @@ class _HitPairs:
             numbers = self.database.order[places] // frames * frames
             places = self.database.rank[numbers[:, np.newaxis] + np.arange(frames)]
             pair = np.repeat(of_context, frames)
-            return hits[pair], np.repeat(contexts, frames), places[of_context].ravel()
-        return hits[of_context], contexts, places[of_context]
+            every = hits[pair], np.repeat(contexts, frames), places[of_context].ravel()
+        else:
+            every = hits[of_context], contexts, places[of_context]
+        known = self.hits.scores.known(self.numbers(*every))
+        return every if known.all() else (every[0][known], every[1][known], every[2][known])
+
+    def numbers(self, hits: _Int64, contexts: _Int64, places: _Int64) -> _Int64:
+        """Return the numbers of pairs, see `pair_numbers`."""
+        frames = self.database.order[places] % len(self.database.frames)
+        return pair_numbers(hits, contexts - self.bounds[0, hits], frames)
 
     def whole(self, places: _Int64) -> _Targets:
         """Return the targets at some places, each once."""

@@ -120,7 +120,10 @@ def select_hits(
     ]
     counts = np.array([len(each) for each in lists], np.int64)
     found = [one for each in lists for one in each]
-    hits, contexts, owners = best_contexts(found, counts, len(database.frames))
+    hits, contexts, owners = _joined(found, counts)
+    if not limits.stage.every_context:
+        best = best_contexts(hits, contexts, owners, len(database.frames))
+        hits, contexts, owners = hits[best], contexts[best], owners[best]
     more: list[int | None]
     if not limits.needs_statistics:
         few = _first(owners, limits.ranking.top)
@@ -205,21 +208,18 @@ def together(
         start = stop
 
 
-def best_contexts(
-    hits: Sequence[RankedHits], counts: npt.NDArray[np.int64], frames: int = 1
-) -> tuple[RankedHits, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the hits of queries, each target once, the context with its best score, the query.
+def best_contexts(hits: RankedHits, contexts: _Int64, queries: _Int64, frames: int = 1) -> _Int64:
+    """Return which hits of queries, each target once, have its best score.
 
-    Of contexts with equal scores the first one counts. If each list has the ``top`` best hits of a
-    context, the first ``top`` returned are the best of all: every hit ranked above X in X's best
+    Of contexts with equal scores the first one counts. If the hits of each context are its ``top``
+    best, the first ``top`` of a query are the best of all: every hit ranked above X in X's best
     context is also ranked above X here.
 
     Parameters
     ----------
-    hits : sequence of RankedHits
-        One per context, of one query after the other.
-    counts : ndarray of int64, shape (queries,)
-        The contexts of each query.
+    hits : RankedHits
+    contexts, queries : ndarray of int64, shape (hits,)
+        Where they were found. Queries ascend.
     frames : int
         The frames of each target, which have numbers of their own: its best one counts.
 
@@ -229,23 +229,31 @@ def best_contexts(
     >>> ranking = Ranking(top=None, min_score=1)
     >>> rows = [np.array(row, np.int32) for row in ([5, 7, 0], [6, 7, 1], [0, 0, 3])]
     >>> lists = [ranking.best(row, np.arange(3)) for row in rows]
-    >>> hits, contexts, queries = best_contexts(lists, np.array([2, 1]))
-    >>> target_numbers(hits).tolist(), scores_of(hits).tolist()
+    >>> hits, contexts, queries = _joined(lists, np.array([2, 1]))
+    >>> best = best_contexts(hits, contexts, queries)
+    >>> target_numbers(hits[best]).tolist(), scores_of(hits[best]).tolist()
     ([1, 0, 2, 2], [7, 6, 1, 3])
-    >>> contexts.tolist(), queries.tolist()
+    >>> contexts[best].tolist(), queries[best].tolist()
     ([0, 1, 1, 0], [0, 0, 0, 1])
     """
-    joined = np.concatenate([np.empty(0, np.int64), *hits])
+    if frames == 1 and not contexts.any():
+        return np.arange(len(hits))
+    order = np.lexsort((contexts, hits, queries))
+    keys = queries[order] << 32 | target_numbers(hits[order]) // frames
+    _, first = np.unique(keys, return_index=True)
+    best: _Int64 = order[np.sort(first)]
+    return best
+
+
+def _joined(hits: Sequence[RankedHits], counts: _Int64) -> tuple[RankedHits, _Int64, _Int64]:
+    """Return the hits of all contexts, the context of its query that each was found in, the query.
+
+    ``counts`` are the contexts of each query.
+    """
     lengths = np.array([len(each) for each in hits], np.int64)
     contexts = np.repeat(ranges(np.zeros_like(counts), counts), lengths)
     queries = np.repeat(np.repeat(np.arange(len(counts)), counts), lengths)
-    if frames == 1 and (counts <= 1).all():
-        return joined, contexts, queries
-    order = np.lexsort((contexts, joined, queries))
-    keys = queries[order] << 32 | target_numbers(joined[order]) // frames
-    _, first = np.unique(keys, return_index=True)
-    chosen = order[np.sort(first)]
-    return joined[chosen], contexts[chosen], queries[chosen]
+    return np.concatenate([np.empty(0, np.int64), *hits]), contexts, queries
 
 
 class _Statistics:

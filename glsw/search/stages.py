@@ -27,7 +27,15 @@ class Stage:
 
     Wings register others by the name of the option that asks for one, ``STAGES``: each a module
     with ``stage_of(scoring, settings)``, which raises ValueError if it cannot be.
+
+    Attributes
+    ----------
+    every_context : bool
+        Whether it gets each context of a query and each frame of a target as a hit of its own; it
+        returns the best of each target.
     """
+
+    every_context = False
 
     def first(self, limits: Limits) -> Limits:
         """Return the limits of the hits that the stage gets, given those of the search."""
@@ -53,6 +61,10 @@ class PairScores:
     A stage gives hits others, such as a matrix for each pair. Scores of hits are in their units.
     """
 
+    def known(self, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return which pairs of hits have scores; the others have none that counts."""
+        return np.ones(len(pairs), bool)
+
     def part(self, hits: slice) -> PairScores:
         """Return those of a slice of the hits, of step 1."""
         return self
@@ -66,23 +78,23 @@ class PairScores:
         return self
 
     def aligned(
-        self, engine: Engine, batch: Batch, hits: npt.NDArray[np.int64], ties: Ties
+        self, engine: Engine, batch: Batch, pairs: npt.NDArray[np.int64], ties: Ties
     ) -> tuple[npt.NDArray[np.int32], Runs]:
         """Return the score of each pair and the columns of its best alignment.
 
-        ``batch`` has the queries, the targets and the masks, ``hits`` the number of each pair's
-        hit.
+        ``batch`` has the queries, the targets and the masks, ``pairs`` the number of each pair, see
+        `pair_numbers`.
         """
         with stage(
             "further alignments" if batch.masks is not None else "alignments", batch.cells
         ) as progress:
-            return self._aligned(engine, batch, hits, ties, progress)
+            return self._aligned(engine, batch, pairs, ties, progress)
 
     def _aligned(
         self,
         engine: Engine,
         batch: Batch,
-        hits: npt.NDArray[np.int64],
+        pairs: npt.NDArray[np.int64],
         ties: Ties,
         progress: Progress,
     ) -> tuple[npt.NDArray[np.int32], Runs]:
@@ -96,3 +108,16 @@ class PairScores:
 
 AS_SCANNED = PairScores()
 """The scores of hits that no stage has scored again."""
+
+
+def pair_numbers(
+    hits: npt.NDArray[np.int64],
+    contexts: npt.NDArray[np.int64] | int = 0,
+    frames: npt.NDArray[np.int64] | int = 0,
+) -> npt.NDArray[np.int64]:
+    """Return numbers of pairs, by hit, context of its query and frame of its target, from 0 each.
+
+    >>> pair_numbers(np.array([0, 1]), 2, 3).tolist()
+    [35, 291]
+    """
+    return hits << 8 | contexts << 4 | frames

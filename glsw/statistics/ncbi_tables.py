@@ -74,9 +74,12 @@ def blosum80() -> tuple[tuple[int, ...], ...]:
 
 
 @cache
-def blosum62_joint() -> npt.NDArray[np.float64]:
-    """Return the frequencies of aligned amino acids that BLOSUM62 was made of, shape (20, 20)."""
-    lower = [_numbers(line) for line in _lines("blosum62_joint.tsv")]
+def joint_frequencies(matrix: str) -> npt.NDArray[np.float64]:
+    """Return the frequencies of aligned amino acids that a matrix stands for, shape (20, 20).
+
+    They are known for all matrices of `protein_rows`.
+    """
+    lower = [_numbers(row) for name, *row in _lines("joint.tsv") if name == matrix]
     table = np.zeros((len(lower), len(lower)))
     for i, row in enumerate(lower):
         table[i, : i + 1] = table[: i + 1, i] = row

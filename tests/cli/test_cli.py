@@ -402,7 +402,13 @@ def test_a_short_query_without_hits_names_the_task(
     assert found[1].split("\t")[3] == "t7"
     assert len(found) == 301  # to an E-value of 200,000
     expected = glsw.search(
-        PEPTIDE, others, scoring=Scoring.blast("PAM30"), evalue=2e5, top=500, engine="reference"
+        PEPTIDE,
+        others,
+        scoring=Scoring.blast("PAM30"),
+        evalue=2e5,
+        top=500,
+        engine="reference",
+        composition=0,
     )
     scores = [int(line.split("\t")[4]) for line in found[1:]]
     assert scores == [hit.score for hit in expected]
@@ -491,7 +497,7 @@ def test_strands(options: str, expected: list[list[str]], run: Callable[..., Any
     ],
 )
 def test_translated(options: str, expected: list[str], run: Callable[..., Any]) -> None:
-    words = "search gene.fasta proteins.fasta --translated --engine reference --min-score 30"
+    words = "search gene.fasta proteins.fasta --translated --composition 0 --engine reference --min-score 30"
     columns = "--format 'blast-tab sseqid score qstart qend qframe'"
     assert [" ".join(line) for line in tabular(run(f"{words} {columns} {options}"))] == expected
 

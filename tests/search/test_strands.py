@@ -26,7 +26,6 @@ from glsw.engines.base import ScanHints
 from glsw.search import align, select, stages
 from glsw.search.limits import limits_for
 from glsw.search.ranking import Ranking, scores_of, target_numbers
-from glsw.search.select import best_contexts
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.query import Context, QueryPreparation
@@ -150,7 +149,7 @@ def same(amino_or_base: str, letters: str, context: Context) -> bool:
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_coordinates_lead_back_to_the_letters(kind: str) -> None:
     scoring, targets, code = SEARCHES[kind]
-    options = {"max_hsps": 4, "min_score": 8, "top": 8}
+    options = {"max_hsps": 4, "min_score": 8, "top": 8, "composition": 0}
     for result in aligner_for(scoring).search(QUERIES, targets, genetic_code=code, **options):
         letters = result.query.letters
         for hsp in (hsp for hit in result for hsp in hit.hsps):
@@ -225,8 +224,9 @@ def test_arrays_of_codes_are_dna_where_queries_are_translated() -> None:
 
 
 def test_best_views_of_nothing() -> None:
-    found = best_contexts([np.empty(0, np.int64)] * 3, np.array([3]))
-    assert [len(each) for each in found] == [0, 0, 0]
+    joined = select._joined([np.empty(0, np.int64)] * 3, np.array([3]))
+    assert [len(each) for each in joined] == [0, 0, 0]
+    assert len(select.best_contexts(*joined)) == 0
 
 
 def test_top_of_all_contexts() -> None:
@@ -239,8 +239,8 @@ def test_top_of_all_contexts() -> None:
     for top in (1, 7, 100, None):
         ranking = Ranking(top, 1)
         lists = [ranking.best(each, numbers) for each in scores]
-        found = best_contexts([*lists, *lists[:2], *lists], np.array([6, 2, 6]))
-        hits, contexts, queries = found
+        joined = select._joined([*lists, *lists[:2], *lists], np.array([6, 2, 6]))
+        hits, contexts, queries = (each[select.best_contexts(*joined)] for each in joined)
         listed = zip(-scores_of(hits), target_numbers(hits), contexts, queries, strict=True)
         listed = list(listed)
         for query in (0, 2):
@@ -661,7 +661,7 @@ def test_hits_are_aligned_some_at_a_time(
     kind: str, limit: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scoring, targets, code = SEARCHES[kind]
-    options = {"genetic_code": code, "max_hsps": 3, "top": 9, "min_score": 10}
+    options = {"genetic_code": code, "max_hsps": 3, "top": 9, "min_score": 10, "composition": 0}
     aligner = aligner_for(scoring)
     expected = rows(aligner.search(QUERIES[:2], targets, **options))
     sizes: list[tuple[int, int]] = []
@@ -906,7 +906,7 @@ def test_like_blastn() -> None:
 
 def test_like_blastx() -> None:
     aligner = aligner_for(Scoring.blast())
-    result = aligner.search(QUERY, records(SUBJECT_PROTEINS), genetic_code=1)
+    result = aligner.search(QUERY, records(SUBJECT_PROTEINS), genetic_code=1, composition=0)
     assert_like_blast(result, BLASTX, SUM_STATISTICS)
     assert [hit.context.frame for hit in result] == [-3, 2]
 

@@ -207,7 +207,7 @@ def test_masks() -> None:
     gene = "ATGGCTAGCAAAGGAGAAGAACTTTTCACTGGAGTTGTCCCAATTCTTGTTGAATTAGAT"
     protein = translate(gene)
     lower = gene[:30] + gene[30:34].lower() + gene[34:]
-    options = {"engine": "cpu", "target_genetic_code": 1}
+    options = {"engine": "cpu", "target_genetic_code": 1, "composition": 0}
     (hit,) = glsw.search(protein, [lower], lower_case_mask=True, **options)
     alone = glsw.search(protein, [lower], **options)[0]
     masked = protein[:10] + "XX" + protein[12:]
@@ -413,7 +413,7 @@ def beside_tblastn(folder: Path, queries: str, targets: str) -> int:
     ).stdout
     out = folder / "ours"
     words = f"search {folder / queries} {folder / targets} --translated-target --engine cpu"
-    words += f" --evalue 10 --top 0 --max-hsps 0 --output {out}"
+    words += f" --composition 0 --evalue 10 --top 0 --max-hsps 0 --output {out}"
     assert main([*words.split(), "--format", f"blast-tab {columns}"]) == 0
     ours = [line.split("\t") for line in out.read_text().splitlines()]
     by_place = {(*row[:3], *row[4:]): row[3] for row in ours}

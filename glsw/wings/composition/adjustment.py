@@ -24,9 +24,9 @@ import numpy.typing as npt
 from glsw.options import COMPOSITIONS, Composition
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.statistics.base import Statistics
-from glsw.statistics.ncbi_tables import blosum62_joint
+from glsw.statistics.ncbi_tables import joint_frequencies
 from glsw.statistics.published_constants import published
 from glsw.statistics.ungapped_constants import AMINO_ACIDS, codes_of, ungapped_lambda
 from glsw.wings.composition.target_frequencies import target_frequencies
@@ -38,6 +38,7 @@ _RELATIVE_ENTROPY = 0.44  # nats, about that of BLOSUM62
 _PSEUDOCOUNTS = 20
 _LEAST_RATIO = 0.5  # of lambda to the standard one
 _LARGEST_X = -1.0  # score of X, in scaled units
+_BORDER, _BESIDE_STOP = 200, 20  # residues around alignments of translated sequences
 _STOP, _TWO_STOPS = 0.25, 1.333  # frequency ratios of * with a letter and with *
 
 # Altschul et al. 2005: a matrix is only scaled, not adjusted, if compositions differ so much ...
@@ -76,6 +77,35 @@ class Compositions(NamedTuple):
         counts = found.reshape(len(sequences), width)[:, :-1].astype(np.float64)
         return cls(counts, sequences.lengths)
 
+    @classmethod
+    def around(
+        cls, sequences: Sequences, which: _Int64, start: _Int64, end: _Int64, scoring: Scoring
+    ) -> Compositions:
+        """Count the amino acids around alignments of translated sequences, as BLAST does.
+
+        Up to 200 residues on either side count, but none beyond the nearest stop codon that is not
+        within masked letters, nor the 20 next to it unless they are aligned.
+
+        Parameters
+        ----------
+        sequences : Sequences
+        which, start, end : ndarray of int64, shape (N,)
+            The sequence of each alignment, and its aligned part, counted from 0.
+        scoring : Scoring
+            Of the codes.
+        """
+        first, stop = sequences.offsets[which], sequences.offsets[which + 1]
+        start, end = first + start, first + end
+        first, stop = np.maximum(first, start - _BORDER), np.minimum(stop, end + _BORDER)
+        stops = _stops(sequences, scoring)
+        bounds = np.concatenate([[-1], stops, [len(sequences.residues)]])
+        before = bounds[np.searchsorted(stops, start)]
+        after = bounds[np.searchsorted(stops, end) + 1]
+        left = np.where(before < first, first, np.minimum(start, before + 1 + _BESIDE_STOP))
+        right = np.where(after < stop, np.maximum(end, after - _BESIDE_STOP), stop)
+        parts = Sequences(sequences.residues[ranges(left, right - left)], offsets_of(right - left))
+        return cls.of(parts, scoring)._replace(lengths=stop - first)
+
     @property
     def residues(self) -> _Floats:
         """Amino acids of each sequence, shape (N,)."""
@@ -97,6 +127,20 @@ class Compositions(NamedTuple):
     def part(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Compositions:
         """Return some of them."""
         return Compositions(self.counts[chosen], self.lengths[chosen])
+
+
+def _stops(sequences: Sequences, scoring: Scoring) -> _Int64:
+    """Return where stop codons are, but for those that have X on both sides."""
+    codes, offsets = sequences.residues, sequences.offsets
+    wildcard, stop = codes_of(scoring.alphabet, "X*")
+    stops, others = np.flatnonzero(codes == stop), np.flatnonzero(codes != stop)
+    at, owner = np.searchsorted(others, stops), np.searchsorted(offsets, stops, "right") - 1
+    before, after = np.concatenate([[-1], others, [len(codes)]])[[at, at + 1]]
+    within = (before >= offsets[owner]) & (after < offsets[owner + 1])
+    masked = within.copy()
+    masked[within] = (codes[before[within]] == wildcard) & (codes[after[within]] == wildcard)
+    found: _Int64 = stops[~masked]
+    return found
 
 
 class Rescaled(Statistics):
@@ -125,10 +169,10 @@ def check_composition(scoring: Scoring, composition: Composition) -> None:
     if composition not in COMPOSITIONS:
         raise ValueError(f"composition {composition!r}: 'auto', 0, 1 or 2 expected")
     letters = scoring.letters if isinstance(scoring, PositionalScoring) else scoring
-    if composition and not _is_blosum62(letters):
+    if composition and _matrix(letters) is None:
         raise ValueError(
-            f"composition {composition}: BLOSUM62 with published constants for local alignment "
-            f"expected, not {letters.name}"
+            f"composition {composition}: a protein matrix and gap costs with published constants "
+            f"for local alignment expected, not {letters.name}"
         )
 
 
@@ -161,36 +205,32 @@ def adjusted_matrices(
     >>> lysines, SCALE * int(scoring.matrix[11, 11])
     ([153, 81], 160)
     """
-    log_ratios = np.empty((len(targets.lengths), 22, 22))
-    probabilities = queries.frequencies, targets.frequencies
-    adjusted = np.zeros(len(targets.lengths), bool)
+    count = len(targets.lengths)
+    found = np.empty((count, *scoring.matrix.shape), np.int16)
+    adjusted = np.zeros(count, bool)
     if composition == 2:
-        adjusted = _is_adjusted(queries, targets)
-        background = _background()
+        background = _joint(scoring).sum(axis=1)
+        adjusted = _is_adjusted(queries, targets, background)
         rows, columns = (
             each.part(adjusted).with_pseudocounts(background) for each in (queries, targets)
         )
-        joint = blosum62_joint()
-        found, converged = target_frequencies(joint, rows, columns, _RELATIVE_ENTROPY)
-        log_ratios[adjusted] = _log_ratios(found, rows, columns)
-        for each, made in zip(probabilities, (rows, columns), strict=True):
-            each[adjusted] = made
-        failed = np.flatnonzero(adjusted)[~converged]
-        adjusted[failed] = False
-        for each, given in zip(probabilities, (queries, targets), strict=True):
-            each[failed] = given.part(failed).frequencies
-    rest = ~adjusted
-    rates = np.full(len(rest), _rate(scoring))
-    if rest.any():
-        standard = _log_ratios(blosum62_joint()[np.newaxis], *(2 * (_background()[np.newaxis],)))
-        log_ratios[rest] = standard
-        units = rounded(standard[0, :20, :20] * rates[0])
-        p, q = (each[rest] for each in probabilities)
+        joint, ratios, converged = target_frequencies(
+            _joint(scoring), rows, columns, _RELATIVE_ENTROPY
+        )
+        scores = _log_ratios(joint, ratios, rows, columns)
+        scores *= _rate(scoring)
+        found[adjusted] = _in_alphabet(scoring, scores, rows, columns)
+        adjusted[adjusted] = converged
+    rest = np.flatnonzero(~adjusted)
+    if len(rest):
+        p, q = (each.part(rest).frequencies for each in (queries, targets))
+        standard = _standard(scoring) * _rate(scoring)
+        units = rounded(standard[0, :20, :20])
         weights = p[:, :, np.newaxis] * q[:, np.newaxis, :]
-        ratios = _lambdas(units.ravel(), weights.reshape(len(p), -1)) * rates[0]
-        rates[rest] *= np.clip(ratios, _LEAST_RATIO, 1)
-    scores = log_ratios * rates[:, np.newaxis, np.newaxis]
-    return _in_alphabet(scoring, scores, *probabilities)
+        ratios = _lambdas(units.ravel(), weights.reshape(len(p), -1)) * _rate(scoring)
+        scores = standard * np.clip(ratios, _LEAST_RATIO, 1)[:, np.newaxis, np.newaxis]
+        found[rest] = _in_alphabet(scoring, scores, p, q)
+    return found
 
 
 def profile_rates(
@@ -247,12 +287,18 @@ def scaled_profiles(
     return made
 
 
-def _is_blosum62(scoring: Scoring) -> bool:
+def _matrix(scoring: Scoring) -> str | None:
+    """Return the name of the matrix if scores can be adjusted."""
     alphabet = scoring.alphabet
     if scoring.wide_queries or not (scoring.local and alphabet.amino_acids and alphabet.wildcard):
-        return False
+        return None
     constants = published(scoring)
-    return constants is not None and constants.name.startswith("BLOSUM62 ") and constants.unit == 1
+    return constants.name.split()[0] if constants and constants.unit == 1 else None
+
+
+@lru_cache(8)
+def _joint(scoring: Scoring) -> _Floats:
+    return joint_frequencies(_matrix(scoring) or "")
 
 
 @lru_cache(8)
@@ -261,16 +307,11 @@ def _rate(scoring: Scoring) -> float:
     return SCALE / ungapped_lambda(scoring)
 
 
-@cache
-def _background() -> _Floats:
-    found: _Floats = blosum62_joint().sum(axis=1)
-    return found
-
-
-def _is_adjusted(queries: Compositions, targets: Compositions) -> npt.NDArray[np.bool_]:
+def _is_adjusted(
+    queries: Compositions, targets: Compositions, background: _Floats
+) -> npt.NDArray[np.bool_]:
     """Return which pairs have their matrix adjusted, not scaled: shape (N,)."""
     p, q = queries.frequencies, targets.frequencies
-    background = _background()[np.newaxis]
     of_query, of_target = _distances(p, background), _distances(q, background)
     between = _distances(p, q)
     cosine = of_query**2 + of_target**2 - between**2
@@ -297,20 +338,35 @@ def _distances(p: _Floats, q: _Floats) -> _Floats:
 
 
 @cache
-def _with_ambiguous() -> _Floats:
-    """Return which amino acids the letters ARNDCQEGHILKMFPSTWYV, B and Z are, shape (22, 20)."""
-    made = np.eye(len(AMINO_ACIDS))
-    both = np.zeros((2, len(AMINO_ACIDS)))
-    for row, letters in zip(both, ("DN", "EQ"), strict=True):
+def _ambiguous() -> _Floats:
+    """Return which amino acids B and Z are, shape (2, 20)."""
+    made = np.zeros((2, len(AMINO_ACIDS)))
+    for row, letters in zip(made, ("DN", "EQ"), strict=True):
         row[[AMINO_ACIDS.index(letter) for letter in letters]] = 1
-    return np.concatenate([made, both])
+    return made
 
 
-def _log_ratios(joint: _Floats, rows: _Floats, columns: _Floats) -> _Floats:
-    """Return ln(x / (r c)) with rows and columns of B and Z, shape (N, 22, 22)."""
-    letters = _with_ambiguous()
-    by_chance = (rows @ letters.T)[:, :, np.newaxis] * (columns @ letters.T)[:, np.newaxis, :]
-    found: _Floats = np.log(letters @ joint @ letters.T / by_chance)
+@lru_cache(8)
+def _standard(scoring: Scoring) -> _Floats:
+    """Return `_log_ratios` of the matrix as it is, shape (1, 24, 24)."""
+    joint = _joint(scoring)[np.newaxis]
+    background = joint.sum(axis=2)
+    ratios = np.log(joint / (background[:, :, np.newaxis] * background[:, np.newaxis]))
+    return _log_ratios(joint, ratios, background, background)
+
+
+def _log_ratios(joint: _Floats, ratios: _Floats, rows: _Floats, columns: _Floats) -> _Floats:
+    """Return ``ln(x / (r c))`` of the letters ARNDCQEGHILKMFPSTWYV, B, Z and two more.
+
+    Those of amino acids are given; there is room for the last two, shape (N, 24, 24).
+    """
+    both = _ambiguous()
+    found = np.zeros((len(joint), 24, 24))
+    found[:, :20, :20] = ratios
+    r, c, x = rows @ both.T, columns @ both.T, both @ joint
+    found[:, 20:22, :20] = np.log(x / (r[:, :, np.newaxis] * columns[:, np.newaxis]))
+    found[:, :20, 20:22] = np.log(joint @ both.T / (rows[:, :, np.newaxis] * c[:, np.newaxis]))
+    found[:, 20:22, 20:22] = np.log(x @ both.T / (r[:, :, np.newaxis] * c[:, np.newaxis]))
     return found
 
 
@@ -340,26 +396,33 @@ def _lambdas(units: npt.NDArray[np.integer], weights: _Floats) -> _Floats:
 def _in_alphabet(
     scoring: Scoring, scores: _Floats, rows: _Floats, columns: _Floats
 ) -> npt.NDArray[np.int16]:
-    """Return matrices for all letters of an alphabet, given scores with B and Z."""
-    alphabet, count = scoring.alphabet, len(scores)
+    """Return matrices for all letters of an alphabet, given scores but for X and *."""
+    known, places = _places(scoring)
     stop, two_stops = (math.log(each) * _rate(scoring) for each in (_STOP, _TWO_STOPS))
-    made = np.full((count, 24, 24), stop)
-    made[:, :22, :22] = scores
-    by_row = (scores[:, :, :20] @ columns[:, :, np.newaxis])[:, :, 0]
-    by_column = (rows[:, np.newaxis] @ scores[:, :20])[:, 0]
-    made[:, :22, 22] = np.minimum(by_row, _LARGEST_X)
-    made[:, 22, :22] = np.minimum(by_column, _LARGEST_X)
-    made[:, 22, 22] = np.minimum(np.sum(by_row[:, :20] * rows, axis=1), _LARGEST_X)
-    made[:, 23, 23] = two_stops
-    letters = AMINO_ACIDS + "BZX*"
-    found = np.repeat(SCALE * scoring.matrix[np.newaxis].astype(np.int16), count, axis=0)
-    known = [k for k, letter in enumerate(letters) if letter in alphabet.letters]
-    codes = codes_of(alphabet, "".join(letters[k] for k in known))
-    at = np.array(known)
-    found[:, codes[:, np.newaxis], codes] = rounded(made)[:, at[:, np.newaxis], at]
+    by_row = np.matmul(scores[:, :22, :20], columns[:, :, np.newaxis])[:, :, 0]
+    by_column = np.matmul(rows[:, np.newaxis], scores[:, :20, :22])[:, 0]
+    scores[:, :22, 22] = np.minimum(by_row, _LARGEST_X)
+    scores[:, 22, :22] = np.minimum(by_column, _LARGEST_X)
+    scores[:, 22, 22] = np.minimum(np.sum(by_row[:, :20] * rows, axis=1), _LARGEST_X)
+    scores[:, 23] = scores[:, :, 23] = stop
+    scores[:, 23, 23] = two_stops
+    made = rounded(scores).astype(np.int16).reshape(len(scores), scores.shape[1] ** 2)
+    found = np.take(made, places, axis=1)
+    found[:, ~known] = SCALE * scoring.matrix[~known]
     return found
+
+
+@lru_cache(8)
+def _places(scoring: Scoring) -> tuple[npt.NDArray[np.bool_], _Int64]:
+    """Return which pairs of letters `_log_ratios` has, and where in it, shapes (A, A)."""
+    letters = AMINO_ACIDS + "BZX*"
+    at = np.array([letters.find(each) for each in scoring.alphabet.letters])
+    known = (at[:, np.newaxis] >= 0) & (at >= 0)
+    return known, np.where(known, len(letters) * at[:, np.newaxis] + at, 0)
 
 
 def rounded(scores: _Floats) -> _Int64:
     """Return the nearest whole numbers, halves away from 0."""
-    return np.trunc(scores + np.copysign(0.5, scores)).astype(np.int64)
+    found = np.copysign(0.5, scores)
+    found += scores
+    return np.trunc(found, out=found).astype(np.int64)

@@ -10,8 +10,8 @@ from glsw.options import COMPOSITIONS
 _ADD = {
     ("--composition", COMPOSITIONS, "auto"): (
         "adjust scores to the compositions of the proteins, as blastp's -comp_based_stats: 0 no, "
-        "1 scaled matrices, 2 conditionally adjusted matrices, auto 2 for searches with BLOSUM62 "
-        "and E-values from published constants, but for profiles and --iterations; with 1 and 2 "
+        "1 scaled matrices, 2 conditionally adjusted matrices, auto 2 for searches with "
+        "E-values from published constants, but for profiles and --iterations; with 1 and 2 "
         "profiles, including those of --iterations, are scaled (auto)"
     ),
 }

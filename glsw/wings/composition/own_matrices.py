@@ -8,7 +8,7 @@ On the host scores are computed in NumPy, row by row of many pairs together.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
 from itertools import pairwise
@@ -33,8 +33,8 @@ from glsw.pairs.align_pairs import aligned
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
-from glsw.search.stages import PairScores
-from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.search.stages import PairScores, pair_numbers
+from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.sequences.tiles import cut
 from glsw.wings.composition.adjustment import rounded, scaled_profiles
 
@@ -61,10 +61,23 @@ class OwnScores(PairScores, ABC):
         Of N pairs.
     scale : int
         Units of scores per unit of the matrix as it is.
+    pairs : ndarray of int64, shape (N,)
+        Their numbers, ascending, see `glsw.search.stages.pair_numbers`.
     """
 
     targets: Sequences
     scale: int
+    pairs: _Int64
+
+    @classmethod
+    def of_hits(cls, targets: Sequences, scale: int, *arrays: npt.NDArray[Any]) -> Self:
+        """Return those of hits, each of which is one pair."""
+        return cls(targets, scale, pair_numbers(np.arange(len(targets))), *arrays)
+
+    def of_pairs(self, chosen: _Int64, pairs: _Int64) -> Self:
+        """Return some of them, with other numbers."""
+        arrays = [getattr(self, name)[chosen] for name in self._arrays]
+        return type(self)(self.targets.select(chosen), self.scale, pairs, *arrays)
 
     @abstractmethod
     def height(self, scoring: Scoring, query: _Codes) -> int:
@@ -84,25 +97,44 @@ class OwnScores(PairScores, ABC):
         rows, matrices = zip(*each, strict=True)
         return np.concatenate(rows), np.concatenate([matrix for (matrix,) in matrices])
 
-    def part(self, hits: slice) -> Self:
-        """Return a slice of the pairs, of step 1."""
-        return self._with(self.targets.part(hits), lambda name: getattr(self, name)[hits])
+    def known(self, pairs: _Int64) -> npt.NDArray[np.bool_]:
+        """Return which pairs have scores of their own."""
+        return np.isin(pairs, self.pairs)
 
-    def select(self, chosen: npt.NDArray[np.intp]) -> Self:
-        """Return some of the pairs, in this order."""
-        return self._with(self.targets.select(chosen), lambda name: getattr(self, name)[chosen])
+    def part(self, hits: slice) -> Self:
+        """Return those of a slice of the hits, of step 1."""
+        bounds = pair_numbers(np.array([hits.start, hits.stop]))
+        some = slice(*np.searchsorted(self.pairs, bounds).tolist())
+        own = self._slice(some)
+        return replace(own, pairs=own.pairs - bounds[0])
+
+    def select(self, hits: _Int64) -> Self:
+        """Return those of some hits, in this order."""
+        first, stop = np.searchsorted(self.pairs, [pair_numbers(hits), pair_numbers(hits + 1)])
+        rows, hit = ranges(first, stop - first), np.repeat(np.arange(len(hits)), stop - first)
+        return self.of_pairs(rows, self.pairs[rows] + pair_numbers(hit - hits[hit]))
 
     def concatenated(self, parts: Sequence[Any]) -> Self:
-        """Return the pairs of all parts, which are of this kind; there is at least one."""
-        return self._with(
+        """Return those of the hits of all parts, which are of this kind; there is at least one."""
+        step, counts = pair_numbers(np.array([1])).item(), [len(each.pairs) for each in parts]
+        hits = np.array([each.pairs[-1] // step + 1 if len(each.pairs) else 0 for each in parts])
+        before = np.repeat(np.cumsum(hits) - hits, counts)
+        return type(self)(
             Sequences.concatenated([each.targets for each in parts]),
-            lambda name: np.concatenate([getattr(each, name) for each in parts]),
+            self.scale,
+            np.concatenate([each.pairs for each in parts]) + step * before,
+            *(np.concatenate([getattr(each, name) for each in parts]) for name in self._arrays),
         )
 
-    def _with(self, targets: Sequences, array: Callable[[str], Any]) -> Self:
-        """Return it with other targets, and other arrays given their names."""
-        names = [each.name for each in fields(self)[2:]]
-        return replace(self, targets=targets, **{name: array(name) for name in names})
+    def _slice(self, some: slice) -> Self:
+        """Return a slice of the pairs, of step 1."""
+        arrays = [getattr(self, name)[some] for name in self._arrays]
+        return type(self)(self.targets.part(some), self.scale, self.pairs[some], *arrays)
+
+    @property
+    def _arrays(self) -> list[str]:
+        """The names of what each pair has besides."""
+        return [each.name for each in fields(self)[3:]]
 
     def scores(
         self, engine: Engine, queries: Sequences, owners: _Int64, progress: Progress
@@ -146,7 +178,7 @@ class OwnScores(PairScores, ABC):
         self, engine: Engine, scaled: Scoring, queries: Sequences, owners: _Int64, some: slice
     ) -> _Int32:
         """Return the best score of some pairs, of which one query is enough in 16 bits."""
-        own, texts = self.part(some), list(map(text_of, queries))
+        own, texts = self._slice(some), list(map(text_of, queries))
         targets, bounds = text_of(own.targets.residues), own.targets.offsets.tolist()
         pairs = [
             (texts[query], targets[first:stop])
@@ -161,13 +193,14 @@ class OwnScores(PairScores, ABC):
         return found.astype(np.int32)
 
     def _aligned(
-        self, engine: Engine, batch: Batch, hits: _Int64, ties: Ties, progress: Progress
+        self, engine: Engine, batch: Batch, pairs: _Int64, ties: Ties, progress: Progress
     ) -> tuple[_Int32, Runs]:
         """Return the score of each pair, in scaled units, and the columns of its best alignment.
 
-        ``batch`` has the queries and masks, ``hits`` says which scores and target a pair has.
+        ``batch`` has the queries and masks, ``pairs`` says which scores and target a pair has.
         """
         queries, owners = batch.queries, batch.index[:, 0].astype(np.int64)
+        hits = np.searchsorted(self.pairs, pairs)
         if on_device(engine):
             groups = self._groups(engine, queries, owners, hits, batch.masks)
             found = [aligned(each, some, ties, progress) for each, some in groups]

@@ -7,6 +7,9 @@ wanted E-value (`RELAXED`) are scored again, exactly, each with its own matrix
 in units of 1/32, and selected by what that gives. As in blastp, segments of low complexity in
 targets are masked for it (SEG with window 10, locut 1.8, hicut 2.1), unless the two sequences are
 nearly identical.
+
+Where sequences are translated, each context of a query and each frame of a target is scored again,
+and has the composition around its best alignment with the matrix as it is.
 """
 
 from __future__ import annotations
@@ -30,8 +33,8 @@ from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits, evalue_of
 from glsw.search.ranking import hits_of
-from glsw.search.select import Selection, listed, with_significance
-from glsw.search.stages import Stage
+from glsw.search.select import Selection, best_contexts, listed, with_significance
+from glsw.search.stages import Stage, pair_numbers
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, ranges
 from glsw.sequences.seg import Seg
@@ -71,6 +74,7 @@ class Rescoring(Stage):
     """
 
     composition: Composition
+    every_context = True
 
     def first(self, limits: Limits) -> Limits:
         """Return limits with more E-values, which no other number narrows."""
@@ -97,19 +101,30 @@ class Rescoring(Stage):
         statistics = [adjusted[id(one)] for one in hits.statistics]
         table = replace(table, units=scores)
         table = with_significance(table, statistics, hits.queries, database)
+        queries, frames = hits.queries, len(database.frames)
+        owners, ranked = queries.owner[table.query], hits_of(scores, table.target)
+        contexts = table.query - queries.offsets[owners]
+        best = best_contexts(ranked, contexts, owners, frames)
         assert limits.evalue is not None
         least = self.last(limits).ranking.min_score
         kept, more = listed(
-            (scores >= least) & (table.evalues <= limits.evalue),
-            table.evalues,
-            hits_of(scores, table.target),
-            hits.queries.owner[table.query],
+            (scores[best] >= least) & (table.evalues[best] <= limits.evalue),
+            table.evalues[best],
+            ranked[best],
+            owners[best],
             limits,
             len(hits.scans),
         )
+        best = best[kept]
         scans = [[scan._replace(places=None, windows=None) for scan in some] for some in hits.scans]
-        table, own = table.select(kept), own.select(kept)
-        return Selection.of(hits.queries, scans, statistics, more, table, own)
+        # Other contexts and frames of a hit may have further alignments.
+        keys = owners << 32 | table.target // frames
+        every = np.lexsort((table.target, contexts, keys))
+        first, stop = (np.searchsorted(keys[every], keys[best], side) for side in ("left", "right"))
+        rows = every[ranges(first, stop - first)]
+        hit = np.repeat(np.arange(len(best)), stop - first)
+        own = own.of_pairs(rows, pair_numbers(hit, contexts[rows], table.target[rows] % frames))
+        return Selection.of(queries, scans, statistics, more, table.select(best), own)
 
     def _pairs(
         self, engine: Engine, hits: Selection, database: Database, ties: Ties, progress: Progress
@@ -121,7 +136,7 @@ class Rescoring(Stage):
         masked = _masked(plain, scoring)
         differs = np.flatnonzero(plain.residues != masked.residues)
         changed = np.unique(np.searchsorted(plain.offsets, differs, "right") - 1)
-        few = np.flatnonzero(np.isin(place, changed))
+        given, few = place.astype(np.int32), np.flatnonzero(np.isin(place, changed))
         near = _nearly_identical(engine, hits.select(few), plain.select(place[few]), ties)
         place[few[near]] += len(plain)
         both = Sequences.concatenated([masked, plain])
@@ -130,8 +145,19 @@ class Rescoring(Stage):
             known, own = _profiles(engine, hits, both.select(place), targets)
             progress(len(known))
             return known, own
-        queries = Compositions.of(hits.queries.sequences, scoring).part(owners)
+        sequences = hits.queries.sequences
+        queries = Compositions.of(sequences, scoring).part(owners)
+        if hits.queries.frame.any() or len(database.frames) > 1:
+            _, runs = aligned(
+                engine, Batch.indexed(sequences, plain, owners.astype(np.int32), given), ties
+            )
+            start, end = runs.start.T, runs.end.T
+            if hits.queries.frame.any():
+                queries = Compositions.around(sequences, owners, start[0], end[0], scoring)
+            if len(database.frames) > 1:
+                targets = Compositions.around(both, place, start[1], end[1], scoring)
         known = np.flatnonzero((targets.residues > 0) & (queries.residues > 0))
+        known = known[np.argsort(owners[known], kind="stable")]
         size = _MATRICES_TOGETHER[cores() >= _MANY_CORES]
         parts = [known[start : start + size] for start in range(0, len(known), size)]
         matrices = in_threads(
@@ -143,7 +169,7 @@ class Rescoring(Stage):
         )
         nothing = np.empty((0, *scoring.matrix.shape), np.int16)
         together = np.concatenate([nothing, *matrices])
-        return known, OwnMatrices(both.select(place[known]), SCALE, together)
+        return known, OwnMatrices.of_hits(both.select(place[known]), SCALE, together)
 
     def last(self, limits: Limits) -> Limits:
         """Return limits whose least score is in units of 1/32, and is rounded to the given one."""
@@ -175,8 +201,8 @@ def stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Stage:
 def _check(scoring: Scoring, settings: Mapping[str, Any], composition: Composition) -> None:
     """Raise ValueError if a mode cannot be for this scoring or these settings."""
     check_composition(scoring, composition)
-    if (settings["genetic_code"], settings["target_genetic_code"]) != (None, None):
-        raise ValueError("composition is for proteins, not for translated sequences")
+    if scoring.wide_queries and settings["target_genetic_code"] is not None:
+        raise ValueError("composition of profiles: proteins expected, not translated targets")
     if (method := settings["statistics"]) not in ("auto", "karlin-altschul"):
         raise ValueError(f"composition: published statistics expected, not {method!r}")
     if evalue_of(settings["evalue"]) is None:
@@ -197,7 +223,7 @@ def _profiles(
         rates.append(profile_rates(scoring, rows, compositions.part(known[-1])))
     every = np.concatenate([np.empty(0, np.int64), *known])
     own = np.concatenate([np.empty(0), *rates]), compositions.frequencies[every]
-    return every, OwnProfiles(targets.select(every), SCALE, *own)
+    return every, OwnProfiles.of_hits(targets.select(every), SCALE, *own)
 
 
 def _masked(targets: Sequences, scoring: Scoring) -> Sequences:

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from Bio.Seq import Seq
 from program import ROOT
 from wing import wing
 
@@ -23,7 +25,7 @@ from glsw.alignment.rows import best_end
 from glsw.device.device import Device
 from glsw.output.blast import evalue_text
 from glsw.sequences.encoded import Sequences
-from glsw.statistics.ncbi_tables import blosum62_joint
+from glsw.statistics.ncbi_tables import joint_frequencies
 from glsw.wings import opened
 from glsw.wings.composition import own_matrices, rescoring
 from glsw.wings.composition.own_matrices import own_scores
@@ -31,7 +33,8 @@ from glsw.wings.composition.target_frequencies import target_frequencies
 
 RECORDED = Path(__file__).parent / "composition.tsv"
 LETTERS = np.frombuffer(b"ARNDCQEGHILKMFPSTWYV", np.uint8)
-BACKGROUND = blosum62_joint().sum(axis=1)
+JOINT = joint_frequencies("BLOSUM62")
+BACKGROUND = JOINT.sum(axis=1)
 BLOSUM62 = Scoring.blast()
 
 
@@ -68,10 +71,11 @@ def _record(name: str, kinds: Any) -> Record:
     return Record(name, "", LETTERS[kinds].tobytes().decode("ascii"))
 
 
-def rows_of(composition: int) -> list[tuple[str, ...]]:
+def rows_of(composition: int, matrix: str = "BLOSUM62") -> list[tuple[str, ...]]:
     """Return query, target, score and E-value of the hits up to E-value 10, as blastp prints."""
     queries, targets = generated()
     options: Any = {"composition": composition, "seg": "query", "order": "evalue", "top": None}
+    options["scoring"] = Scoring.blast(matrix)
     found, mode = glsw.search(queries, targets, **options), str(composition)
     return [
         (mode, result.query.id, hit.target.id, str(hit.score), evalue_text(value, digits=2))
@@ -81,7 +85,7 @@ def rows_of(composition: int) -> list[tuple[str, ...]]:
     ]
 
 
-def blastp(folder: Path, composition: int) -> list[tuple[str, ...]]:
+def blastp(folder: Path, composition: int, matrix: str) -> list[tuple[str, ...]]:
     queries, targets = generated()
     for name, records in (("q", queries), ("t", targets)):
         text = "".join(f">{each.id}\n{each.letters}\n" for each in records)
@@ -93,6 +97,8 @@ def blastp(folder: Path, composition: int) -> list[tuple[str, ...]]:
         "1",
         "-comp_based_stats",
         str(composition),
+        "-matrix",
+        matrix,
         "-outfmt",
         "6 qseqid sseqid score evalue",
     ]
@@ -119,10 +125,15 @@ def test_recorded_scores_and_evalues(composition: int) -> None:
 
 @pytest.mark.skipif(not shutil.which("blastp"), reason="no blastp here: recorded digits only")
 @pytest.mark.parametrize("composition", [0, 1, 2])
-def test_scores_and_evalues_of_the_blastp_at_hand(tmp_path: Path, composition: int) -> None:
-    wanted = blastp(tmp_path, composition)
-    assert len(wanted) > 50
-    assert sorted(set(wanted) - set(rows_of(composition))) == []
+@pytest.mark.parametrize(
+    "matrix", ["BLOSUM45", "BLOSUM50", "BLOSUM62", "BLOSUM90", "PAM30", "PAM70", "PAM250"]
+)
+def test_scores_and_evalues_of_the_blastp_at_hand(
+    tmp_path: Path, matrix: str, composition: int
+) -> None:
+    wanted = blastp(tmp_path, composition, matrix)
+    assert len(wanted) > 45
+    assert sorted(set(wanted) - set(rows_of(composition, matrix))) == []
 
 
 # What blastp 2.12.0 gives for X, O and U against each letter, more than for the rest of a pair.
@@ -173,27 +184,27 @@ def test_letters_score_as_in_the_blastp_at_hand(tmp_path: Path) -> None:
 def test_target_frequencies_are_stationary() -> None:
     """They fulfil the constraints, and ln(x / q) is a sum of multiples of their gradients."""
     random = np.random.default_rng(44)
-    joint = blosum62_joint()
+    joint = JOINT
     rows, columns = (
         0.8 * random.dirichlet(BACKGROUND * 20, 6) + 0.2 * BACKGROUND for _ in range(2)
     )
-    found, converged = target_frequencies(joint, rows, columns, 0.44)
+    found, log_ratios, converged = target_frequencies(joint, rows, columns, 0.44)
     assert converged.all()
     one = np.ones(20)
     sums = np.concatenate([np.kron(np.eye(20), one), np.kron(one, np.eye(20))])
-    for x, r, c in zip(found, rows, columns, strict=True):
+    for x, given, r, c in zip(found, log_ratios, rows, columns, strict=True):
         np.testing.assert_allclose(x.sum(axis=1), r, rtol=1e-9)
-        np.testing.assert_allclose(x.sum(axis=0), c, rtol=1e-9)
+        np.testing.assert_allclose(x.sum(axis=0), c, atol=1e-8)
         by_chance = np.log(x / np.outer(r, c))
-        assert np.sum(x * by_chance) == pytest.approx(0.44, rel=1e-9)
+        np.testing.assert_allclose(given, by_chance, atol=1e-12)
+        assert np.sum(x * by_chance) == pytest.approx(0.44, abs=1e-8)
         gradients = np.concatenate([sums, by_chance.reshape(1, -1) + 1]).T
         wanted = np.log(x / joint).ravel() + 1
         multipliers = np.linalg.lstsq(gradients, wanted, rcond=None)[0]
         np.testing.assert_allclose(gradients @ multipliers, wanted, atol=1e-7)
-    nothing, none = target_frequencies(joint, rows[:0], columns[:0], 0.44)
-    assert nothing.shape == (0, 20, 20)
-    assert none.shape == (0,)
-    _, converged = target_frequencies(joint, rows, columns, 9.0)  # more than there can be
+    nothing = target_frequencies(joint, rows[:0], columns[:0], 0.44)
+    assert [each.shape for each in nothing] == [(0, 20, 20), (0, 20, 20), (0,)]
+    *_, converged = target_frequencies(joint, rows, columns, 9.0)  # more than there can be
     assert not converged.any()
 
 
@@ -287,15 +298,10 @@ def test_pairs_on_a_device_or_by_a_library_are_those_by_rows(
     ("scoring", "options", "message"),
     [
         (BLOSUM62, {"composition": 3}, r"^composition 3: 'auto', 0, 1 or 2 expected$"),
-        (Scoring.blast("BLOSUM80"), {"composition": 2}, r"^composition 2: BLOSUM62 .*BLOSUM80"),
-        (Scoring.blast("BLOSUM62", 5, 3), {"composition": 1}, r"^composition 1: BLOSUM62 with"),
-        (Scoring.nucleotide(), {"composition": 1}, r"^composition 1: BLOSUM62 with"),
+        (Scoring.blast("BLOSUM80"), {"composition": 2}, r"^composition 2: a protein .*BLOSUM80"),
+        (Scoring.blast("BLOSUM62", 5, 3), {"composition": 1}, r"^composition 1: .* gap costs with"),
+        (Scoring.nucleotide(), {"composition": 1}, r"^composition 1: a protein matrix"),
         (BLOSUM62, {"composition": 1, "statistics": "fit"}, r"^composition: published .*'fit'$"),
-        (
-            BLOSUM62,
-            {"composition": 1, "genetic_code": 1},
-            r"^composition is for proteins,",
-        ),
     ],
 )
 def test_errors(scoring: Scoring, options: Any, message: str) -> None:
@@ -401,17 +407,99 @@ def test_compositions_without_a_solution_do_not_end_the_others() -> None:
     rows = np.roll(columns, 1, axis=0)
     usual = random.dirichlet(BACKGROUND * 200)
     rows[7] = columns[7] = 0.8 * usual + 0.2 * BACKGROUND
-    found, converged = target_frequencies(blosum62_joint(), rows, columns, 0.44)
+    found, _, converged = target_frequencies(JOINT, rows, columns, 0.44)
     assert converged[7]
     assert not converged.all()
     assert np.isfinite(found[converged]).all()
-    alone, _ = target_frequencies(blosum62_joint(), rows[7:8], columns[7:8], 0.44)
+    alone, *_ = target_frequencies(JOINT, rows[7:8], columns[7:8], 0.44)
     np.testing.assert_allclose(found[7], alone[0], rtol=1e-12)
 
 
+def reverse_translated(records: Iterable[Record], seed: int, most: int = 0) -> list[Record]:
+    """Return genes of proteins, with up to so many letters on either side on either strand."""
+    random, made = np.random.default_rng(seed), list[Record]()
+    codons = dict[str, list[str]]()
+    for codon in map("".join, product("ACGT", repeat=3)):
+        codons.setdefault(str(Seq(codon).translate()), []).append(codon)
+    for each in records:
+        gene = "".join(random.choice(codons[letter]) for letter in each.letters)
+        ends = ("".join(random.choice(list("ACGT"), random.integers(most + 1))) for _ in "ab")
+        letters = gene.join(ends)
+        if most and random.random() < 0.5:
+            letters = str(Seq(letters).reverse_complement())
+        made.append(Record(each.id, "", letters))
+    return made
+
+
+@pytest.mark.parametrize("translated", ["query", "target"])
+def test_translations_score_as_their_proteins(translated: str) -> None:
+    """So they do where nothing lies around them; BLAST does not count all that does."""
+    queries, targets = generated()
+    options: Any = {"composition": 2, "evalue": 1e-3, "top": None, "engine": "cpu"}
+    plain = glsw.search(queries, targets, **options)
+    if translated == "query":
+        found = glsw.search(reverse_translated(queries, 1), targets, genetic_code=1, **options)
+    else:
+        genes = reverse_translated(targets, 2)
+        found = glsw.search(queries, genes, target_genetic_code=1, **options)
+    wanted = {(r.query.id, h.target.id): h.score for r in plain for h in r}
+    scores = {(r.query.id, h.target.id): h.score for r in found for h in r}
+    whole = [pair for pair in wanted if pair[1].endswith((".0", ".1"))]
+    assert len(whole) == 16
+    assert [scores[pair] for pair in whole] == [wanted[pair] for pair in whole]
+    assert set(scores) >= set(wanted)
+
+
+def test_places_of_other_frames_have_matrices_of_their_own() -> None:
+    queries, _ = generated()
+    one, other = queries[1].letters[:80], queries[2].letters[:80]
+    genes = [
+        each.letters for each in reverse_translated([Record("", "", one), Record("", "", other)], 3)
+    ]
+    read = "C".join(["", genes[0], "", genes[1], "A"])  # frames 2 and 1
+    options: Any = {"composition": 2, "engine": "reference", "max_hsps": None, "evalue": 1e-3}
+    (result,) = glsw.search([read], [one + "W" * 30 + other], genetic_code=1, **options)
+    (hit,) = result
+    assert sorted(hsp.context.frame for hsp in hit.hsps) == [1, 2]
+    assert min(hsp.alignment.identity for hsp in hit.hsps) > 0.75  # W in the target is masked
+    (result,) = glsw.search([one + "W" * 30 + other], [read], target_genetic_code=1, **options)
+    (hit,) = result
+    assert sorted(hsp.target_context.frame for hsp in hit.hsps) == [1, 2]
+
+
+@pytest.mark.skipif(not shutil.which("blastx"), reason="no blastx here")
+@pytest.mark.parametrize("program", ["blastx", "tblastn"])
+@pytest.mark.parametrize("composition", [1, 2])
+def test_translated_searches_score_as_blast(tmp_path: Path, program: str, composition: int) -> None:
+    """Most do; BLAST does not find the best alignment of some, nor the same ends of others."""
+    queries, targets = generated()
+    options: Any = {"composition": composition, "seg": "query", "top": None, "engine": "cpu"}
+    if program == "blastx":
+        queries, options["genetic_code"] = reverse_translated(queries, 8, 900), 1
+    else:
+        targets, options["target_genetic_code"] = reverse_translated(targets, 9, 900), 1
+    for name, records in (("q", queries), ("t", targets)):
+        text = "".join(f">{each.id}\n{each.letters}\n" for each in records)
+        (tmp_path / f"{name}.fasta").write_text(text)
+    words = f"{program} -query q.fasta -subject t.fasta -seg yes -max_hsps 1 -sum_stats false"
+    more = ["-comp_based_stats", str(composition), "-outfmt", "6 qseqid sseqid score"]
+    run = subprocess.run(
+        [*words.split(), *more], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    rows = [line.split("\t") for line in run.stdout.splitlines()]
+    wanted = {(q, t): int(score) for q, t, score in rows}
+    found = glsw.search(queries, targets, **options)
+    scores = {(r.query.id, h.target.id): h.score for r in found for h in r}
+    assert len(wanted) > 50
+    differences = np.array([scores[pair] - score for pair, score in wanted.items()])
+    assert differences.min() >= -3
+    assert np.mean(differences == 0) > 0.85
+
+
 def test_it_is_for_proteins_of_one_track() -> None:
-    with pytest.raises(ValueError, match="not for translated sequences"):
-        glsw.search("MASKG", ["ATGGCTAGCAAAGGA"], target_genetic_code=1, composition=1)
+    profile, gene = glsw.Profile.from_sequence("MASKG"), "ATGGCTAGCAAAGGA"
+    with pytest.raises(ValueError, match="not translated targets"):
+        glsw.search([profile], [gene], target_genetic_code=1, composition=1)
     blosum = glsw.Scoring.named("BLOSUM62", 12, 1)
     for scoring in (
         glsw.TwoTrackScoring.of(blosum, blosum),
@@ -433,7 +521,7 @@ def test_the_defaults_of_blastp(run: Callable[..., Any]) -> None:
     assert len({plain, scaled, adjusted}) == 3
     assert "scores adjusted for composition (1)" in scaled
     assert "scores adjusted" not in plain
-    assert run(f"search {files} --composition 2 --matrix PAM30").err == (
-        "glsw: composition 2: BLOSUM62 with published constants for local alignment expected, "
-        "not PAM30\n"
+    assert run(f"search {files} --composition 2 --matrix BLOSUM100").err == (
+        "glsw: composition 2: a protein matrix and gap costs with published constants for local "
+        "alignment expected, not BLOSUM100\n"
     )

@@ -97,15 +97,15 @@ def best_of_own(
 ) -> list[int]:
     """Return the best score of each pair, given the scores of its letters, shape (N, A, A)."""
     matrix = Matrix(letters, matrices[0])
-    of, function, free = matrix.pointer[0], _function(name), _library().parasail_result_free
+    of, function, pointer = matrix.pointer[0], _function(name), matrix.pointer
     of.max, of.min = int(matrices.max()), int(matrices.min())
-    values = np.zeros((len(matrices), of.size, of.size), np.intc)
-    values[:, : len(letters), : len(letters)] = matrices.transpose(0, 2, 1)
-    size, address, scores = values[0].nbytes, values.ctypes.data, list[int]()
-    for k, (query, target) in enumerate(pairs):
-        ctypes.memmove(of.user_matrix, address + k * size, size)
-        result = function(query, len(query), target, len(target), *costs, matrix.pointer)
-        scores.append(result[0].score)
+    rows = np.ctypeslib.as_array(of.user_matrix, (of.size, of.size))[: len(letters), : len(letters)]
+    # Each release of Python's lock is a wait among threads: there is one for each pair.
+    free, scores = _freed_with_the_lock(), list[int]()
+    for own, (query, target) in zip(matrices.transpose(0, 2, 1), pairs, strict=True):
+        rows[:] = own
+        result = function(query, len(query), target, len(target), *costs, pointer)
+        scores.append(result.contents.score)
         free(result)
     return scores
 
@@ -164,6 +164,15 @@ def _library() -> ctypes.CDLL:
         getattr(library, f"parasail_{name}_free").argtypes = [ctypes.POINTER(kind)]
         getattr(library, f"parasail_{name}_free").restype = None
     return library
+
+
+@cache
+def _freed_with_the_lock() -> Callable[[Any], None]:
+    """Return what frees a result without a release of Python's lock."""
+    function = ctypes.PyDLL(None, handle=_library()._handle).parasail_result_free
+    function.argtypes, function.restype = [ctypes.POINTER(_Result)], None
+    found: Callable[[Any], None] = function
+    return found
 
 
 @cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from glsw.alignment.paths import Ends, Paths, Runs
 from glsw.alignment.rows import best_end
 from glsw.alignment.table import HitTable
 from glsw.alignment.traceback import trace
-from glsw.cores import in_threads
 from glsw.engines import Engine
 from glsw.engines.base import Progress, Ties
 from glsw.engines.cpu_letters import text_of
@@ -34,7 +33,7 @@ from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.stages import PairScores, pair_numbers
-from glsw.sequences.encoded import Sequences, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
 from glsw.sequences.tiles import cut
 from glsw.wings.composition.adjustment import rounded, scaled_profiles
 
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 _MAX_COLUMNS_TOGETHER = 2**15  # of all pairs of a group, which a cache should hold
 _MAX_SCORES_TOGETHER = 2**24  # of the matrices of pairs
-_PAIRS_TOGETHER = 2**8  # of a thread
 _PADDING = -(2**20)
 
 _Codes = npt.NDArray[Any]
@@ -150,17 +148,14 @@ class OwnScores(PairScores, ABC):
             found.append(scores)
             progress(len(scores))
 
-        if on_device(engine) and not _by_library(engine):
+        if scores_on_device(engine):
             numbers = np.arange(len(owners))
             for each, batch in self._groups(engine, queries, owners, numbers):
                 add(each.scores(batch))
             return np.concatenate(found)
         scaled = self._scaled(engine.scoring.letters)
         if _by_library(engine):
-            starts = range(0, len(owners), _PAIRS_TOGETHER)
-            parts = [slice(start, start + _PAIRS_TOGETHER) for start in starts]
-            work = partial(self._scores_by_library, engine, scaled, queries, owners)
-            in_threads(work, parts, found=add)
+            add(self._scores_by_library(engine, scaled, queries, owners))
             return np.concatenate(found)
         bounds = np.searchsorted(owners, np.arange(len(queries) + 1)).tolist()
         for query, (first, stop) in zip(queries, pairwise(bounds), strict=True):
@@ -175,19 +170,19 @@ class OwnScores(PairScores, ABC):
         return np.concatenate(found)
 
     def _scores_by_library(
-        self, engine: Engine, scaled: Scoring, queries: Sequences, owners: _Int64, some: slice
+        self, engine: Engine, scaled: Scoring, queries: Sequences, owners: _Int64
     ) -> _Int32:
-        """Return the best score of some pairs, of which one query is enough in 16 bits."""
-        own, texts = self._slice(some), list(map(text_of, queries))
-        targets, bounds = text_of(own.targets.residues), own.targets.offsets.tolist()
+        """Return the best score of each pair, most in 16 bits."""
+        texts = {query: text_of(queries[query]) for query in distinct(owners).tolist()}
+        targets, bounds = text_of(self.targets.residues), self.targets.offsets.tolist()
         pairs = [
             (texts[query], targets[first:stop])
-            for query, first, stop in zip(owners[some].tolist(), bounds, bounds[1:], strict=False)
+            for query, first, stop in zip(owners.tolist(), bounds, bounds[1:], strict=False)
         ]
-        _, matrices = own.of(scaled, queries.residues[:0], np.arange(len(pairs)))
+        _, matrices = self.of(scaled, queries.residues[:0], np.arange(len(pairs)))
         found = own_scores_16(pairs, matrices, (scaled.gap_open, scaled.gap_extend))
         for k in np.flatnonzero(found < 0).tolist():
-            pair, scoring = own._pair(engine, scaled, queries[int(owners[some][k])], k)
+            pair, scoring = self._pair(engine, scaled, queries[int(owners[k])], k)
             wide = _fits(pair, scoring)
             found[k] = SinglePairs(scoring).score(*pair) if wide else best_end(*pair, scoring)[0]
         return found.astype(np.int32)
@@ -354,6 +349,11 @@ def _fits(pair: tuple[_Codes, _Codes], own: Scoring) -> bool:
 def on_device(engine: Engine) -> bool:
     """Return whether an engine uses hardware other than this processor."""
     return engine.capabilities.requires is not None and not engine.device.info.software
+
+
+def scores_on_device(engine: Engine) -> bool:
+    """Return whether scores are computed there, not by this processor, where it is faster."""
+    return on_device(engine) and not _by_library(engine)
 
 
 def own_scores(

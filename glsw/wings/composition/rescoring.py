@@ -47,7 +47,12 @@ from glsw.wings.composition.adjustment import (
     check_composition,
     profile_rates,
 )
-from glsw.wings.composition.own_matrices import OwnMatrices, OwnProfiles, OwnScores
+from glsw.wings.composition.own_matrices import (
+    OwnMatrices,
+    OwnProfiles,
+    OwnScores,
+    scores_on_device,
+)
 
 RELAXED = 10
 """Hits are scored again that have at most so many times the E-value; blastp has 5."""
@@ -59,6 +64,7 @@ _MANY_CORES = 8
 # bits per column and this part of identities, and is not shorter than this.
 _NEAR_BITS, _NEAR_IDENTITY, _NEAR_LENGTH = 1.74, 0.95, 50
 
+_Int32 = npt.NDArray[np.int32]
 _Int64 = npt.NDArray[np.int64]
 _Floats = npt.NDArray[np.float64]
 
@@ -89,11 +95,10 @@ class Rescoring(Stage):
 
         Scores of hits are in units of 1/32 of the matrix.
         """
-        with stage("composition", 2 * len(hits.table)) as progress:  # matrices, then scores
-            rows, own = self._pairs(engine, hits, database, ties, progress)
-            table = hits.table.select(rows)
-            progress(2 * (len(hits.table) - len(rows)))
-            scores = own.scores(engine, hits.queries.sequences, table.query, progress)
+        with stage("composition", len(hits.table)) as progress:
+            rows, own, scores = self._scored(engine, hits, database, ties, progress)
+            progress(len(hits.table) - len(rows))
+        table = hits.table.select(rows)
         adjusted = {
             id(one): Rescaled(one, self.composition) if one.available else one
             for one in hits.statistics
@@ -126,11 +131,12 @@ class Rescoring(Stage):
         own = own.of_pairs(rows, pair_numbers(hit, contexts[rows], table.target[rows] % frames))
         return Selection.of(queries, scans, statistics, more, table.select(best), own)
 
-    def _pairs(
+    def _scored(
         self, engine: Engine, hits: Selection, database: Database, ties: Ties, progress: Progress
-    ) -> tuple[_Int64, OwnScores]:
-        """Return which hits are scored again, and their scores."""
+    ) -> tuple[_Int64, OwnScores, _Int32]:
+        """Return which hits are scored again, how, and their best scores in scaled units."""
         scoring, owners = engine.scoring.letters, hits.table.query
+        sequences = hits.queries.sequences
         numbers, place = np.unique(hits.table.target, return_inverse=True)
         plain = database.select(database.rank[numbers].tolist())
         masked = _masked(plain, scoring)
@@ -142,10 +148,8 @@ class Rescoring(Stage):
         both = Sequences.concatenated([masked, plain])
         targets = Compositions.of(both, scoring).part(place)
         if engine.scoring.wide_queries:
-            known, own = _profiles(engine, hits, both.select(place), targets)
-            progress(len(known))
-            return known, own
-        sequences = hits.queries.sequences
+            known, of_all = _profiles(engine, hits, both.select(place), targets)
+            return known, of_all, of_all.scores(engine, sequences, owners[known], progress)
         queries = Compositions.of(sequences, scoring).part(owners)
         if hits.queries.frame.any() or len(database.frames) > 1:
             _, runs = aligned(
@@ -160,16 +164,27 @@ class Rescoring(Stage):
         known = known[np.argsort(owners[known], kind="stable")]
         size = _MATRICES_TOGETHER[cores() >= _MANY_CORES]
         parts = [known[start : start + size] for start in range(0, len(known), size)]
-        matrices = in_threads(
-            lambda some: adjusted_matrices(
-                scoring, queries.part(some), targets.part(some), self.composition
-            ),
-            parts,
-            found=lambda made: progress(len(made)),
-        )
+        at_once = not scores_on_device(engine)
+
+        def made(some: _Int64) -> tuple[OwnScores, _Int32 | None]:
+            pairs = queries.part(some), targets.part(some)
+            matrices = adjusted_matrices(scoring, *pairs, self.composition)
+            own = OwnMatrices.of_hits(both.select(place[some]), SCALE, matrices)
+            if not at_once:
+                return own, None
+            return own, own.scores(engine, sequences, owners[some], lambda _: None)
+
+        def report(found: tuple[OwnScores, _Int32 | None]) -> None:
+            progress(len(found[0].pairs) if at_once else 0)
+
+        done = in_threads(made, parts, found=report)
         nothing = np.empty((0, *scoring.matrix.shape), np.int16)
-        together = np.concatenate([nothing, *matrices])
-        return known, OwnMatrices.of_hits(both.select(place[known]), SCALE, together)
+        none = OwnMatrices.of_hits(both.select(known[:0]), SCALE, nothing)
+        own = none.concatenated([none, *(each for each, _ in done)])
+        if not at_once:
+            return known, own, own.scores(engine, sequences, owners[known], progress)
+        scores = [each for _, each in done if each is not None]
+        return known, own, np.concatenate([np.empty(0, np.int32), *scores])
 
     def last(self, limits: Limits) -> Limits:
         """Return limits whose least score is in units of 1/32, and is rounded to the given one."""

@@ -62,6 +62,10 @@ def __getattr__(name: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name != f"{__name__}.{name}":
                 raise
+        from glsw.wings import registered, widened
+
+        if widened() and (module := registered("NAMES").get(name)):
+            return getattr(importlib.import_module(module), name)
     text = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(text, name=name, obj=sys.modules[__name__])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 from functools import cache
@@ -130,3 +131,42 @@ def test_wings_need_wings() -> None:
     for name in WINGS:
         needs = getattr(importlib.import_module(f"glsw.wings.{name}"), "NEEDS", ())
         assert {*needs} <= {*WINGS} - {name}
+
+
+WING = '''"""A wing of another package."""
+COMMANDS = {"greet": (__name__, "greet somebody")}
+OPTIONS = {__name__ + "_options": ("search hits",)}
+NAMES = {"greeting": __name__}
+greeting = "hello"
+def add(parser):
+    parser.add_argument("whom")
+def run(arguments):
+    print(greeting, arguments.whom)
+'''
+
+
+def test_another_package_adds_a_wing(tmp_path: Path) -> None:
+    """It is found by its entry point: its command, option and name; mistakes stay mistakes."""
+    (tmp_path / "hall.py").write_text(WING)
+    (tmp_path / "hall_options.py").write_text(
+        "def add(parser, group):\n    group.add_argument('--twice', action='store_true')\n"
+    )
+    (tmp_path / "hall-1.dist-info").mkdir()
+    (tmp_path / "hall-1.dist-info" / "METADATA").write_text("Name: hall\nVersion: 1\n")
+    (tmp_path / "hall-1.dist-info" / "entry_points.txt").write_text("[glsw.wings]\nhall = hall\n")
+    env = {**environment(ROOT), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+
+    def said(*words: str) -> tuple[int, str]:
+        command = [sys.executable, *words]
+        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    assert said("-m", "glsw", "greet", "you") == (0, "hello you\n")
+    assert said("-c", "import glsw; print(glsw.greeting)") == (0, "hello\n")
+    files = "demo/query.fasta", "demo/query.fasta"
+    search = "-m", "glsw", "search", *files, "--engine", "cpu", "--no-progress"
+    assert said(*search, "--twice")[0] == 0
+    assert "--twice" in said("-m", "glsw", "search", "--help")[1]
+    assert "greet somebody" in said("-m", "glsw", "--help")[1]
+    assert said(*search, "--thrice")[0] == said("-m", "glsw", "meet")[0] == 2
+    assert said("-c", "import glsw; glsw.farewell")[0] == 1

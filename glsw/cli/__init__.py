@@ -30,7 +30,7 @@ from glsw.cli.messages import occupy_standard_streams, say, warnings_in_a_line
 from glsw.cli.signals import STATUSES, Served, Terminated, end_is_said, interrupts_raised
 from glsw.cores import limited
 from glsw.device import egl
-from glsw.wings import registered
+from glsw.wings import registered, widened
 from glsw.words import ParameterError, is_number
 
 ERROR, BROKEN_PIPE = 2, 141
@@ -158,14 +158,25 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
 def parsed(words: Sequence[str]) -> argparse.Namespace:
     """Return the arguments of a command line, which has these ``words`` after its name."""
     began = time.time()
-    parser = _parser("--verbose" in words)
-    parser.words = words
-    arguments = parser.parse_args(words)
+    if {"-h", "--help"} & {*words}:
+        widened()
+    try:
+        arguments = _arguments(words)
+    except ValueError:
+        if not widened():
+            raise
+        arguments = _arguments(words)
     arguments.words, arguments.began = list(words), began
     for wing in getattr(arguments, "wings", ()):
         if hasattr(wing, "apply"):
             wing.apply(arguments)
     return arguments
+
+
+def _arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = _parser("--verbose" in words)
+    parser.words = words
+    return parser.parse_args(words)
 
 
 def with_all_options() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:

@@ -21,7 +21,7 @@ from glsw.engines.base import AnyEngine, Progress, Ties
 from glsw.engines.spec import EngineSpec
 from glsw.run.tasks import in_order, run_tasks
 from glsw.run.workers import DeviceProcess, Task, UserExecutor, Worker, Workers, info_of
-from glsw.wings import registered
+from glsw.wings import registered, widened
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -293,9 +293,11 @@ def workers_of(executor: AnyExecutor, spec: EngineSpec) -> Workers:
 
     from glsw.run.remote import RemoteExecutor
 
-    known = registered("WORKERS")
-    for kind in type(executor).__mro__:
-        if module := known.get(kind.__module__.partition(".")[0]):
+    packages = [kind.__module__.partition(".")[0] for kind in type(executor).__mro__]
+    if not {*packages} & {"concurrent", *registered("WORKERS")}:
+        widened()
+    for module in map(registered("WORKERS").get, packages):
+        if module:
             workers: Workers = importlib.import_module(module).workers_of(executor, spec)
             return workers
     if not isinstance(executor, Executor):

@@ -28,6 +28,12 @@ constants of its ``__init__``:
     ``DECIDES`` are the names of those options that decide what is written, for ``--resume``.
 ``WORKERS``
     Packages of executors: a module with ``workers_of(executor, spec)``, see `glsw.run.workers`.
+``NAMES``
+    Public names of glsw, each with its module; ``glsw/__init__.pyi`` lists those of the wings here.
+
+Other packages add wings by entry points of the group ``glsw.wings``, each a module with such
+constants. They are only looked for when a command, an option, a name or an executor is not known
+here, and for help: that takes 50 ms.
 """
 
 from __future__ import annotations
@@ -38,10 +44,12 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+_of_others = dict[str, ModuleType]()
+
 
 @cache
 def opened() -> dict[str, ModuleType]:
-    """Return the wings that are there, by their names in alphabetical order."""
+    """Return the wings of this folder that are there, by their names in alphabetical order."""
     found = {
         name: importlib.import_module(f"{__name__}.{name}")
         for name in sorted(os.listdir(__path__[0]))
@@ -55,7 +63,17 @@ def opened() -> dict[str, ModuleType]:
 
 def registered(kind: str) -> dict[str, Any]:
     """Return what all wings register of a kind, such as ``COMMANDS``."""
-    return {key: value for wing in opened().values() for key, value in _of(wing, kind).items()}
+    wings = *opened().values(), *_of_others.values()
+    return {key: value for wing in wings for key, value in _of(wing, kind).items()}
+
+
+@cache
+def widened() -> bool:
+    """Open the wings of other packages; return whether there are any."""
+    from importlib.metadata import entry_points
+
+    _of_others.update({each.name: each.load() for each in entry_points(group="glsw.wings")})
+    return bool(_of_others)
 
 
 def _of(wing: ModuleType, kind: str) -> Any:

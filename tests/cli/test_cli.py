@@ -497,8 +497,8 @@ def test_strands(options: str, expected: list[list[str]], run: Callable[..., Any
     ],
 )
 def test_translated(options: str, expected: list[str], run: Callable[..., Any]) -> None:
-    words = "search gene.fasta proteins.fasta --translated --composition 0 --engine reference --min-score 30"
-    columns = "--format 'blast-tab sseqid score qstart qend qframe'"
+    words = "search gene.fasta proteins.fasta --translated --engine reference --min-score 30"
+    columns = "--composition 0 --format 'blast-tab sseqid score qstart qend qframe'"
     assert [" ".join(line) for line in tabular(run(f"{words} {columns} {options}"))] == expected
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from importlib.util import find_spec
 
 from glsw.cli.words import add_rows
 from glsw.wings.dotplot.command import add_map, add_sequences, aligner_for, prepared_of, read_inputs
@@ -44,6 +45,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Show the window until it is closed."""
+    if find_spec("PIL") is None:
+        raise ValueError("a window needs Pillow: pip install 'glsw[view]'")
     scoring, queries, targets, _ = read_inputs(arguments)
     with aligner_for(arguments, scoring) as aligner:
         prepared = prepared_of(arguments, aligner, queries, targets)

@@ -12,8 +12,7 @@ import numpy as np
 from glsw.sequences.named import NamedSequences
 from glsw.wings.dotplot.colours import COLOURS, NAMES
 from glsw.wings.dotplot.mapper import Sign
-from glsw.wings.view import font
-from glsw.wings.view.canvas import BLACK, WHITE, Canvas, Colour
+from glsw.wings.view.canvas import ADVANCE, BLACK, WHITE, Canvas, Colour, width
 from glsw.wings.view.computer import Computed
 from glsw.wings.view.viewer import KEYS, MARGINS, Viewer
 from glsw.wings.view.wavefront import Wavefront
@@ -131,13 +130,12 @@ def _legend(canvas: Canvas, viewer: Viewer) -> None:
         scale, display = found.scale, viewer.computer.mapper.scoring.display
         high = display(round(scale.high)), " or more" if scale.high >= found.cap else ""
         texts = f"{_strand(found, sign)}score {display(round(scale.low))}", f"{high[0]}{high[1]}"
-        x = right - font.width(texts[1]) - _BAR - 6
-        canvas.text(right - font.width(texts[1]), y, texts[1], _GREY)
+        x = right - width(texts[1]) - _BAR - 6
+        canvas.text(right - width(texts[1]), y, texts[1], _GREY)
         scores = np.linspace(scale.low, scale.high, _BAR)[None]
         colours = scale.picture({sign: scores}).repeat(9, axis=0)
-        canvas.pixels[y - 1 : y + 8, max(0, x) : max(0, x) + _BAR, :3] = colours
-        canvas.pixels[y - 1 : y + 8, max(0, x) : max(0, x) + _BAR, 3] = 255
-        canvas.text(x - font.width(texts[0]) - 6, y, texts[0], _GREY)
+        canvas.paste(x, y - 1, colours)
+        canvas.text(x - width(texts[0]) - 6, y, texts[0], _GREY)
         y += 13
 
 
@@ -204,12 +202,12 @@ def _parts(
 def _tick(canvas: Canvas, vertical: bool, at: float, text: str) -> None:
     if vertical:
         canvas.fill(MARGINS.left - 6, at, MARGINS.left - 1, at + 1, BLACK)
-        left = MARGINS.left - 26 - font.width(text)
+        left = MARGINS.left - 26 - width(text)
         canvas.fill(left - 1, at - 5, MARGINS.left - 24, at + 6, WHITE)
         canvas.text(left, at - 3, text)
     else:
         canvas.fill(at, MARGINS.top - 6, at + 1, MARGINS.top - 1, BLACK)
-        canvas.text(at - font.width(text) / 2, MARGINS.top - 26, text)
+        canvas.text(at - width(text) / 2, MARGINS.top - 27, text)
 
 
 def _border(canvas: Canvas, viewer: Viewer, vertical: bool, at: float) -> None:
@@ -223,12 +221,12 @@ def _border(canvas: Canvas, viewer: Viewer, vertical: bool, at: float) -> None:
 def _name(canvas: Canvas, vertical: bool, place: float, size: float, name: str) -> None:
     """Write the name of a sequence beside its positions."""
     if vertical:
-        low, high = max(place, 0), min(place + size, canvas.pixels.shape[0] - _OUTSIDE)
-        text = name[: int((high - low) // font.ADVANCE)]
+        low, high = max(place, 0), min(place + size, canvas.height - _OUTSIDE)
+        text = name[: int((high - low) // ADVANCE)]
         if len(text) > 2 or text == name:
-            middle = (low + high - font.width(text)) / 2 + MARGINS.top
+            middle = (low + high - width(text)) / 2 + MARGINS.top
             canvas.text(4, middle, text, _GREY, upwards=True)
-    elif (fitting := int(size // font.ADVANCE)) > 2:
+    elif (fitting := int(size // ADVANCE)) > 2:
         canvas.text(max(place, 0) + MARGINS.left + 4, 3, name[:fitting], _GREY)
 
 
@@ -237,7 +235,7 @@ def _letters(canvas: Canvas, viewer: Viewer) -> None:
     view, part = viewer.viewport, viewer.viewport.visible()
     query, target = viewer.computer.codes(part)
     decode = viewer.computer.mapper.scoring.alphabet.decode
-    size = 2 if view.pixels >= 2 * font.ADVANCE else 1
+    size = 2 if view.pixels >= 2 * ADVANCE else 1
     for k, letter in enumerate(decode(target)):
         x = view.pixel(0, part.target_start + k + 0.5)[0]
         if 0 <= x < view.width:

@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import moderngl
@@ -19,7 +18,6 @@ from glsw.device.device import DeviceError
 from glsw.device.shader import assemble
 from glsw.wings.dotplot.colours import COLOURS
 from glsw.wings.view import scene
-from glsw.wings.view.canvas import write_png
 from glsw.wings.view.computer import Computed, Computer, ThreadedWorker
 from glsw.wings.view.viewer import MARGINS, Viewer
 
@@ -191,7 +189,9 @@ def save(painter: Painter, viewer: Viewer) -> str:
     number = 1
     while os.path.exists(name := f"glsw-view-{number}.png"):
         number += 1
-    write_png(Path(name), painter.pixels(viewer))
+    from PIL import Image
+
+    Image.fromarray(painter.pixels(viewer)).save(name)
     return name
 
 

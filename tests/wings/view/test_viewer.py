@@ -12,8 +12,8 @@ from glsw.sequences.nucleic import reversed_strand
 from glsw.wings.dotplot.colours import COLOURS
 from glsw.wings.dotplot.mapper import Settings
 from glsw.wings.dotplot.plot import prepare
-from glsw.wings.view import font, scene
-from glsw.wings.view.canvas import BLACK, Canvas, write_png
+from glsw.wings.view import scene
+from glsw.wings.view.canvas import BLACK, Canvas, width
 from glsw.wings.view.computer import Cancelled, Computer, ThreadedWorker
 from glsw.wings.view.viewer import KEYS, MARGINS, Viewer
 from glsw.wings.view.viewport import Part, Request, Viewport
@@ -221,12 +221,12 @@ def test_the_overlay_has_letters_and_paths(viewer):
     viewer.key("a")
     without = scene.overlay(viewer).pixels
     assert (with_paths != without).any()
-    letter = QUERIES[0][260]
     y = int(viewer.viewport.pixel(260.5, 0)[1]) + MARGINS.top
-    size = 2
-    mask = font.mask(letter, size)
-    found = 255.0 - without[y - 7 : y + 7, MARGINS.left - 19 : MARGINS.left - 7, 0]
-    assert abs(found.sum() - mask.sum()) <= 14 * 255
+    cell = without[y - 7 : y + 7, MARGINS.left - 19 : MARGINS.left - 7]
+    alone = Canvas(12, 14)
+    alone.centred(6, 7, QUERIES[0][260], size=2)
+    ink = (255.0 - cell[..., 0]).sum()
+    assert ink == pytest.approx(alone.pixels[..., 3].sum(), rel=0.1)
 
 
 def test_a_thread_computes_the_last_request_only(computer, device):
@@ -290,25 +290,16 @@ def test_zooming_keeps_what_is_under_the_pointer_and_the_table_in_sight(seed):
         assert not view.needs(view.request(2), 2)
 
 
-def test_png_files_are_read_by_others(tmp_path):
-    from matplotlib.image import imread
-
-    canvas = Canvas(20, 9)
-    canvas.text(1, 1, "ACG", BLACK)
-    write_png(tmp_path / "a.png", canvas.pixels[..., 3:].repeat(3, axis=2))
-    np.testing.assert_array_equal(imread(tmp_path / "a.png")[:, :, 0] * 255, canvas.pixels[..., 3])
-
-
-@pytest.mark.parametrize("library", [True, False], ids=["matplotlib", "none"])
-def test_characters_are_told_apart(library, monkeypatch):
-    monkeypatch.setattr(font, "_face", font._face if library else lambda: None)
-    font.mask.cache_clear()
-    codes = [code for code in range(32, 127) if library or not chr(code).islower()]
-    shown = [font.mask(chr(code)).tobytes() for code in codes]
-    known = [each for each in shown if each != font.mask("\u2603").tobytes()]
-    assert len(set(known)) == len(known) > (90 if library else 55)
-    assert font.mask("Ag", 2).shape == (24, 24)
-    font.mask.cache_clear()
+@pytest.mark.parametrize("upwards", [False, True])
+def test_a_text_lies_where_its_capitals_begin(upwards):
+    canvas = Canvas(80, 60)
+    canvas.text(7, 9, "HAG", BLACK, upwards=upwards)
+    rows, columns = np.nonzero(canvas.pixels[..., 3] > 128)
+    assert abs(columns.min() - 7) <= 1
+    assert abs(rows.min() - 9) <= 1
+    long = (rows if upwards else columns).max() - 8
+    assert abs(long - width("HAG")) <= 3
+    assert 6 <= (columns.max() - 6 if upwards else rows.max() - 8) <= 11
 
 
 def test_a_wide_window_has_a_legend_of_scores(computer):

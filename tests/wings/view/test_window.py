@@ -12,6 +12,9 @@ import matplotlib.image
 import numpy as np
 import pytest
 
+from glsw.cli import main
+from glsw.wings.view import command
+
 ROOT = Path(__file__).parents[3]
 WINDOW = """
 import sys, time, warnings
@@ -120,6 +123,13 @@ def test_without_a_display_there_is_one_line(words, message, tmp_path):
     assert done.returncode == 2
     assert len(said) == 1, done.stderr
     assert message in said[0]
+
+
+def test_without_pillow_one_line_says_what_to_install(tmp_path, monkeypatch, capsys):
+    (tmp_path / "a.fasta").write_text(">a\nACGTTGCA\n")
+    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    assert main(["view", str(tmp_path / "a.fasta")]) == 2
+    assert capsys.readouterr().err == "glsw: a window needs Pillow: pip install 'glsw[view]'\n"
 
 
 COMMAND = """

@@ -99,7 +99,7 @@ def _scan(form: str, run: EngineRun) -> Traffic:
     """Count two dispatches per row; of form single-stage one, and one per doubling; or those fused.
 
     Doublings go up to the last column, or where a gap costs more than any score, see
-    `Scan._rows_in_steps`; fused are strips of blocks, as `Scan._plan` cuts them.
+    `Scan._rows_in_steps`; fused are strips of blocks, as `Scan._shape` cuts them.
     """
     m, n = run.lengths
     each = 2

@@ -1,6 +1,6 @@
 """Words from people and for them: mistakes are found, control characters are shown, not obeyed.
 
-All rooms use it, and the command line starts with it: it imports what is quick.
+All packages use it, and the command line starts with it: it imports only what loads fast.
 """
 
 from __future__ import annotations

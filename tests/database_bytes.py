@@ -36,24 +36,18 @@ def checksums(parts):
     return struct.pack(f"={len(blocks)}I", *map(zlib.crc32, blocks))
 
 
-def built(table, parts, version=3):
+def built(table, parts):
     """Return a file of these sections by name, all its checksums right.
 
     ``table`` has the rest of the table of contents.
     """
     data, places = bytearray(struct.calcsize(PREFACE)), {}
-    of_blocks = {"checksums": checksums(parts.values())} if version == 3 else {}
-    for name, part in {**parts, **of_blocks}.items():
+    for name, part in {**parts, "checksums": checksums(parts.values())}.items():
         data += bytes(-len(data) % 64)
-        places[name] = {"offset": len(data), "bytes": len(part), "crc32": zlib.crc32(part)}
+        places[name] = {"offset": len(data), "bytes": len(part)}
         data += part
-    table = {**table, "sections": places}
-    table.pop("checksums", None)
-    if version == 3:
-        table["checksums"] = places.pop("checksums")
-        for place in places.values():
-            del place["crc32"]
-    return ended(data, table, version)
+    of_blocks = {**places.pop("checksums"), "crc32": zlib.crc32(part)}
+    return ended(data, {**table, "sections": places, "checksums": of_blocks})
 
 
 def ended(data, table, version=3):
@@ -69,8 +63,3 @@ def retabled(data, change):
     return ended(
         data[: struct.unpack_from(PREFACE, data)[3]], table, struct.unpack_from("=12xI", data)[0]
     )
-
-
-def as_version_2(data):
-    """Return the same database in the format before this one."""
-    return built(contents(data), sections(data), version=2)

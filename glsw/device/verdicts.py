@@ -1,4 +1,4 @@
-"""What is known of the programs of a device: a file beside the cache of programs.
+"""What is known of the programs of a device: a file in the user's cache.
 
 A verdict belongs to a device as its driver of this version runs it for this version of glsw: with
 another one all is tried again.

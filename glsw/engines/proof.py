@@ -32,7 +32,6 @@ from glsw.device.current import DeviceError, DeviceMemoryError, UnreliableError
 from glsw.device.device import Device, EndlessError
 from glsw.device.shader import ShaderError
 from glsw.device.verdicts import ENDLESS, RIGHT
-from glsw.engines import proof_expected
 from glsw.engines.reference import Reference, best_cells, both_padded, rows
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
@@ -151,7 +150,6 @@ class Size(NamedTuple):
         return _USUAL_LENGTHS[self.m], _USUAL_LENGTHS[self.n]
 
 
-EVERY_SIZE = [Size(m, n) for m in SIDES for n in SIDES]
 SIZES = SMALLEST, *_, LARGEST = [Size(k, k) for k in SIDES]
 """Sizes in which each engine uses all of its programs."""
 
@@ -503,13 +501,12 @@ class Proofs:
         return _has_ends(engine.ends(masked), ends) and _has_paths(engine, masked, ends, paths)
 
     def expected(self, scoring: object, what: str, compute: Callable[[], Any]) -> Any:
-        """Return what is expected of a scoring: of a usual one it is known, else computed once."""
+        """Return what is expected of a scoring, computed once."""
         key = id(scoring), what
         if key not in self._expected:
             if len(self._expected) > _MOST_EXPECTED:
                 self._expected.clear()
-            known = proof_expected.of(scoring, what)
-            self._expected[key] = scoring, compute() if known is None else known
+            self._expected[key] = scoring, compute()
         return self._expected[key][1]
 
 

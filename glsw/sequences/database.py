@@ -107,7 +107,7 @@ class Database:
             If the file cannot be opened.
         DatabaseError
             If it is not a database, is truncated or corrupt, or was written on a machine with
-            the other byte order or by a newer version; one line naming the path. It is a
+            the other byte order or by another version; one line naming the path. It is a
             ValueError. Reading further parts of the file may raise it too.
         """
         file = DatabaseFile(path)

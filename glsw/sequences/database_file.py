@@ -46,9 +46,7 @@ second          uint8     with two tracks, codes of the second one in the same o
 ==============  ========  ============================================================  ========
 
 Files of version 4 alone have the section ``second``, and in the table of contents a
-``second_alphabet``, spelled as ``alphabet``. Versions 1 and 2 have no ``checksums`` but a ``crc32``
-of each section, and version 1 has no sections ``substituted_at`` and ``substituted``;
-`Database.open` reads all four.
+``second_alphabet``, spelled as ``alphabet``.
 
 What is read is compared with its checksums, so that a damaged file is an error and never a wrong
 result:
@@ -56,11 +54,9 @@ result:
 - the preface and the table of contents when a file is opened;
 - every block of 65,536 bytes when something in it is needed: residues when a part is searched,
   titles when they are shown, indices at the first search. Nothing else is read. Of 16 or 64 blocks
-  that are read together, the CRC-32 of all of them, which follows from those of each, is computed;
-- in versions 1 and 2 a section of at most 64 MiB when something in it is needed; a larger one only
-  when it is needed as a whole, as the residues are by a search that takes them as one part, and by
-  `Database.verify`. Index anew for more;
-- codes outside the alphabet, and indices that make no sense, in every version.
+  that are read together, the CRC-32 of all of them, which follows from those of each, is computed.
+
+Codes outside the alphabet, and indices that make no sense, are errors too.
 """
 
 from __future__ import annotations
@@ -89,11 +85,10 @@ VERSION, ONE_TRACK_VERSION = 4, 3
 PREFACE = struct.Struct("=8sIIQQII")
 ALIGNMENT = 64
 NUMBERS = ("title_offsets", "order", "rank", "offsets")
-SUBSTITUTED = ("substituted_at", "substituted")  # not in files of version 1
+SUBSTITUTED = ("substituted_at", "substituted")
 _MARK = 0x01020304
 _SPELLING = {"name", "letters", "aliases", "ambiguous"}  # of an alphabet
 _MAX_CONTENTS = 1 << 20  # bytes
-_MAX_BLOCK = 1 << 26  # bytes of a section of versions 1 and 2 that is always read as a whole
 
 
 class DatabaseFile:
@@ -135,11 +130,8 @@ class DatabaseFile:
             if self.version > ONE_TRACK_VERSION:
                 second = _alphabet(table["second_alphabet"])
                 self.alphabet = PairedAlphabet.of(self.alphabet, second)
-            self._places = {
-                name: _Place(**({"crc32": 0} | place)) for name, place in table["sections"].items()
-            }
-            if self.version >= 3:
-                self._places["checksums"] = _Place(**table["checksums"])
+            self._places = {name: _Place(**place) for name, place in table["sections"].items()}
+            self._places["checksums"] = _Place(**table["checksums"])
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
             raise self.corrupt("table of contents") from None
         self._gaps = self._between(offset)
@@ -181,9 +173,7 @@ class DatabaseFile:
         return self.section(name).whole().view(np.int64)
 
     def substituted(self) -> Substituted:
-        """Return the letters that count as others, none in a file of version 1."""
-        if self.version == 1:
-            return Substituted()
+        """Return the letters that count as others."""
         places, letters = SUBSTITUTED
         found = Substituted(self.numbers(places), self.section(letters).whole())
         if not found.fits(self.residues.length, self.alphabet):
@@ -219,11 +209,12 @@ class DatabaseFile:
                 f"{self.path}: database from a machine with the other byte order, index it again "
                 "here"
             )
-        if mark == _MARK and number > VERSION:
+        if mark == _MARK and number not in (ONE_TRACK_VERSION, VERSION):
             raise DatabaseError(
-                f"{self.path}: database of format {number}, this glsw reads formats up to {VERSION}"
+                f"{self.path}: database of format {number}, this glsw reads formats "
+                f"{ONE_TRACK_VERSION} and {VERSION}; rebuild it with glsw makedb"
             )
-        if zlib.crc32(data[:-4]) != checksum or mark != _MARK or not number:
+        if zlib.crc32(data[:-4]) != checksum or mark != _MARK:
             raise self.corrupt("preface")
         if size < offset + length:
             raise DatabaseError(
@@ -249,29 +240,20 @@ class DatabaseFile:
         return gaps
 
     def _checked_sections(self) -> dict[str, Section]:
-        if self.version < 3:
-            return {name: self._old_section(name, place) for name, place in self._places.items()}
+        of_all = self._places.pop("checksums")
         found, first = {}, 0
-        checksums = self._old_section("checksums", self._places.pop("checksums")).whole()
-        if len(checksums) % 4:
+        numbers = self._file.read(of_all.offset, of_all.bytes)
+        if len(numbers) % 4 or zlib.crc32(numbers) != of_all.crc32:
             raise self.corrupt("checksums")
+        checksums = np.frombuffer(numbers, np.uint32)
         for name, place in self._places.items():
             stop = first + -(-place.bytes // BLOCK)
-            of_blocks = checksums.view(np.uint32)[first:stop]
+            of_blocks = checksums[first:stop]
             found[name] = Section(self._file, name, place.offset, place.bytes, of_blocks)
             first = stop
-        if 4 * first != len(checksums):
+        if first != len(checksums):
             raise self.corrupt("checksums")
         return found
-
-    def _old_section(self, name: str, place: _Place) -> Section:
-        """Return a section that has one checksum."""
-        if place.bytes > _MAX_BLOCK:
-            return Section(self._file, name, place.offset, place.bytes, place.crc32)
-        checksum = np.array([place.crc32], np.uint32)
-        return Section(
-            self._file, name, place.offset, place.bytes, checksum, block=max(1, place.bytes)
-        )
 
     def _counted(self) -> int:
         """Return how many sequences there are, if all sections are of this number."""
@@ -281,20 +263,19 @@ class DatabaseFile:
         for name, length in lengths.items():
             if length != 8 * expected.get(name, count):
                 raise self.corrupt("table of contents")
-        if self.version > 1:
-            places, letters = (self.section(name).length for name in SUBSTITUTED)
-            if places != 8 * letters:
-                raise self.corrupt("table of contents")
+        places, letters = (self.section(name).length for name in SUBSTITUTED)
+        if places != 8 * letters:
+            raise self.corrupt("table of contents")
         return count
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a section is, and the checksum of the whole of it, if it has one."""
+    """Where a section is; of that of the checksums also its own."""
 
     offset: int
     bytes: int
-    crc32: int
+    crc32: int = 0
 
     def __post_init__(self) -> None:
         for number, limit in ((self.offset, 2**63), (self.bytes, 2**63), (self.crc32, 2**32)):

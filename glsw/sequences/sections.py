@@ -125,15 +125,12 @@ class Section:
         For errors.
     start, length : int
         Its place in the file, in bytes.
-    checksums : ndarray of uint32, shape (blocks,), or int
-        The CRC-32 of each block, or of the whole section.
-    block : int
-        Bytes of a block; only the last one is shorter.
+    checksums : ndarray of uint32, shape (blocks,)
+        The CRC-32 of each block of `BLOCK` bytes; only the last one is shorter.
 
     Notes
     -----
-    All methods that read raise DatabaseError if checksums differ, and OSError. A section with one
-    checksum for many blocks is compared with it when it is read as a whole.
+    All methods that read raise DatabaseError if checksums differ, and OSError.
     """
 
     def __init__(
@@ -142,11 +139,10 @@ class Section:
         name: str,
         start: int,
         length: int,
-        checksums: npt.NDArray[np.uint32] | int,
-        block: int = BLOCK,
+        checksums: npt.NDArray[np.uint32],
     ) -> None:
         self._file, self.name, self._start, self.length = file, name, start, length
-        self._checksums, self._block = checksums, block
+        self._checksums = checksums
         self._limit = 256
         self._of_slabs: npt.NDArray[np.uint32] | None = None
         self._whole: UInt8 | None = None
@@ -166,12 +162,12 @@ class Section:
         """Return bytes, read-only, which may be part of a larger array."""
         if self._whole is not None:
             return self._whole[start:stop]
-        first, last = start // self._block, -(-stop // self._block)
+        first, last = start // BLOCK, -(-stop // BLOCK)
         self._read_blocks += last - first if first not in self._kept else 0
         if 4 * self._read_blocks > self.blocks and self.length <= _MAX_WHOLE:
             return self.whole()[start:stop]
         found = self._loaded(first, last) if last - first > 1 else self._kept_block(first)
-        return found[start - first * self._block : stop - first * self._block]
+        return found[start - first * BLOCK : stop - first * BLOCK]
 
     def numbers(self, start: int, stop: int) -> Int64:
         """Return numbers of 8 bytes."""
@@ -181,24 +177,13 @@ class Section:
         """Return all bytes, read-only, and keep them; another thread may be reading them."""
         with self._reading:
             if self._whole is None:
-                found = self._loaded(0, self.blocks)
-                if isinstance(self._checksums, int) and zlib.crc32(found.data) != self._checksums:
-                    raise self.corrupt()
-                self._whole = found
+                self._whole = self._loaded(0, self.blocks)
                 with self._lock:
                     self._kept.clear()
             return self._whole
 
     def check(self) -> None:
         """Read everything and keep nothing."""
-        if isinstance(self._checksums, int):
-            checksum = 0
-            for first in self._slabs(0, self.blocks):
-                found = self._loaded(first, self._slab_end(first, self.blocks))
-                checksum = zlib.crc32(found.data, checksum)
-            if checksum != self._checksums:
-                raise self.corrupt()
-            return
 
         def check_slab(first: int) -> None:
             last = self._slab_end(first, self.blocks)
@@ -209,16 +194,16 @@ class Section:
     @property
     def blocks(self) -> int:
         """How many blocks there are."""
-        return -(-self.length // self._block)
+        return -(-self.length // BLOCK)
 
     def _bytes(self, first: int, last: int) -> int:
-        return min(last * self._block, self.length) - first * self._block
+        return min(last * BLOCK, self.length) - first * BLOCK
 
     @property
     def _slab(self) -> int:
         """The blocks of a slab."""
         size = _SLAB if self.length < _LARGE * _LARGE_SLAB else _LARGE_SLAB
-        return max(1, size // self._block)
+        return size // BLOCK
 
     def _slabs(self, first: int, last: int) -> range:
         return range(first, last, self._slab)
@@ -243,7 +228,7 @@ class Section:
 
         def load_slab(at: int) -> None:
             end = self._slab_end(at, last)
-            start = (at - first) * self._block
+            start = (at - first) * BLOCK
             self._load(found[start : start + self._bytes(at, end)], at, end)
 
         in_threads(load_slab, self._slabs(first, last), _MIN_SLABS_FOR_THREADS)
@@ -253,32 +238,27 @@ class Section:
     def _load(self, found: UInt8, first: int, last: int) -> None:
         """Fill an array with blocks, checked."""
         view = found.data
-        self._file.fill(view, self._start + first * self._block)
-        if isinstance(self._checksums, int):
-            self._file.check_unchanged()
-        else:
-            expected, size = self._expected(self._checksums, first, last)
-            for k, each in enumerate(expected.tolist()):
-                if zlib.crc32(view[k * size : (k + 1) * size]) != each:
-                    raise self.corrupt()
+        self._file.fill(view, self._start + first * BLOCK)
+        expected, size = self._expected(first, last)
+        for k, each in enumerate(expected.tolist()):
+            if zlib.crc32(view[k * size : (k + 1) * size]) != each:
+                raise self.corrupt()
         if self._limit < 256 and found.max(initial=0) >= self._limit:
             raise self.corrupt()
 
-    def _expected(
-        self, checksums: npt.NDArray[np.uint32], first: int, last: int
-    ) -> tuple[npt.NDArray[np.uint32], int]:
+    def _expected(self, first: int, last: int) -> tuple[npt.NDArray[np.uint32], int]:
         """Return the checksums of blocks, and the bytes of each, or else those of their slab.
 
         For each that it computes, a thread waits for Python's lock again.
         """
-        slab = self._slab
-        whole = self.length // (slab * self._block) * slab
-        if slab == 1 or first % slab or last - first != slab or last > whole:
-            return checksums[first:last], self._block
+        slab, checksums = self._slab, self._checksums
+        whole = self.length // (slab * BLOCK) * slab
+        if first % slab or last - first != slab or last > whole:
+            return checksums[first:last], BLOCK
         with self._lock:
             if self._of_slabs is None:
                 self._of_slabs = joined_checksums(checksums[:whole].reshape(-1, slab))
-        return self._of_slabs[first // slab :][:1], slab * self._block
+        return self._of_slabs[first // slab :][:1], slab * BLOCK
 
 
 def joined_checksums(checksums: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

@@ -12,11 +12,10 @@ import struct
 import subprocess
 import sys
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
-from database_bytes import as_version_2, built, contents, ended, preface, sections
+from database_bytes import built, contents, ended, preface, sections
 from program import process, wait_until
 
 import glsw
@@ -84,24 +83,16 @@ def wrong_flips(path, data, bits, look=found):
     return wrong
 
 
-@pytest.mark.parametrize("version", [2, 3])
-def test_flipped_bits_change_nothing_or_are_refused(tmp_path, version):
+def test_flipped_bits_change_nothing_or_are_refused(tmp_path):
     data = written(tmp_path / "db", 500)
-    if version == 2:
-        data = as_version_2(data)
-        (tmp_path / "db").write_bytes(data)
     bits = random.Random(2).sample(range(8 * len(data)), 600)
     assert wrong_flips(tmp_path / "db", data, bits) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", [2, 3])
-def test_every_flipped_bit_changes_nothing_or_is_refused(tmp_path, version):
+def test_every_flipped_bit_changes_nothing_or_is_refused(tmp_path):
     data = written(tmp_path / "db", 16_000)
     assert len(data) > 25_000
-    if version == 2:
-        data = as_version_2(data)
-        (tmp_path / "db").write_bytes(data)
     assert wrong_flips(tmp_path / "db", data, range(8 * len(data))) == []
 
 
@@ -167,7 +158,7 @@ def forged_table(chance, data):
         inner[key] += chance.choice([-64, -8, -1, 1, 8, 64])
     else:
         inner[key] = chance.choice(VALUES)
-    return ended(data[: struct.unpack_from("=16xQ", data)[0]], table, version_of(data))
+    return ended(data[: struct.unpack_from("=16xQ", data)[0]], table)
 
 
 def forged_text(chance, data):
@@ -176,7 +167,7 @@ def forged_text(chance, data):
     text = chance.choice(
         [b"", b"[]", b"1e999", b"NaN", b"\xff", b"9" * 5000, b"{}", deep, b" " * 9]
     )
-    return ended(data[: struct.unpack_from("=16xQ", data)[0]], text, version_of(data))
+    return ended(data[: struct.unpack_from("=16xQ", data)[0]], text)
 
 
 def forged_section(chance, data):
@@ -195,19 +186,14 @@ def forged_section(chance, data):
             struct.pack_into("=q", part, chance.randrange(len(part) // 8) * 8, number)
         else:
             part[chance.randrange(len(part))] = chance.choice([0, 10, 23, 24, 27, 127, 254, 255])
-    return built(contents(data), {**parts, name: bytes(part)}, version_of(data))
-
-
-def version_of(data):
-    return struct.unpack_from("=12xI", data)[0]
+    return built(contents(data), {**parts, name: bytes(part)})
 
 
 def check_forged(path, data, seeds):
     for seed in seeds:
         chance = random.Random(seed)
-        original = chance.choice([data, as_version_2(data)])
         forge = chance.choice([forged_table, forged_text, forged_section, forged_section])
-        path.write_bytes(forge(chance, original))
+        path.write_bytes(forge(chance, data))
         try:
             outcome(path)
             outcome(path, lambda path: Database.open(path).verify())
@@ -239,25 +225,20 @@ def test_a_search_of_forged_databases_ends_in_a_line(tmp_path, capsys):
         assert status == 0 or str(tmp_path / "db") in last, seed
 
 
-@pytest.mark.parametrize("version", [2, 3])
-def test_sections_must_not_overlap(tmp_path, version):
+def test_sections_must_not_overlap(tmp_path):
     data = written(tmp_path / "db", 300)
-    data = data if version == 3 else as_version_2(data)
     table = contents(data)
     table["sections"]["rank"] = table["sections"]["order"]
-    (tmp_path / "db").write_bytes(
-        ended(data[: struct.unpack_from("=16xQ", data)[0]], table, version)
-    )
+    (tmp_path / "db").write_bytes(ended(data[: struct.unpack_from("=16xQ", data)[0]], table))
     error, _ = outcome(tmp_path / "db")
     assert error == f"{tmp_path}/db: corrupt database (table of contents)"
 
 
-@pytest.mark.parametrize("version", [2, 3])
-def test_codes_outside_the_alphabet_are_refused(tmp_path, version):
+def test_codes_outside_the_alphabet_are_refused(tmp_path):
     data = written(tmp_path / "db", 300)
     parts = sections(data)
     parts["residues"] = parts["residues"][:-1] + bytes([len(PROTEIN)])
-    (tmp_path / "db").write_bytes(built(contents(data), parts, version))
+    (tmp_path / "db").write_bytes(built(contents(data), parts))
     database = Database.open(tmp_path / "db")
     for read in (lambda: database.part(slice(None)), lambda: list(database), database.verify):
         with pytest.raises(DatabaseError, match=r"corrupt database \(residues\)"):
@@ -305,13 +286,9 @@ def test_a_file_that_is_truncated_while_it_is_in_use(large):
     assert np.array_equal(first.residues, before)
 
 
-@pytest.mark.parametrize("version", [2, 3])
-def test_a_file_that_is_overwritten_while_it_is_in_use(large, tmp_path, version, monkeypatch):
-    monkeypatch.setattr("glsw.sequences.database_file._MAX_BLOCK", 2**14)
-    data = large.read_bytes() if version == 3 else as_version_2(large.read_bytes())
-    large.write_bytes(data)
+def test_a_file_that_is_overwritten_while_it_is_in_use(large, tmp_path):
+    data = large.read_bytes()
     other = written(tmp_path / "other", 300_000, seed=2)
-    other = other if version == 3 else as_version_2(other)
     database = Database.open(large)
     database.part(slice(1))
     large.write_bytes(other[: len(data)].ljust(len(data)))
@@ -348,17 +325,12 @@ def verify(path, capsys):
     return status, said.out, said.err
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_verify(tmp_path, capsys, version):
+def test_verify(tmp_path, capsys):
     data = written(tmp_path / "db", 300)
-    data = data if version == 3 else as_version_2(data)
-    if version == 1:
-        data = (Path(__file__).parents[1] / "data" / "version1.glsw").read_bytes()
-    (tmp_path / "db").write_bytes(data)
     status, out, err = verify(tmp_path / "db", capsys)
     assert (status, err) == (0, "")
     assert out.startswith(f"{tmp_path}/db: undamaged, ")
-    assert f"format {version}" in out
+    assert "format 3" in out
     for name, place in contents(data)["sections"].items():
         if place["bytes"]:
             at = place["offset"] + place["bytes"] // 2

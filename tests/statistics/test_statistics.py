@@ -597,7 +597,7 @@ def robinson(lengths, seed):
 )
 @pytest.mark.parametrize(
     ("method", "length", "queries", "sequences"),
-    # The finite-size correction is right for long proteins: see bench/calibration.py.
+    # The finite-size correction is right for long proteins: see docs/STATISTICS.md.
     [("karlin-altschul", 1000, 40, 500), ("fit", None, 40, 2000)],
     ids=["published", "fit"],
 )

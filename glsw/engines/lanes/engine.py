@@ -87,8 +87,7 @@ ReadT = TypeVar("ReadT")
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
 _USUAL_LENGTH = 2**9  # of targets
 _PAIRS_AT_ONCE = 2**14  # whose places in a table fit a cache
-PREFIXES = _ROWS, _LONGEST = 200, 300
-"""Rows of the longest query of most geometries that are tried, and of all."""
+_ROWS, _LONGEST = 200, 300  # rows of the longest query of most geometries that are tried, of all
 _MORE, _LEAST_ROWS = 5, 70  # rows of a second strip at least, and of all: there are long gaps
 _JOINED = 9, 7  # rows of the other queries of streams
 _MEMORY = 2**26  # of an engine that tries geometries

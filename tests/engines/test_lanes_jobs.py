@@ -1,4 +1,4 @@
-"""Slices of engine `lanes`: all work groups once, and borders that no two of them share."""
+"""Jobs of engine `lanes`: slices of time with all work groups once, and borders of their own."""
 
 import random
 from itertools import count
@@ -11,7 +11,7 @@ from glsw import Scoring
 from glsw.device.transfer import Fence
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometry
-from glsw.engines.lanes.jobs import Queue, Slices, WorkGroups
+from glsw.engines.lanes.jobs import Slices, WorkGroups
 from glsw.engines.lanes.pipeline import Pipeline
 from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import ScanTile
@@ -82,18 +82,6 @@ def test_work_groups_that_run_at_once_share_no_borders(seed, room):
                     room, job.border_bytes[groups.start + 1] - job.border_bytes[groups.start]
                 )
     assert all(sorted(done[id(job)]) == list(range(len(job.cells) - 1)) for job in jobs)
-
-
-def test_rows_between_strips_take_what_the_work_is_worth(device):
-    engine = Lanes(Scoring.blast(), device)
-    queue, rooms = Queue(engine, 2**40), [2**26, 2**27, 2**28, 2**30]
-    limit = device.info.limits["max_storage_block"]
-    expected = [min(limit, room) for room in rooms]
-    assert [queue.border_room(size) for size in (0, 2**29, 2**31, 2**40)] == expected
-    assert queue.border_room(2**20, 2**28) == min(limit, 2**29)  # two of the largest work group
-    assert Queue(engine, 2**27).border_room(2**40) == 2**26
-    queue._border_bytes = 2**31  # of work before
-    assert queue.border_room(0) == min(limit, 2**28)
 
 
 class FakeDevice:

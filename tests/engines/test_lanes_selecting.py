@@ -1,4 +1,4 @@
-"""Pairs that pass are selected on the device: the same as the host selects of all scores."""
+"""Engine `lanes` selects the pairs that pass: the same as the host selects of all scores."""
 
 from dataclasses import replace
 

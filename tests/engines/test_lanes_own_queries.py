@@ -1,0 +1,104 @@
+"""Engine `lanes` with pairs that each have their own query."""
+
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from cases import standing_in
+
+from glsw.alignment.batch import Batch
+from glsw.engines import Lanes, engine_of
+from glsw.engines.auto import Auto
+from glsw.engines.base import ScanHints
+from glsw.engines.cpu import Cpu
+from glsw.engines.lanes import own_queries
+from glsw.pairs import many_pairs
+from glsw.run.pool import Runner
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.encoded import Sequences
+
+BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
+
+
+def random_batch(seed, count, queries, targets, together=False):
+    rng = np.random.default_rng(seed)
+    sides = [
+        Sequences.of([rng.integers(0, 20, n, np.uint8) for n in rng.integers(*each, count)])
+        for each in (queries, targets)
+    ]
+    index = rng.integers(0, count, (2 * count, 2)).astype(np.int32)
+    return Batch.pairwise(*sides) if together else Batch(tuple(sides), index)
+
+
+CASES = {
+    "several numbers": random_batch(1, 100, (0, 500), (0, 300)),
+    "in order": random_batch(2, 60, (30, 90), (20, 700), together=True),
+    "equal": random_batch(3, 100, (50, 51), (60, 61), together=True),
+    "no letters": random_batch(5, 50, (20, 30), (0, 1)),
+    "no pairs": random_batch(6, 50, (20, 30), (9, 10)).select(slice(0)),
+}
+
+
+@pytest.mark.parametrize("number", ["int32", "f32"])
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("keys", [2**16, 0], ids=["short keys", "long keys"])
+def test_scores_of_pairs_of_any_lengths(device, monkeypatch, keys, name, number):
+    monkeypatch.setattr(own_queries, "_SHORT_KEYS", keys)
+    engine = Lanes(BLOSUM62, standing_in(device), number=number, own_queries=True)
+    found = engine.scores(CASES[name])
+    assert found.tolist() == Cpu(BLOSUM62).scores(CASES[name]).tolist()
+
+
+def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
+    monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 70)
+    batch = random_batch(8, 100, (0, 60), (0, 90))
+    options = {"number": "f32", "rows": 8, "workgroup": 8, "own_queries": True}
+    router = engine_of(Lanes, BLOSUM62, standing_in(device), **options)
+    threads, laid_out = [], own_queries._kinds
+
+    def kinds(*args):
+        threads.append(threading.current_thread().name)
+        return laid_out(*args)
+
+    monkeypatch.setattr(own_queries, "_kinds", kinds)
+    found = many_pairs.score_pairs(Runner(router), batch)
+    assert found.tolist() == Cpu(BLOSUM62).scores(batch).tolist()
+    assert threads == ["glsw-ahead_0"] * 3
+    options["own_queries"] = False  # there is nothing to lay out
+    router = engine_of(Lanes, BLOSUM62, standing_in(device), **options)
+    assert many_pairs.score_pairs(Runner(router), batch).tolist() == found.tolist()
+    assert len(threads) == 3
+
+
+def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
+    router = Auto(BLOSUM62, standing_in(device))
+
+    def engine(kind):
+        hints = ScanHints(targets_at_once=2**16)
+        way = kind(BLOSUM62, standing_in(device)).way if kind is Lanes else None
+        return SimpleNamespace(name=kind.name, hints=hints, fits=lambda asked: True, way=way)
+
+    monkeypatch.setattr(router, "engine", engine)
+
+    def chosen(batch, ends=False):
+        choices = router._choices(batch, "ends" if ends else "score")
+        every = np.arange(len(batch))
+        pairs = np.sort(np.concatenate([every[pairs] for _, pairs in choices]))
+        assert pairs.tolist() == list(range(len(batch)))
+        return {name for name, _ in choices}
+
+    many = random_batch(9, 20_000, (10, 500), (10, 500), together=True)
+    assert chosen(many) == {"lanes"}
+    assert "lanes" not in chosen(many, ends=True)
+    assert chosen(many.select(np.flatnonzero(many.lengths.max(axis=1) < 20))) == {"scan"}
+    sizes = {}
+    for longest in (600, 9000):  # a few pairs, which others join or not
+        few = Sequences.of([np.zeros(longest, np.uint8)] * 3)
+        sides = [Sequences.concatenated([side, few]) for side in many.sequences]
+        sizes[longest] = chosen(Batch.pairwise(*sides))
+    assert sizes[600] == {"lanes"}
+    assert len(sizes[9000]) > 1
+    one = Batch.one_to_many(np.zeros(200, np.uint8), many.targets)  # with a query profile
+    assert chosen(one) == {"lanes"}
+    assert router._choices(many.select(slice(0)), "score") == []

@@ -1,11 +1,14 @@
 """What `glsw devices --test` does: the self-test of every engine in every variant.
 
+Wings register the self-tests of their own engines, see `glsw.wings`.
+
 Verdicts of before do not count. The speeds of ``lanes`` and of ``cpu`` are measured too, and kept:
 ``auto`` uses the faster one where no device is asked for.
 """
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,22 +22,20 @@ from glsw.device.verdicts import RIGHT
 from glsw.engines import ENGINES, cpu, engine_of
 from glsw.engines.auto import Auto
 from glsw.engines.base import Engine, Variant, ignore
-from glsw.engines.forward import ForwardSums
 from glsw.engines.lanes.engine import Lanes, trial_of
 from glsw.engines.lanes.geometry import Geometry
 from glsw.engines.proof import FAULTS, SIZES, Proofs, ProofTask, Tested, awkward, tasks_of
 from glsw.engines.reference import Reference
-from glsw.engines.score_map import NARROW, VALUES, ScoreMap
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
-from glsw.sequences.alphabet import DNA, PROTEIN
+from glsw.sequences.alphabet import DNA
 from glsw.sequences.encoded import Sequences
+from glsw.wings import registered
 
 _SECONDS = 0.3  # of a measurement, at least
 _QUERY, _TARGETS, _TARGET = 400, 2000, 300  # letters, sequences, letters: doubled until it takes so
 _MOST_TARGETS = 2**17
-_SIDES = 8, 64  # of tiles of score maps
 
 
 def tested(device: Device) -> Iterator[Tested]:
@@ -55,30 +56,9 @@ def tested(device: Device) -> Iterator[Tested]:
                     trial = partial(_holds, proofs, kind, variant, scoring, task)
                     yield proofs.tested(name, variant.name, f"{work}: {task}", trial)
     if device.info.compute:
-        yield from tested_maps(device)
-        yield from tested_sums(device)
         yield from tested_of_three(device)
-
-
-def tested_sums(device: Device) -> Iterator[Tested]:
-    """Yield the test of forward sums, see `glsw.engines.forward`."""
-    with device:
-        trial = partial(ForwardSums(device).holds, len(PROTEIN))
-        found = Proofs(device).tested(ForwardSums.name, "usual", "protein: sums", trial)
-    yield found
-
-
-def tested_maps(device: Device) -> Iterator[Tested]:
-    """Yield the tests of score maps, see `glsw.engines.score_map`."""
-    for value, side in product(VALUES, _SIDES):
-        with device:
-            engine = ScoreMap(Scoring.nucleotide(), device)
-            trial, work = (
-                partial(engine.holds, engine.tile(side), value, NARROW),
-                f"tiles of {side}",
-            )
-            found = Proofs(device).tested(engine.name, "usual", f"DNA, {work}: {value}", trial)
-        yield found
+        for module in registered("TESTS").values():
+            yield from importlib.import_module(module).tested(device)
 
 
 def measured(device: Device) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -19,9 +19,10 @@ from glsw.device.device import Device
 from glsw.engines import gl
 from glsw.engines.bit_planes import in_whole_words
 from glsw.engines.gl import Binding, Programs
-from glsw.engines.proof import UnprovedError, proofs_of, warn_of, work_for
+from glsw.engines.proof import Proofs, Tested, UnprovedError, proofs_of, warn_of, work_for
 from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.sequences.tiles import cut
 
@@ -325,3 +326,11 @@ class ForwardSums(Programs):
         fresh.log_sums(odds[::-1], targets, pairs)
         found = fresh.log_sums(odds, targets, pairs)
         return bool(np.allclose(found, expected, rtol=0, atol=_TOLERANCE))
+
+
+def tested(device: Device) -> Iterator[Tested]:
+    """Yield the self-test for `glsw devices --test`."""
+    with device:
+        trial = partial(ForwardSums(device).holds, len(PROTEIN))
+        found = Proofs(device).tested(ForwardSums.name, "usual", "protein: sums", trial)
+    yield found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ from glsw.engines import gl
 from glsw.engines.answers import check_highest, highest
 from glsw.engines.base import Progress
 from glsw.engines.gl import Binding
-from glsw.engines.proof import UnprovedError, family_of, proofs_of, work_for
+from glsw.engines.proof import Proofs, Tested, UnprovedError, family_of, proofs_of, work_for
 from glsw.engines.reference import fill
 from glsw.engines.regions import Grid, Region
 from glsw.engines.tiled import COLUMN_LEFT, KEPT, Tiled
@@ -30,6 +32,7 @@ _ON_GPU, _ON_CPU = (32, 128, 2048), (8, 8, 1024)
 """Invocations that a device computes at once, the most of a tile of a pass, and its columns."""
 _MOST_ROWS = 16  # of an invocation
 _PROVED = 200  # residues of the work of a proof
+_SIDES = 8, 64  # of tiles, in self-tests
 _MANY_STRIPS_SIDE = 4096  # from which on a map of some hundred tiles has strips for a large device
 
 
@@ -367,6 +370,17 @@ class ScoreMap(Tiled):
             if not np.array_equal(found, expected):
                 return False
         return True
+
+
+def tested(device: Device) -> Iterator[Tested]:
+    """Yield the self-tests for `glsw devices --test`."""
+    for value, side in product(VALUES, _SIDES):
+        with device:
+            engine = ScoreMap(Scoring.nucleotide(), device)
+            trial = partial(engine.holds, engine.tile(side), value, NARROW)
+            work = f"DNA, tiles of {side}: {value}"
+            found = Proofs(device).tested(engine.name, "usual", work, trial)
+        yield found
 
 
 def _kept_of(band: int) -> Binding:

@@ -26,6 +26,9 @@ constants of its ``__init__``:
       at most it goes through the database.
 
     ``DECIDES`` are the names of those options that decide what is written, for ``--resume``.
+``TESTS``
+    Engines of the wing: the module of each, with ``tested(device)``, which yields its self-tests as
+    `glsw.engines.proof.Tested`. `glsw.engines.device_check` runs them, with compute shaders.
 ``WORKERS``
     Packages of executors: a module with ``workers_of(executor, spec)``, see `glsw.run.workers`.
 ``NAMES``

@@ -12,7 +12,7 @@ from test_implementations import listed
 
 import glsw.device.shader
 from glsw.device.device import Device
-from glsw.engines import device_check, forward
+from glsw.engines import forward
 from glsw.engines.forward import ForwardSums, log_sums
 from glsw.engines.proof import DeviceFaultWarning
 from glsw.scoring.scoring import Scoring
@@ -188,14 +188,14 @@ def test_sums_prove_themselves(name, hardware, device, tmp_path):
                 r"instead \(please report what `glsw devices --test` prints\)",
                 line,
             )
-        assert {row.verdict for row in device_check.tested_sums(device)} != {"right"}
+        assert {row.verdict for row in forward.tested(device)} != {"right"}
     with driver(device, Fault("", hardware=hardware), tmp_path / "right"):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             found = log_sums(odds, targets, pairs, device)
         assert found.tolist() != expected  # it was the device
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-        assert {row.verdict for row in device_check.tested_sums(device)} == {"right"}
+        assert {row.verdict for row in forward.tested(device)} == {"right"}
 
 
 def test_programs_are_those_of_the_permutations(device, monkeypatch):

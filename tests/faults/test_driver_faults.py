@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
@@ -48,7 +48,7 @@ from glsw.engines.cpu import Cpu
 from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Limits
-from glsw.engines.proof import Proofs
+from glsw.engines.proof import Proofs, Tested
 from glsw.engines.scan import Scan
 
 WHOLE = (32, 32)
@@ -639,6 +639,14 @@ def test_the_command_line_says_it_in_a_line(device, run, files):
     assert (files / "found.tsv").read_text() == (files / "expected.tsv").read_text()
 
 
+OF_WING = {"of_wing": __name__}
+
+
+def tested(_: Device) -> Iterator[Tested]:
+    """Yield the self-test of an engine that a wing registers."""
+    yield Tested("of_wing", "usual", "protein: nothing", "right", 0.0)
+
+
 @pytest.fixture
 def quick_test(monkeypatch):
     """``glsw devices --test`` of one engine, with short measurements."""
@@ -651,12 +659,8 @@ def quick_test(monkeypatch):
     def tested(device: Device) -> Any:
         without = [patch.object(device_check, "_scorings", lambda: scorings)]
         without.append(patch.object(device_check, "ENGINES", {"scan": Scan}))
-        for tests in (
-            "three.proof.tested_of_three",
-            "device_check.tested_maps",
-            "device_check.tested_sums",
-        ):
-            without.append(patch(f"glsw.engines.{tests}", return_value=()))
+        without.append(patch.object(device_check, "registered", return_value=OF_WING))
+        without.append(patch("glsw.engines.three.proof.tested_of_three", return_value=()))
         with ExitStack() as stack:
             for each in without:
                 stack.enter_context(each)
@@ -675,6 +679,7 @@ def test_devices_are_tested_by_the_command_line(device, run, files, quick_test, 
         done = run(f"devices --test --device {device.info.index} --format {form}")
         speeds = device.verdicts.speeds
         tests = list(device_check.tested(device))
+    assert tests[-1].engine == "of_wing"
     assert done.status == 2 * wrong
     failed = sum(row.verdict != "right" for row in tests)
     assert wrong == bool(failed)
@@ -688,7 +693,9 @@ def test_devices_are_tested_by_the_command_line(device, run, files, quick_test, 
         verdicts = [each["verdict"] for each in report["tests"]]
         assert report["cells_per_second"] == speeds
     else:
-        rows = re.findall(r"^scan +(.{31}) protein: \w+ +[\d.]+ +(.*)$", done.out, re.MULTILINE)
+        rows = re.findall(
+            r"^(?:scan|of_wing) +(.{31}) protein: \w+ +[\d.]+ +(.*)$", done.out, re.MULTILINE
+        )
         verdicts = [verdict for _, verdict in rows]
         assert "GCUPS" in done.out
     assert verdicts == [row.verdict for row in tests]

@@ -11,7 +11,7 @@ from driver_faults import QUERIES, TARGETS, Fault, believing, driver, refused, r
 
 import glsw
 from glsw.device.current import DeviceError
-from glsw.engines import device_check
+from glsw.engines import score_map
 
 MAPS = {
     "a maximum": ("end", replaced("f = max(f - gap_extend, opened);", "f = opened;")),
@@ -38,7 +38,7 @@ def test_score_maps_prove_themselves(device, tmp_path, name):
             assert line.startswith(f"{device.info.name}: engine 'score_map': ")
             assert "nothing else computes score maps" in line
             assert "\n" not in line
-        wrong = {row.verdict for row in device_check.tested_maps(device)} - {"right"}
+        wrong = {row.verdict for row in score_map.tested(device)} - {"right"}
         assert len({each.split(": ")[0] for each in wrong}) == 1
         with believing(device), suppress(DeviceError, glsw.ShaderError):
             assert not np.array_equal(mapped(), expected)

@@ -54,7 +54,7 @@ from glsw.sequences.encoded import Sequences, distinct
 if TYPE_CHECKING:
     from glsw.engines.gl import ComputeEngine
     from glsw.engines.lanes.engine import Lanes
-    from glsw.engines.lanes.geometry import Limits
+    from glsw.engines.lanes.geometry import LaneSizes
 
 _NEARLY = 1.1
 """Costs of pairs of any sizes in those of pairs of their mean size, which are nearly as low."""
@@ -448,11 +448,11 @@ class Auto(Engine):
         return able
 
     @cached_property
-    def _limits(self) -> Limits:
+    def _limits(self) -> LaneSizes:
         """Those of engine ``lanes``."""
-        from glsw.engines.lanes.geometry import Limits
+        from glsw.engines.lanes.geometry import LaneSizes
 
-        limits: Limits = self._roster.options_of(ENGINES[_LANES]).get("limits") or Limits()
+        limits: LaneSizes = self._roster.options_of(ENGINES[_LANES]).get("limits") or LaneSizes()
         return limits.used(self.scoring, self.device.info)
 
     def _keeps_tables(self, batch: Batch) -> bool:

@@ -14,7 +14,7 @@ from cases import CASES, groups_in, lanes_options, standing_in
 from glsw.alignment.batch import Batch
 from glsw.cores import limited
 from glsw.device.device import DeviceMemoryError
-from glsw.engines import auto, engine_of
+from glsw.engines import auto, choice, engine_of
 from glsw.engines.base import ComingScan, Pairs
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import pipeline as of_pipeline, targets as of_targets
@@ -599,7 +599,9 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     free = list(engine.pool._free)
     assert len({id(each) for each in free}) == len(free) > 0
     router = auto.Auto(scoring, hardware, scores_by=Lanes, **options)
-    monkeypatch.setattr(auto, "seconds", lambda name, *rest: not name.startswith("lanes"))
+    monkeypatch.setattr(
+        "glsw.engines.choice.seconds", lambda name, *rest: not name.startswith("lanes")
+    )
     found = list(router.answers(map(Pairs, batches)))
     assert [each.tolist() for each in found] == expected
 

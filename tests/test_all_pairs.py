@@ -9,7 +9,7 @@ from cases import GENERAL, standing_in
 import glsw
 from glsw.engines import ENGINES, Lanes, Reference, engine_of
 from glsw.engines.base import ignore
-from glsw.engines.lanes.geometry import Limits
+from glsw.engines.lanes.geometry import LaneSizes
 from glsw.pairs import all_pairs
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
@@ -71,9 +71,11 @@ def test_scores_that_floats_do_not_hold(device):
     own = own.select([0] * 20 + [20, 21, 22])
     expected = score_matrix(Runner(Reference(BLOSUM62)), own, own)
     for engine in (
-        Lanes(BLOSUM62, device, number="f32", limits=Limits(floats=40)),
-        engine_of(Lanes, BLOSUM62, device, number="f32", limits=Limits(floats=40)),
-        engine_of(Lanes, BLOSUM62, device, number="f32", limits=Limits(floats=40, large_pair=1000)),
+        Lanes(BLOSUM62, device, number="f32", limits=LaneSizes(floats=40)),
+        engine_of(Lanes, BLOSUM62, device, number="f32", limits=LaneSizes(floats=40)),
+        engine_of(
+            Lanes, BLOSUM62, device, number="f32", limits=LaneSizes(floats=40, large_pair=1000)
+        ),
     ):
         np.testing.assert_array_equal(score_matrix(Runner(engine), own), expected)
 
@@ -94,7 +96,7 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     device, monkeypatch, number, options, case
 ):
     """On hardware: the pairs of longer targets are computed with these as queries."""
-    limits = Limits(short=0, floats=40 if case == "high" else 2048)
+    limits = LaneSizes(short=0, floats=40 if case == "high" else 2048)
     if case == "long":
         limits = replace(limits, long_target=30, in_flight=2**10, longest=55)
     if case == "tiles":

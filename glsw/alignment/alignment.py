@@ -300,7 +300,7 @@ class Alignment:
     @cached_property
     def _row(self) -> tuple[AlignedColumns, int]:
         """A table with the alignment, and its row there."""
-        return _Row(self), 0
+        return _OwnColumns(self), 0
 
 
 def alignment_of_row(
@@ -312,7 +312,7 @@ def alignment_of_row(
     return made
 
 
-class _Row(AlignedColumns):
+class _OwnColumns(AlignedColumns):
     """The columns of one alignment."""
 
     def __init__(self, alignment: Alignment) -> None:

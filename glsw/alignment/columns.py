@@ -46,7 +46,9 @@ class Column(NamedTuple):
     def texts(self, table: HitTable) -> list[str]:
         """Return the values as they are written."""
         values = self.values(table)
-        text = self.text.__mod__ if isinstance(self.text, str) else _Texts(self.text).__getitem__
+        text = (
+            self.text.__mod__ if isinstance(self.text, str) else _TextCache(self.text).__getitem__
+        )
         return list(map(text, values))
 
     @staticmethod
@@ -64,7 +66,7 @@ class Column(NamedTuple):
         return list(map(line.__mod__, zip(*values, strict=True)))
 
 
-class _Texts(dict[Any, str]):
+class _TextCache(dict[Any, str]):
     """The text of each value that is asked for."""
 
     def __init__(self, text: Callable[[Any], str]) -> None:

@@ -104,7 +104,7 @@ def progress_bar(
         return
     from tqdm import tqdm
 
-    class Shown(tqdm):  # type: ignore[type-arg]
+    class Bar(tqdm):  # type: ignore[type-arg]
         drawn, named = 0.0, ""
 
         def expect(self, n: float) -> None:
@@ -128,7 +128,7 @@ def progress_bar(
             finally:
                 self.set_description_str(before, refresh=False)
 
-    shown = Shown(total=total, unit=unit, unit_scale=True, leave=False, dynamic_ncols=True)
+    shown = Bar(total=total, unit=unit, unit_scale=True, leave=False, dynamic_ncols=True)
     with shown as bar, stages_shown(bar.stage):
         yield bar
 

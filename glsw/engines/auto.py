@@ -1,8 +1,8 @@
-"""Engine ``auto``: the router, which gives each pair to the engine that suits it."""
+"""Engine ``auto``: the router, which has the engines compute that `glsw.engines.choice` names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, groupby, product
@@ -12,7 +12,7 @@ import numpy as np
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
-from glsw.arrays import Int32, Intp
+from glsw.arrays import Int32
 from glsw.device.current import UnreliableError
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
@@ -31,7 +31,8 @@ from glsw.engines.base import (
     Task,
     Variant,
 )
-from glsw.engines.costs import SINGLE_PAIRS, TABLES, Kind, Shape, seconds
+from glsw.engines.choice import WINDOWS, Choice, Chosen
+from glsw.engines.costs import SINGLE_PAIRS, TABLES, Kind
 from glsw.engines.cpu import Cpu, computes_single, is_small
 from glsw.engines.proof import (
     SIZES,
@@ -46,7 +47,7 @@ from glsw.engines.proof import (
 )
 from glsw.engines.roster import Roster, repeated
 from glsw.engines.tiles import ScanTile
-from glsw.engines.windows import LongTargets, cuts, may_cut
+from glsw.engines.windows import LongTargets, cuts
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences, distinct
@@ -54,16 +55,13 @@ from glsw.sequences.encoded import Sequences, distinct
 if TYPE_CHECKING:
     from glsw.engines.gl import ComputeEngine
     from glsw.engines.lanes.engine import Lanes
-    from glsw.engines.lanes.geometry import Limits
+    from glsw.engines.lanes.geometry import LaneSizes
 
-_NEARLY = 1.1
-"""Costs of pairs of any sizes in those of pairs of their mean size, which are nearly as low."""
 MANY, SOFTWARE_MANY = 2048, 8
 """Pairs of a scan from which they fill the lanes of a device."""
 _LARGEST_TABLE = 2**18
 """Cells of a pair of which the processor has the global alignment sooner than a device."""
 _DIAGONAL, _BLOCKED, _SCAN, _FRAGMENT, _LANES = "diagonal", "blocked", "scan", "fragment", "lanes"
-_WINDOWS = "windows"  # of long targets, whose parts other engines compute
 EngineT = TypeVar("EngineT", bound=Engine)
 ResultT = TypeVar("ResultT")
 
@@ -267,10 +265,10 @@ class Auto(Engine):
         cells = BestCells.zeros(len(batch))
         task: ProofTask = asked.task if batch.masks is None else "masked"
         some = asked
-        for name, chosen in self._choices(batch, asked.task, whole=whole):
+        for name, chosen in self._choices(asked, whole=whole):
             if not isinstance(chosen, slice):
                 some = asked._replace(batch=batch.select(chosen))
-            if name == _WINDOWS:
+            if name == WINDOWS:
                 assert self.long_targets
                 found = self.long_targets.best(some, progress)
             else:
@@ -315,50 +313,17 @@ class Auto(Engine):
                 found[chosen] = engine.scores(pairs, progress=progress)
         return found
 
-    # The choice.
+    # What can be chosen.
 
-    def _choices(
-        self, batch: Batch, task: Task, *, whole: bool = False
-    ) -> list[tuple[str, Intp | slice]]:
-        """Return the engines to use, and the pairs of each, if so only by whole targets.
-
-        A slice has all pairs.
-        """
-        every = slice(None)
-        if self._with_host and is_small(batch) and self._belongs_to_host(batch, task):
-            return [(Cpu.name, every)]
+    def _choices(self, asked: Pairs, *, whole: bool = False) -> list[Chosen]:
+        """Return the engines to use, and the pairs of each, if so only by whole targets."""
+        batch = asked.batch
+        if self._with_host and is_small(batch) and self._belongs_to_host(batch, asked.task):
+            return [(Cpu.name, slice(None))]
         if not self._compute:
-            return [(self._roster.usable(_FRAGMENT), every)]
-        if not len(batch):
-            return []
-        cutting = not whole and may_cut(batch)
-        least, most = batch.extent
-        if (2 * least > most).all():  # all lengths are similar
-            windows = cutting and self._cuts(batch)
-            return [(self._cheapest(batch, task, windows=windows)[1], every)]
-        together, name = np.inf, ""
-        if not cutting:
-            together, name, enough = self._mixed(batch, task)
-            if together <= enough:
-                return [(name, every)]
-        chosen: dict[str, list[Intp]] = {}
-        apart = 0.0
-        for pairs in _of_similar_size(batch):
-            some = batch.select(pairs)
-            cost, best = self._cheapest(some, task, windows=cutting and self._cuts(some))
-            chosen.setdefault(best, []).append(pairs)
-            apart += cost
-            if together <= apart:
-                return [(name, every)]
-        # Of alignments `blocked` traces one by one: if none is cut, one engine may do all sooner.
-        if cutting and task == "alignment" and len(chosen) > 1 and _WINDOWS not in chosen:
-            together, name, _ = self._mixed(batch, task)
-            if together <= apart:
-                return [(name, every)]
-        return [
-            (name, np.sort(np.concatenate(parts)) if len(chosen) > 1 else every)
-            for name, parts in chosen.items()
-        ]
+            return [(self._roster.usable(_FRAGMENT), slice(None))]
+        kind: Kind = "software" if self.weak else "hardware"
+        return Choice(kind, self._keys, self._takes, self._cuts).of(asked, whole=whole)
 
     def _belongs_to_host(self, batch: Batch, task: Task) -> bool:
         """Tell whether the processor computes a small pair before a device would begin."""
@@ -369,62 +334,25 @@ class Auto(Engine):
         within = self.scoring.local or batch.cells <= _LARGEST_TABLE
         return within and self.engine(Cpu).traces(batch)
 
-    def _mixed(self, batch: Batch, task: Task) -> tuple[float, str, float]:
-        """Return the seconds and the name of the engine that costs least for pairs of any sizes.
+    def _takes(self, name: str, asked: Pairs) -> bool:
+        """Tell whether some pairs fit an engine."""
+        return self.engine(self._type(name)).fits(asked)
 
-        The third is what groups of pairs by size cost at least, or nearly so: the longest pair, and
-        to begin once more. Small pairs join larger ones in ``lanes``, where they take nearly no
-        time; so that many are not grouped only in order to see this.
-        """
-        keys = self._keys(batch, task)
-        if len(keys) == 1:
-            return 0, next(iter(keys)), 0
-        (m, n), shape = batch.extent[1].tolist(), Shape.of(batch)
-        alike = self._costs(keys, shape)
-        usual, longest, none = (
-            self._costs(keys, Shape(rows, columns, 1, 1, 1))
-            for rows, columns in ((shape.m, shape.n), (m, n), (1, 1))
-        )
-        costs = {name: alike[name] + max(0, longest[name] - usual[name]) for name in keys}
-        name = self._fitting(costs, Pairs(batch, task))
-        least = min(longest.values()) + min(none.values())
-        if name == _LANES:
-            least = max(least, _NEARLY * min(alike.values()))
-        return costs[name], name, least
-
-    def _cheapest(self, batch: Batch, task: Task, *, windows: bool = False) -> tuple[float, str]:
-        """Return the seconds and the name of the engine that costs least for similar pairs."""
-        keys = self._keys(batch, task, windows=windows)
-        if len(keys) == 1:
-            return 0, next(iter(keys))
-        costs = self._costs(keys, Shape.of(batch))
-        name = self._fitting(costs, Pairs(batch, task))
-        return costs[name], name
-
-    def _costs(self, keys: Mapping[str, str], shape: Shape) -> dict[str, float]:
-        """Return the seconds of each engine, given its key in the table of costs."""
-        kind: Kind = "software" if self.weak else "hardware"
-        return {name: seconds(key, shape, kind) for name, key in keys.items()}
-
-    def _fitting(self, costs: Mapping[str, float], asked: Pairs) -> str:
-        """Return the engine that costs least among those that the pairs fit."""
-        names = sorted(costs, key=lambda name: costs[name])
-        fit = (n for n in names if n == _WINDOWS or self.engine(self._type(n)).fits(asked))
-        return next(fit, names[0])  # it says what it lacks
-
-    def _keys(self, batch: Batch, task: Task, *, windows: bool = False) -> dict[str, str]:
+    def _keys(self, asked: Pairs, windows: bool) -> dict[str, str]:
         """Return the engines to choose from, at least one, each with its key in the table."""
-        if self._scanner and self._scans_all and task == "score" and batch.masks is None:
-            name = _WINDOWS if windows else self._scanner.name
+        task = asked.task
+        if self._scanner and self._scans_all and task == "score" and asked.batch.masks is None:
+            name = WINDOWS if windows else self._scanner.name
             return {name: name}
-        able, faulty = self._able(batch, task, windows=windows), self._roster.faulty
+        able, faulty = self._able(asked, windows), self._roster.faulty
         aligning = " alignment" * (task == "alignment")
         keys = {name: key + aligning for name, key in able.items() if name not in faulty}
         return keys or {self._roster.usable(_DIAGONAL): _DIAGONAL}
 
-    def _able(self, batch: Batch, task: Task, *, windows: bool) -> dict[str, str]:
+    def _able(self, asked: Pairs, windows: bool) -> dict[str, str]:
         """Return the engines that can do a task, each with its key in the table of costs."""
-        able = {_WINDOWS: _WINDOWS} if windows else {}
+        batch, task = asked.batch, asked.task
+        able = {WINDOWS: WINDOWS} if windows else {}
         able |= {_DIAGONAL: _DIAGONAL, _BLOCKED: _BLOCKED}
         if batch.masks is None:
             if task != "alignment" and ENGINES[_SCAN].capabilities.takes(self.scoring):
@@ -448,11 +376,11 @@ class Auto(Engine):
         return able
 
     @cached_property
-    def _limits(self) -> Limits:
+    def _limits(self) -> LaneSizes:
         """Those of engine ``lanes``."""
-        from glsw.engines.lanes.geometry import Limits
+        from glsw.engines.lanes.geometry import LaneSizes
 
-        limits: Limits = self._roster.options_of(ENGINES[_LANES]).get("limits") or Limits()
+        limits: LaneSizes = self._roster.options_of(ENGINES[_LANES]).get("limits") or LaneSizes()
         return limits.used(self.scoring, self.device.info)
 
     def _keeps_tables(self, batch: Batch) -> bool:
@@ -511,7 +439,7 @@ class Auto(Engine):
         if not own or batch.masks is not None or asked.ends:
             return None
         self.check(batch)
-        alone = [name for name, _ in self._choices(batch, "score")] == [_LANES]
+        alone = [name for name, _ in self._choices(Pairs(batch))] == [_LANES]
         return self._use(_LANES) if alone else None
 
     def answers(
@@ -556,15 +484,6 @@ class Auto(Engine):
         for engine, (name, macros) in self._programs_to_align(proved=True):
             engine.program(name, **macros)  # while the device is busy with the last one
         self._coming = None
-
-
-def _of_similar_size(batch: Batch) -> list[Intp]:
-    """Return the pairs in groups whose lengths differ by a factor of two at most."""
-    longest = batch.extent[1]
-    halvings = -np.frexp(batch.lengths / (longest + 1))[1].astype(np.int16)
-    kind = halvings[:, 0] << 6 | halvings[:, 1]
-    order = np.argsort(kind, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
 
 
 def engine_of(

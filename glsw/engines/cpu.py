@@ -32,7 +32,7 @@ from glsw.engines.base import (
     Ties,
     ignore,
 )
-from glsw.engines.cpu_lanes import Job, LaneJobs, Limits
+from glsw.engines.cpu_lanes import CpuSizes, Job, LaneJobs
 from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
 from glsw.engines.windows import LongTargets, cuts
@@ -71,7 +71,7 @@ class Cpu(Engine):
         Not used.
     threads : int, optional
         By default as many as this process has cores.
-    limits : Limits
+    limits : CpuSizes
 
     Raises
     ------
@@ -102,7 +102,7 @@ class Cpu(Engine):
         device: Device | None = None,
         *,
         threads: int | None = None,
-        limits: Limits = Limits(),  # noqa: B008
+        limits: CpuSizes = CpuSizes(),  # noqa: B008
     ) -> None:
         super().__init__(scoring)
         self._limits = limits

@@ -24,7 +24,7 @@ Job: TypeAlias = "Future[tuple[Intp, BestCells]]"
 
 
 @dataclass(frozen=True)
-class Limits:
+class CpuSizes:
     """Sizes by which engine ``cpu`` cuts work, and at which it changes what it does."""
 
     lanes: int = 32  # targets computed together in 8 bits, with AVX2; others have half as many
@@ -69,7 +69,7 @@ class LaneJobs:
         batch: Batch,
         pairs: Intp,
         ends: bool,
-        limits: Limits,
+        limits: CpuSizes,
     ) -> None:
         self._limits = limits
         order = np.lexsort((-batch.target_lengths[pairs], batch.query_index[pairs]))

@@ -19,13 +19,13 @@ H along the path that `glsw.alignment.traceback` walks from C is the same in bot
 there that is one of a best alignment in the whole table is one in the part, and the other way
 round. So the path is the same.
 
-If there are more than `Limits.begins` such B, or the table is small, all columns are kept that best
-alignments may have. The pass of 1 has the first column in which one ends, and a pass from the last
-row and column backwards the last in which one begins; none spans more than its score allows.
+If there are more than `CpuSizes.begins` such B, or the table is small, all columns are kept that
+best alignments may have. The pass of 1 has the first column in which one ends, and a pass from the
+last row and column backwards the last in which one begins; none spans more than its score allows.
 
-The library has letters for `Limits.forbidden` pairs of a mask, at equal distances on it. With these
-forbidden no score is lower than with the mask. So if the path has no pair of the mask, it is that
-of the mask too, by the same argument. If it has, some of these are forbidden too, and so on.
+The library has letters for `CpuSizes.forbidden` pairs of a mask, at equal distances on it. With
+these forbidden no score is lower than with the mask. So if the path has no pair of the mask, it is
+that of the mask too, by the same argument. If it has, some of these are forbidden too, and so on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from glsw.alignment.batch import Mask
 from glsw.alignment.paths import DIAGONAL, LEFT, UP
 from glsw.alignment.traceback import trace
 from glsw.arrays import Codes
-from glsw.engines.cpu_lanes import Limits
+from glsw.engines.cpu_lanes import CpuSizes
 from glsw.engines.cpu_letters import Lettering, Places, Texts
 from glsw.engines.cpu_tables import Walked, best_cell, path_to, walked
 from glsw.engines.parasail_calls import Best, best, table
@@ -66,11 +66,11 @@ class LocalPaths:
     ----------
     scoring : Scoring
         A local one without positions; opening a gap costs something.
-    limits : Limits, optional
+    limits : CpuSizes, optional
     """
 
-    def __init__(self, scoring: Scoring, limits: Limits | None = None) -> None:
-        self._scoring, self._limits = scoring, limits or Limits()
+    def __init__(self, scoring: Scoring, limits: CpuSizes | None = None) -> None:
+        self._scoring, self._limits = scoring, limits or CpuSizes()
         self._costs = scoring.gap_open, scoring.gap_extend
         self._lettering = Lettering(scoring)
         self._room = threading.Semaphore(self._limits.large_tables)

@@ -17,7 +17,7 @@ from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
 from glsw.arrays import Codes, Int32, Int64, Intp
 from glsw.engines import parasail_calls
-from glsw.engines.cpu_lanes import Limits
+from glsw.engines.cpu_lanes import CpuSizes
 from glsw.engines.cpu_letters import LETTERS, Lettering, Matrices, text_of
 from glsw.engines.cpu_local import LARGEST_16, LocalPaths
 from glsw.engines.cpu_tables import Borders, Walked, path_to, walked
@@ -52,11 +52,11 @@ class SinglePairs:
     Parameters
     ----------
     scoring : Scoring
-    limits : Limits, optional
+    limits : CpuSizes, optional
     """
 
-    def __init__(self, scoring: Scoring, limits: Limits | None = None) -> None:
-        self._scoring, self._limits = scoring, limits or Limits()
+    def __init__(self, scoring: Scoring, limits: CpuSizes | None = None) -> None:
+        self._scoring, self._limits = scoring, limits or CpuSizes()
         self._costs = scoring.gap_open, scoring.gap_extend
         striped = scoring.local and scoring.gap_open > scoring.gap_extend
         scan = function_of(scoring)
@@ -97,7 +97,7 @@ class SinglePairs:
                 return some, BestCells.of(score, i, j)
 
             return self._begin(best, pool, batch, pairs, threads)
-        texts = _Texts.of(batch.queries), _Texts.of(batch.targets)
+        texts = _Letters.of(batch.queries), _Letters.of(batch.targets)
 
         def scored(some: Intp) -> tuple[Intp, BestCells]:
             scores = np.empty(len(some), np.int64)
@@ -208,7 +208,7 @@ class SinglePairs:
 
 
 @lru_cache(_KEPT)
-def single_pairs(scoring: Scoring, limits: Limits | None = None) -> SinglePairs:
+def single_pairs(scoring: Scoring, limits: CpuSizes | None = None) -> SinglePairs:
     """Return the `SinglePairs` of a scoring; those of the last ones are kept."""
     return SinglePairs(scoring, limits)
 
@@ -251,14 +251,14 @@ def function_of(scoring: Scoring) -> str:
     return f"{mode}_scan_32" if mode else ""
 
 
-class _Texts:
+class _Letters:
     """The letters of all sequences, and where each begins."""
 
     def __init__(self, letters: bytes, offsets: list[int]) -> None:
         self._letters, self._offsets = letters, offsets
 
     @classmethod
-    def of(cls, sequences: Sequences) -> _Texts:
+    def of(cls, sequences: Sequences) -> _Letters:
         return cls(text_of(sequences.residues), sequences.offsets.tolist())
 
     def __getitem__(self, k: int) -> bytes:

@@ -45,7 +45,7 @@ _PAIRS, _TARGETS, _QUERY_PROFILE, _QUERIES, _SUBSTITUTION = range(8, 13)
 
 
 @dataclass(frozen=True)
-class Tile:
+class FragmentTile:
     """The cells that one fragment computes, and what is stored of them."""
 
     words: int  # of 32 bits in a texel, of which a row of the tile is one: 4, 2 or 1
@@ -81,7 +81,7 @@ class Tile:
         return [(4 if ends else 1, "i4")] + [(self.words, "u4")] * borders
 
 
-TILES = {8: Tile(4, NARROW), 4: Tile(2, NARROW), 1: Tile(1, WIDE)}
+TILES = {8: FragmentTile(4, NARROW), 4: FragmentTile(2, NARROW), 1: FragmentTile(1, WIDE)}
 """Tiles by their columns, from the fastest to what every device draws: the cell of the paper."""
 
 
@@ -150,7 +150,7 @@ class Fragment(Engine):
         self._throttle, self._opened = Throttle(self.device), self.device.opened
 
     @cached_property
-    def tile(self) -> Tile:
+    def tile(self) -> FragmentTile:
         """The tile of 16-bit borders: as asked for, or what the device draws."""
         tiles = [tile for columns, tile in TILES.items() if columns <= self._asked]
         drawn = (tile for tile in tiles if _draws(self.device, tile.formats(True, self._linear)))
@@ -215,7 +215,10 @@ class Fragment(Engine):
         progress: Progress,
     ) -> None:
         """Fill ``found`` for the pairs ``todo``, a quad of pairs of similar lengths at a time."""
-        size, tile = self.device.info.limits["max_texture_size"], Tile(self.tile.words, bits)
+        size, tile = (
+            self.device.info.limits["max_texture_size"],
+            FragmentTile(self.tile.words, bits),
+        )
         formats = tile.formats(bool(ends), self._linear)
         area, queries = self._texels * tile.rows, size // self._profile_letters
         # Queries within a quarter of each other's length share a bin; targets are sorted inside it.
@@ -380,7 +383,7 @@ class _Quad:
     """N pairs that are drawn together: rows x columns tiles each."""
 
     batch: Batch
-    tile: Tile
+    tile: FragmentTile
     formats: list[tuple[int, str]]
 
     @property

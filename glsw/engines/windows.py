@@ -423,7 +423,7 @@ def cuts(engine: Engine, batch: Batch) -> bool:
     return n >= int(shortest_cut(spans.max(keepdims=True))[0])
 
 
-class _Kept(NamedTuple):
+class _KnownScores(NamedTuple):
     """What is known of some queries and targets."""
 
     scores: dict[tuple[int, int], WindowScores]  # by query and target: without masks
@@ -447,7 +447,7 @@ class LongTargets:
 
     def __init__(self, scanner: Engine, best: Callable[[Pairs, Progress], Best]) -> None:
         self._scanner, self._best = scanner, best
-        self._kept: WeakKeyDictionary[Sequences, WeakKeyDictionary[Sequences, _Kept]]
+        self._kept: WeakKeyDictionary[Sequences, WeakKeyDictionary[Sequences, _KnownScores]]
         self._kept = WeakKeyDictionary()
         self._count = 0
 
@@ -506,10 +506,10 @@ class LongTargets:
                     self._count += len(each.score)
         return [known[pair] for pair in pairs]
 
-    def _known(self, queries: Sequences, targets: Sequences) -> _Kept:
+    def _known(self, queries: Sequences, targets: Sequences) -> _KnownScores:
         """Return the scores that are kept of these sequences."""
         by_targets = self._kept.setdefault(queries, WeakKeyDictionary())
-        return by_targets.setdefault(targets, _Kept({}, {}))
+        return by_targets.setdefault(targets, _KnownScores({}, {}))
 
     def _with_masks(
         self, batch: Batch, windows: list[WindowScores], masks: Masks

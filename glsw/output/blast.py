@@ -12,7 +12,7 @@ from glsw.sequences.nucleic import is_rna, reversed_strand
 
 
 @dataclass(frozen=True)
-class Shown:
+class BlastHsp:
     """A high-scoring pair the way round that BLAST shows it.
 
     What was translated from the minus strand descends. A query that was not translated always
@@ -30,7 +30,7 @@ class Shown:
     between: str
 
     @classmethod
-    def of(cls, hsp: Hsp) -> Shown:
+    def of(cls, hsp: Hsp) -> BlastHsp:
         """Turn a pair round as needed."""
         found, context, width = hsp.alignment, hsp.context, hsp.alignment.scoring.alphabet.width
         query, between, target = found.rows()
@@ -53,7 +53,7 @@ class Shown:
         Examples
         --------
         >>> from glsw import DNA, PROTEIN
-        >>> shown = Shown(NumberedRow("MKV-L", 1), NumberedRow("MRVWC", 1), "|:| .")
+        >>> shown = BlastHsp(NumberedRow("MKV-L", 1), NumberedRow("MRVWC", 1), "|:| .")
         >>> shown.midline(PROTEIN), shown.midline(DNA)
         ('M+V  ', '| |  ')
         """

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from glsw.alignment.columns import TABLE, Column, Values, array, of_target
 from glsw.alignment.hits import SearchResult, table_hsp
 from glsw.alignment.table import HitTable
-from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
+from glsw.output.blast import BlastHsp, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import Format, of_rows, program
 from glsw.words import in_a_line
 
@@ -121,12 +121,12 @@ def _strands(table: HitTable) -> list[str]:
     return ["plus" if strand > 0 else "minus" for strand in table.query_contexts.strands.tolist()]
 
 
-def _of_rows(value: Callable[[Shown], str]) -> Values:
+def _of_rows(value: Callable[[BlastHsp], str]) -> Values:
     """Return a column that is made of the rows of each alignment."""
-    return lambda table: [value(Shown.of(table_hsp(table, k))) for k in range(len(table))]
+    return lambda table: [value(BlastHsp.of(table_hsp(table, k))) for k in range(len(table))]
 
 
-def _btop(shown: Shown) -> str:
+def _btop(shown: BlastHsp) -> str:
     """Return numbers of equal pairs, and the letters of others, those of the query first."""
     parts = []
     for equal, run in groupby(shown.pairs(), lambda pair: pair[2]):

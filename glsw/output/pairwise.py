@@ -12,7 +12,7 @@ import numpy as np
 from glsw.alignment.hits import Hsp, SearchResult
 from glsw.alignment.table import HitTable
 from glsw.alignment.text import WIDTH, in_lines
-from glsw.output.blast import Shown, bits_text, evalue_text, is_nucleic, percent
+from glsw.output.blast import BlastHsp, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import of_rows
 from glsw.sequences.records import Record
 from glsw.words import in_a_line, visible
@@ -180,7 +180,7 @@ def _scores(hsp: Hsp, evalue_text: Callable[[float], str]) -> Iterator[str]:
 
 def _rows(hsp: Hsp) -> Iterator[str]:
     """Yield the lines of the rows, each three followed by a blank one."""
-    shown = Shown.of(hsp)
+    shown = BlastHsp.of(hsp)
     rows = {"Query": shown.query, "Sbjct": shown.target}
     for block in in_lines(rows, shown.midline(hsp.alignment.scoring.alphabet), 1, blast=True):
         yield from (*block, "")

@@ -184,7 +184,7 @@ class Writer:
             lines.append(f"{name}\t{flag}\t{row.place}\t*\t0\t0\t{sequence}\t{tags}{self._group}\n")
         stream.write("".join(with_more(lines, result)))
 
-    def _flag(self, row: _Row) -> int:
+    def _flag(self, row: _SamHsp) -> int:
         flag = 0
         if not row.best:
             secondary = any(compete(*row.on_query, *other) for other in self._taken)
@@ -194,7 +194,7 @@ class Writer:
         return flag | REVERSE if row.reverse else flag
 
 
-class _Row(NamedTuple):
+class _SamHsp(NamedTuple):
     """What is written of a high-scoring pair, whatever was written before it."""
 
     query: int
@@ -235,7 +235,7 @@ def _letters(letters: str, nucleic: bool) -> str:
     return re.sub(_NO_LETTER, "X", letters)
 
 
-def _rows(table: HitTable) -> list[_Row]:
+def _rows(table: HitTable) -> list[_SamHsp]:
     alphabet = table.scoring.alphabet
     width, letters = alphabet.width, compared(table, nucleic=is_nucleic(alphabet))
     names = {k: _target_name(table.targets[k].given.id) for k in set(table.target.tolist())}
@@ -290,7 +290,7 @@ def _rows(table: HitTable) -> list[_Row]:
         table.units.tolist(),
         [0 if frame else count for count, frame in zip(edits, translated.tolist(), strict=True)],
     )
-    return [_Row(*cells) for cells in zip(*columns, strict=True)]
+    return [_SamHsp(*cells) for cells in zip(*columns, strict=True)]
 
 
 def _in_nucleotides(cigar: str, *, turned: bool) -> str:

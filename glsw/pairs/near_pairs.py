@@ -72,7 +72,7 @@ def near_pairs(
     sparse = scipy_sparse()
     others = queries if targets is None else targets
     symmetric = targets is None and run.engine.scoring.symmetric
-    kept = _Kept(rule, k, reciprocal, diagonal=targets is None)
+    kept = _PassingPairs(rule, k, reciprocal, diagonal=targets is None)
     for found in _found(run, queries, others, rule, symmetric):
         kept.add(found)
         if symmetric:
@@ -316,7 +316,7 @@ def _parts(
     return sides[0].part(queries), sides[1].part(targets)
 
 
-class _Kept:
+class _PassingPairs:
     """The pairs that pass, of which perhaps only the k best of each row are kept."""
 
     def __init__(self, rule: Rule, k: int | None, reciprocal: bool, *, diagonal: bool) -> None:

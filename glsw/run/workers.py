@@ -82,14 +82,14 @@ def info_of(engine: Any) -> DeviceInfo | None:
     return info
 
 
-class _Kept(threading.local):
+class _EngineOfThread(threading.local):
     """The engine of a thread, and the pickled spec that it was made of."""
 
     spec: bytes = b""
     engine: Any
 
 
-_kept = _Kept()
+_kept = _EngineOfThread()
 
 
 def kept_engine(pickled: bytes, parent: int = 0) -> Any:

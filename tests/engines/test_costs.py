@@ -19,7 +19,7 @@ import pytest
 from cases import standing_in
 
 from glsw.alignment.batch import Batch
-from glsw.engines import Auto, Blocked, Diagonal, Lanes
+from glsw.engines import Lanes
 from glsw.engines.costs import (
     COEFFICIENTS,
     EACH_QUERY,
@@ -30,7 +30,6 @@ from glsw.engines.costs import (
     terms,
     way_of_lanes,
 )
-from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 
@@ -102,28 +101,3 @@ def test_lanes_learn_the_rate_of_the_device(device, half, way):
     assert lanes.way(batch) == EACH_QUERY
     lanes.queue._throttle.full_rate = 4e12
     assert lanes.way(batch) == WHOLE_TABLE
-
-
-@pytest.mark.parametrize(
-    ("pairs", "length", "chosen"),
-    [(1000, 1000, Diagonal), (100, 3000, Diagonal), (1, 30_000, Blocked)],
-)
-def test_pairs_that_would_be_traced_back_one_by_one_are_not_blocked(device, pairs, length, chosen):
-    """On an H100 ``blocked`` aligned 1,000 of about 1,000 in 0.67 s, ``diagonal`` in 0.008 s."""
-    word = np.zeros(length, np.uint8)
-    batch = Batch.pairwise([word] * pairs, [word] * pairs)
-    [(name, _)] = Auto(Scoring.blast(), standing_in(device))._choices(batch, "alignment")
-    assert name == chosen.name
-
-
-def test_an_engine_that_refuses_is_not_chosen(device, monkeypatch):
-    monkeypatch.setattr(Diagonal, "fits", lambda *_: False)
-    scoring = Scoring.match_mismatch(2, -3, 7, 2)
-    random = np.random.default_rng(1)
-    codes = [random.integers(0, 4, n).astype(np.uint8) for n in (50, 60, 70)]
-    batch = Batch.combinations(Sequences.of(codes), 2)
-    auto = Auto(scoring, device)
-    paths = auto.paths(batch)
-    assert paths is not None
-    assert paths.ends.score.tolist() == Reference(scoring).scores(batch).tolist()
-    assert auto.label == f"auto: {Blocked.name}"

@@ -27,7 +27,7 @@ from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal, spec
 from glsw.engines.auto import Auto
 from glsw.engines.base import Pairs, ignore
 from glsw.engines.cpu import Cpu
-from glsw.engines.cpu_lanes import Limits
+from glsw.engines.cpu_lanes import CpuSizes
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
 from glsw.pairs.align_pairs import aligned
@@ -38,7 +38,7 @@ from glsw.sequences.encoded import Sequences
 
 NAMES = ("BLOSUM62 12 1", "DNA 4 4", "limit 900 1", "asymmetric 7 2", "two letters 0 0")
 A = np.zeros(1000, np.uint8)
-SMALL_JOBS = Limits(lanes=2, job=500, largest_job=500)
+SMALL_JOBS = CpuSizes(lanes=2, job=500, largest_job=500)
 
 
 def blosum62_of_parasail(query, targets, gaps):
@@ -128,7 +128,7 @@ def test_decimal_matrix():
 def test_long_pairs_go_to_the_host():
     case = CASES["BLOSUM62 12 1"]
     finished = []
-    engine = Cpu(case.scoring, limits=Limits(long=300))
+    engine = Cpu(case.scoring, limits=CpuSizes(long=300))
     scores = engine.scores(case.batch, progress=finished.append)
     assert scores.tolist() == case.expected.score.tolist()
     assert sum(finished) == case.batch.cells
@@ -284,7 +284,7 @@ def test_auto_is_cpu_without_opengl(monkeypatch):
 
 def test_rest_computes_what_the_library_does_not():
     case = CASES["DNA 10 1"]
-    engine = Cpu(case.scoring, limits=Limits(long=100))
+    engine = Cpu(case.scoring, limits=CpuSizes(long=100))
     left = []
 
     def rest(batch, progress):
@@ -389,7 +389,7 @@ def every_path(engine, batch):
 
 def test_pairs_with_large_tables_are_traced_back_elsewhere(device):
     case = CASES["BLOSUM62 12 1"]
-    few = Limits(table=300, passes=600)
+    few = CpuSizes(table=300, passes=600)
     engine = Cpu(case.scoring, limits=few)
     batch = case.batch
     expected = every_path(Cpu(case.scoring), batch)
@@ -418,7 +418,7 @@ def test_parts_of_large_tables_are_enough(monkeypatch):
     scoring = Scoring.blast()
     expected = every_path(Reference(scoring), batch)
     monkeypatch.setattr(cpu_pairs, "trace", partial(pytest.fail, "NumPy"))
-    engine = Cpu(scoring, limits=Limits(table=50_000))
+    engine = Cpu(scoring, limits=CpuSizes(table=50_000))
     found = every_path(engine, batch)
     assert found == expected
     paths = (np.array(path) for _, path in expected)
@@ -446,7 +446,7 @@ def test_rows_of_numpy_are_those_of_the_alignment_alone(monkeypatch):
     for part, name in ((module, "best_end"), (cpu_pairs, "best_end"), (cpu_pairs, "trace")):
         monkeypatch.setattr(part, name, partial(pytest.fail, "NumPy"))
     monkeypatch.setattr(cpu_local, "trace", traced)
-    engine = Cpu(scoring, limits=Limits(table=100_000))
+    engine = Cpu(scoring, limits=CpuSizes(table=100_000))
     assert every_path(engine, batch) == expected
     assert engine.ends(batch).end.tolist() == Reference(scoring).ends(batch).end.tolist()
     assert len(cells) == 2
@@ -455,7 +455,7 @@ def test_rows_of_numpy_are_those_of_the_alignment_alone(monkeypatch):
 
 def test_few_large_tables_exist_at_once(monkeypatch):
     case = CASES["BLOSUM62 12 1"]
-    few = Limits(large_table=300, large_tables=2, walked=0, job_of_singles=500)
+    few = CpuSizes(large_table=300, large_tables=2, walked=0, job_of_singles=500)
     engine = Cpu(case.scoring, threads=5, limits=few)
     at_once, most, walk = [], [], cpu_local.path_to
 
@@ -566,7 +566,7 @@ for algorithm in ("nw", "hw", "ov"):
 from glsw import Scoring
 from glsw.alignment.batch import Batch
 from glsw.engines.cpu import Cpu
-from glsw.engines.cpu_lanes import Limits
+from glsw.engines.cpu_lanes import CpuSizes
 from glsw.engines.reference import Reference
 batch = Batch.one_to_many(np.zeros(30, np.uint8), [np.full(n, 17, np.uint8) for n in range(40)])
 for mode in ("global", "semiglobal"):
@@ -615,7 +615,7 @@ def test_masks_count_where_several_queries_have_many_targets(task):
 
 def test_masks_of_many_pairs_are_for_the_device():
     """Rows of NumPy take ten times as long as llvmpipe."""
-    engine, word = Cpu(Scoring.blast(), limits=Limits(sparse=3)), np.arange(9, dtype=np.uint8)
+    engine, word = Cpu(Scoring.blast(), limits=CpuSizes(sparse=3)), np.arange(9, dtype=np.uint8)
     masks = [Mask.of(range(n), range(n), len(word)) for n in (3, 4)]
     batch = Batch.pairwise([word] * 2, [word] * 2).masked(masks)
     assert [engine.traces(batch.select([p])) for p in (0, 1)] == [True, False]
@@ -669,7 +669,7 @@ def test_parts_use_the_copy_of_the_whole():
         assert found[0].tolist() == expected[part].tolist()
         assert engine._opal.keeps(whole)
     other = Sequences(codes, whole.offsets)
-    engine = Cpu(scoring, limits=Limits(parts_of_whole=2))
+    engine = Cpu(scoring, limits=CpuSizes(parts_of_whole=2))
     (found,) = engine.answers([ScanTile(queries, other.part(slice(250, 300)))])
     assert found[0].tolist() == expected[250:].tolist()
     assert len(engine._opal._encoded.targets) == 50
@@ -685,7 +685,7 @@ def test_queries_with_few_targets_are_computed_together(together):
     )
     progress: list[int] = []
     tiles = [ScanTile(queries, targets), ScanTile(queries.part(slice(1, 3)), targets)]
-    engine = Cpu(scoring, threads=2, limits=Limits(together=together))
+    engine = Cpu(scoring, threads=2, limits=CpuSizes(together=together))
     found = list(engine.answers(tiles, progress=progress.append))
     expected = list(Reference(scoring).answers(tiles))
     for mine, theirs in zip(found, expected, strict=True):

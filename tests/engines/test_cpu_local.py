@@ -15,13 +15,13 @@ from glsw.alignment.traceback import trace
 from glsw.engines import cpu_local, windows
 from glsw.engines.auto import Auto
 from glsw.engines.cpu import Cpu
-from glsw.engines.cpu_lanes import Limits
+from glsw.engines.cpu_lanes import CpuSizes
 from glsw.engines.cpu_local import LocalPaths
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.records import Record
 
-PASSES = Limits(column_table=0)  # no table is so small that it is kept as a whole at once
+PASSES = CpuSizes(column_table=0)  # no table is so small that it is kept as a whole at once
 
 
 def related(rng, letters, longest):
@@ -77,7 +77,7 @@ def test_further_alignments_are_those_of_numpy(scoring, seed, begins, forbidden,
     rng = np.random.default_rng(seed)
     letters = len(scoring.alphabet) if all_letters else 3
     query, target = related(rng, letters, int(rng.choice([12, 60, 150])))
-    limits = Limits(
+    limits = CpuSizes(
         begins=begins,
         column_table=0 if begins else 2**30,
         whole_table=0,

@@ -5,7 +5,7 @@ import pytest
 
 from glsw.engines import cpu_lanes
 from glsw.engines.cpu import Cpu
-from glsw.engines.cpu_lanes import Limits
+from glsw.engines.cpu_lanes import CpuSizes
 from glsw.engines.cpu_words import Words
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
@@ -35,13 +35,13 @@ def in_lanes(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("repeated", [0, Limits().few_targets])
+@pytest.mark.parametrize("repeated", [0, CpuSizes().few_targets])
 def test_pairs_that_would_be_repeated_are_scored_alone(repeated, in_lanes):
     targets = random_sequences(4, [300] * 40)
     parts = [targets[3][10:130].copy(), targets[9][50:170].copy(), targets[9][250:290].copy()]
     parts[1][::20] = 14  # N
     queries = Sequences.of([*parts, *random_sequences(4, [120, 50], seed=2)])
-    found = Cpu(DNA, threads=2, limits=Limits(few_targets=repeated)).answers(
+    found = Cpu(DNA, threads=2, limits=CpuSizes(few_targets=repeated)).answers(
         [ScanTile(queries, targets)]
     )
     expected = Reference(DNA).answers([ScanTile(queries, targets)])

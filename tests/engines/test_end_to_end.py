@@ -8,7 +8,7 @@ from cases import standing_in
 
 from glsw.alignment.batch import Batch
 from glsw.engines.lanes.engine import Lanes, trial_of
-from glsw.engines.lanes.geometry import INT32, TOO_HIGH, Geometries, Limits
+from glsw.engines.lanes.geometry import INT32, TOO_HIGH, Geometries, LaneSizes
 from glsw.engines.proof import Proofs
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ALWAYS, BoundedTile, ScanTile
@@ -70,7 +70,9 @@ def test_pairs_of_hardware(device, scoring, number):
 def test_queries_with_themselves(device, scoring, number):
     """On hardware: work groups of targets before a query are left out."""
     every = relatives(5, 40, 0, 60)
-    engine = Lanes(scoring, standing_in(device), number=number, workgroup=1, limits=Limits(short=0))
+    engine = Lanes(
+        scoring, standing_in(device), number=number, workgroup=1, limits=LaneSizes(short=0)
+    )
     assert engine.hints.halves == scoring.symmetric
     (found,) = engine.answers([ScanTile(every, every)])
     (expected,) = Reference(scoring).answers([ScanTile(every, every)])

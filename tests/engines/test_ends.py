@@ -31,7 +31,7 @@ from cases import (
 from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 
-import glsw.engines.auto
+import glsw.engines.choice
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import Runs
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Fragment, Reference
@@ -343,7 +343,7 @@ def test_gaps_alone(make):
 
 def test_auto_has_long_pairs_too(device, monkeypatch):
     able(device, "blocked")
-    monkeypatch.setattr(glsw.engines.auto, "seconds", long_pairs_by_blocked)
+    monkeypatch.setattr(glsw.engines.choice, "seconds", long_pairs_by_blocked)
     for name in SOME:
         case = END_CASES[name]
         engine = Auto(case.scoring, device)

@@ -14,7 +14,7 @@ from cases import CASES, groups_in, lanes_options, standing_in
 from glsw.alignment.batch import Batch
 from glsw.cores import limited
 from glsw.device.device import DeviceMemoryError
-from glsw.engines import auto, engine_of
+from glsw.engines import auto, choice, engine_of
 from glsw.engines.base import ComingScan, Pairs
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import pipeline as of_pipeline, targets as of_targets
@@ -30,7 +30,7 @@ from glsw.engines.lanes.geometry import (
     STORAGE,
     Geometries,
     Geometry,
-    Limits,
+    LaneSizes,
 )
 from glsw.engines.lanes.jobs import Queue
 from glsw.engines.lanes.own_queries import shares_of
@@ -127,7 +127,7 @@ def test_threads_put_scores_in_place(device, mode, number):
     rng = np.random.default_rng(6)
     words = [rng.integers(0, 4, n).astype(np.uint8) for n in rng.integers(0, 40, 30)]
     tile = ScanTile(Sequences.of(words), Sequences.of([*words[::-1], words[0][:0], words[0]]))
-    engine = Lanes(scoring, standing_in(device), number=number, limits=Limits(block=64))
+    engine = Lanes(scoring, standing_in(device), number=number, limits=LaneSizes(block=64))
     with limited(3):
         (found,) = engine.answers([tile])
     (expected,) = Reference(scoring).answers([tile])
@@ -158,7 +158,7 @@ def test_an_interrupt_waits_for_threads_that_put_scores_in_place(device, monkeyp
     monkeypatch.setattr(Pipeline, "_look_ahead", interrupt)
     targets = Sequences.of(database(3))
     queries = Sequences.of([targets.residues[k : k + 20] for k in range(9)])
-    limits = Limits(block=64, first_cells=4 * 20 * len(targets.residues))
+    limits = LaneSizes(block=64, first_cells=4 * 20 * len(targets.residues))
     engine = Lanes(BLOSUM62, standing_in(device), limits=limits)
     with pytest.raises(KeyboardInterrupt):
         list(engine.answers([ScanTile(queries, targets)]))
@@ -204,7 +204,7 @@ def test_scores_beyond_the_floats_are_exact(device, large, few):
     assert (want < LIMIT).sum() > 20
     queries = Sequences.of([query, query[:880]])
     for small, kind in product((2**25, 1), (Lanes, partial(engine_of, Lanes))):
-        limits = Limits(large_pair=large, few_pairs=few, small_part=small)
+        limits = LaneSizes(large_pair=large, few_pairs=few, small_part=small)
         engine = kind(scoring, device, number="f32", limits=limits)
         (found,) = engine.answers([ScanTile(queries, Sequences.of(targets))])
         assert found.tolist() == want.tolist()
@@ -249,7 +249,7 @@ def test_nucleotides_with_ambiguous_letters(device, number, mismatch):
 
 @pytest.mark.parametrize("options", [{}, {"query_profile": "shared"}, {"query_profile": "storage"}])
 def test_long_targets_get_chains_or_go_elsewhere(device, number, options):
-    limits = Limits(longest=80, long_target=40, in_flight=2**10, long_chains=(2, 4))
+    limits = LaneSizes(longest=80, long_target=40, in_flight=2**10, long_chains=(2, 4))
     hardware = standing_in(device)
     targets = database(10, 80, 100)
     query = np.concatenate(targets[:3])
@@ -281,7 +281,7 @@ def test_few_targets_are_long(lengths, queries, long):
 
 def test_an_engine_that_is_ready_has_the_same_scores(device, number):
     queries, targets = Sequences.of(database(11, 9, 300)), Sequences.of(database(12, 40))
-    engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=Limits(first_use=16))
+    engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=LaneSizes(first_use=16))
     engine.get_ready(ComingScan(queries.lengths, len(targets.residues), len(queries)))
     (found,) = engine.answers([ScanTile(queries, targets)])
     assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()
@@ -290,7 +290,7 @@ def test_an_engine_that_is_ready_has_the_same_scores(device, number):
 def test_residues_that_lay_in_the_memory_of_borders_are_there_for_other_queries(device):
     targets, first = database(12, 40), Sequences.of([np.concatenate(database(11, 9, 300))])
     targets = Sequences.of(targets)
-    engine = Lanes(BLOSUM62, standing_in(device), limits=Limits(first_use=16))
+    engine = Lanes(BLOSUM62, standing_in(device), limits=LaneSizes(first_use=16))
     engine.get_ready(ComingScan(first.lengths, len(targets.residues), 1))
     residues = len(targets.residues)
     assert engine.queue.unused_borders.size >= residues
@@ -315,7 +315,7 @@ def test_scores_that_may_be_wrong_wait_for_those_of_the_next_queries(
     monkeypatch.setattr(Lanes, "exact", watched)
     queries = Sequences.of([np.concatenate(database(k, 9, 60)) for k in range(14, 19)])
     targets = Sequences.of([*database(15, 20), *queries])
-    engine = Lanes(BLOSUM62, device, number="f32", limits=Limits(floats=100))
+    engine = Lanes(BLOSUM62, device, number="f32", limits=LaneSizes(floats=100))
     (found,) = engine.answers([ScanTile(queries, targets)])
     assert found.tolist() == expected(BLOSUM62, queries, targets).tolist()
     assert len([count for count in again if count]) == times
@@ -433,7 +433,7 @@ def test_profiles_are_what_the_shader_says(device, layout, joins, wide):
     if wide:  # codes are positions: most of them do not occur
         scoring = PositionalScoring.of(rng.integers(-9, 9, (999, 24)), BLOSUM62)
         queries = Sequences.of(rng.choice(999, m).astype(np.uint16) for m in rows["length"])
-    engine = Lanes(scoring, device, limits=Limits(groups=7))
+    engine = Lanes(scoring, device, limits=LaneSizes(groups=7))
     with device:
         (whole,) = query_profiles(engine, queries, Placed(rows, layout), first)
         found = np.frombuffer(whole.buffer.read(whole.size), np.uint32)
@@ -509,7 +509,7 @@ def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
 
     monkeypatch.setattr(Pipeline, "_begin", watched)
     for cells, first in ((1, 1), (sum(letters[:2]) * len(part.residues) + 1, 3), (2**40, None)):
-        limits = Limits(first_cells=cells)
+        limits = LaneSizes(first_cells=cells)
         engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=limits)
         rounds.clear()
         (found,) = engine.answers([ScanTile(queries, part)])
@@ -569,7 +569,7 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
 
 def test_batches_follow_one_another(device, number, monkeypatch):
     """Of equal and other lengths, of queries with many targets, and with targets too long."""
-    limits = Limits(longest=120)
+    limits = LaneSizes(longest=120)
     scoring, rng = Scoring.match_mismatch(2, -3, 5, 2), np.random.default_rng(46)
     equal = [Sequences.of(rng.integers(0, 4, (90, 30), np.uint8)) for _ in "ab"]
     other = [Sequences.of(database(seed, 90, 50, 4)) for seed in (47, 48)]
@@ -599,7 +599,9 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     free = list(engine.pool._free)
     assert len({id(each) for each in free}) == len(free) > 0
     router = auto.Auto(scoring, hardware, scores_by=Lanes, **options)
-    monkeypatch.setattr(auto, "seconds", lambda name, *rest: not name.startswith("lanes"))
+    monkeypatch.setattr(
+        "glsw.engines.choice.seconds", lambda name, *rest: not name.startswith("lanes")
+    )
     found = list(router.answers(map(Pairs, batches)))
     assert [each.tolist() for each in found] == expected
 
@@ -663,7 +665,7 @@ def test_a_query_that_is_too_long_for_a_target_is_none(device, scoring, longest)
     rng = np.random.default_rng(55)
     words = Sequences.of(rng.integers(0, 4, n, np.uint8) for n in (longest, *[20] * 12))
     index = np.indices((13, 12)).reshape(2, -1).T.astype(np.int32) + np.int32([0, 1])
-    limits = Limits() if scoring is LARGE else Limits(longest=30)
+    limits = LaneSizes() if scoring is LARGE else LaneSizes(longest=30)
     engine = Lanes(scoring, standing_in(device), limits=limits, own_queries=False)
     batch = Batch((words, words), index)
     assert engine.is_table(batch)
@@ -757,7 +759,7 @@ def test_buffers_that_queued_work_reads_are_not_used_again(device):
 def test_targets_that_do_not_fit_beside_others_are_uploaded_later(device, number, monkeypatch):
     made, refused = of_targets.new_buffer, []
     queries, first, second = (Sequences.of(database(seed)) for seed in (5, 6, 7))
-    engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=Limits(small_part=0))
+    engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=LaneSizes(small_part=0))
 
     def short(device, size):
         if size == len(second.residues) and engine.targets.present.sequences is first:

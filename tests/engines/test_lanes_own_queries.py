@@ -1,7 +1,6 @@
 """Engine `lanes` with pairs that each have their own query."""
 
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,8 +8,6 @@ from cases import standing_in
 
 from glsw.alignment.batch import Batch
 from glsw.engines import Lanes, engine_of
-from glsw.engines.auto import Auto
-from glsw.engines.base import ScanHints
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import own_queries
 from glsw.pairs import many_pairs
@@ -69,36 +66,3 @@ def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
     router = engine_of(Lanes, BLOSUM62, standing_in(device), **options)
     assert many_pairs.score_pairs(Runner(router), batch).tolist() == found.tolist()
     assert len(threads) == 3
-
-
-def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
-    router = Auto(BLOSUM62, standing_in(device))
-
-    def engine(kind):
-        hints = ScanHints(targets_at_once=2**16)
-        way = kind(BLOSUM62, standing_in(device)).way if kind is Lanes else None
-        return SimpleNamespace(name=kind.name, hints=hints, fits=lambda asked: True, way=way)
-
-    monkeypatch.setattr(router, "engine", engine)
-
-    def chosen(batch, ends=False):
-        choices = router._choices(batch, "ends" if ends else "score")
-        every = np.arange(len(batch))
-        pairs = np.sort(np.concatenate([every[pairs] for _, pairs in choices]))
-        assert pairs.tolist() == list(range(len(batch)))
-        return {name for name, _ in choices}
-
-    many = random_batch(9, 20_000, (10, 500), (10, 500), together=True)
-    assert chosen(many) == {"lanes"}
-    assert "lanes" not in chosen(many, ends=True)
-    assert chosen(many.select(np.flatnonzero(many.lengths.max(axis=1) < 20))) == {"scan"}
-    sizes = {}
-    for longest in (600, 9000):  # a few pairs, which others join or not
-        few = Sequences.of([np.zeros(longest, np.uint8)] * 3)
-        sides = [Sequences.concatenated([side, few]) for side in many.sequences]
-        sizes[longest] = chosen(Batch.pairwise(*sides))
-    assert sizes[600] == {"lanes"}
-    assert len(sizes[9000]) > 1
-    one = Batch.one_to_many(np.zeros(200, np.uint8), many.targets)  # with a query profile
-    assert chosen(one) == {"lanes"}
-    assert router._choices(many.select(slice(0)), "score") == []

@@ -6,7 +6,7 @@ from cases import groups_in, standing_in
 
 from glsw.alignment.batch import Batch
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import Geometries, Limits
+from glsw.engines.lanes.geometry import Geometries, LaneSizes
 from glsw.engines.lanes.pipeline import Pipeline
 from glsw.engines.lanes.rows import Placed, joined, together
 from glsw.engines.reference import Reference
@@ -24,7 +24,7 @@ def sequences(seed, lengths, letters=20):
     return [rng.integers(0, letters, n).astype(np.uint8) for n in lengths]
 
 
-def on_hardware(device, number, limits=Limits(work=1), **options):  # noqa: B008
+def on_hardware(device, number, limits=LaneSizes(work=1), **options):  # noqa: B008
     """Return an engine that works as on hardware, with groups as large as they may be."""
     return Lanes(BLOSUM62, standing_in(device), number=number, limits=limits, **options)
 
@@ -101,7 +101,7 @@ def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
     own = Sequences.of(sequences(12, np.random.default_rng(13).integers(1, 130, 60)))
     want = expected(own, own)
     for cells in (1, 2**40):  # several rounds, or one
-        limits = Limits(work=1, first_cells=cells)
+        limits = LaneSizes(work=1, first_cells=cells)
         engine = on_hardware(device, number, limits, rows=8, chain=2)
         ran = []
         begin = Pipeline._begin
@@ -132,7 +132,7 @@ def test_scores_that_floats_do_not_hold(device):
 
 
 def test_long_targets_have_chains_of_their_own(device):
-    engine = on_hardware(device, "f32", Limits(work=1, long_target=60, in_flight=2**20))
+    engine = on_hardware(device, "f32", LaneSizes(work=1, long_target=60, in_flight=2**20))
     queries = Sequences.of(sequences(16, [90, 80, 70, 30, 20]))
     targets = Sequences.of(sequences(17, [300, 200, 150, *range(60)]))
     (found,) = engine.answers([ScanTile(queries, targets)])

@@ -8,7 +8,7 @@ from cases import standing_in
 
 from glsw.engines import Auto, Lanes, Reference
 from glsw.engines.base import Engine
-from glsw.engines.lanes.geometry import Limits
+from glsw.engines.lanes.geometry import LaneSizes
 from glsw.engines.lanes.jobs import Job
 from glsw.engines.tiles import ALWAYS, NEVER, BoundedTile, ScanTile
 from glsw.scoring.scoring import Scoring
@@ -75,7 +75,7 @@ def test_auto(device, nothing_downloaded):
 
 
 def test_more_pass_than_there_is_room_for(device):
-    limits = Limits(passing=3, passing_groups=1, passing_lanes=16)
+    limits = LaneSizes(passing=3, passing_groups=1, passing_lanes=16)
     check(Lanes(BLOSUM62, device, limits=limits), tiles())
 
 
@@ -83,7 +83,7 @@ def test_scores_and_lists_of_many_queries_fit_a_small_buffer(device):
     """OpenGL promises 128 MiB: scores of 400 queries, or the list of all, may be more."""
     limits = {**device.info.limits, "max_storage_block": 2**16}
     small = standing_in(device, limits=limits)
-    engine = Lanes(BLOSUM62, small, limits=Limits(passing=3))
+    engine = Lanes(BLOSUM62, small, limits=LaneSizes(passing=3))
     queries, targets = sequences([9] * 120), sequences([9] * 300, 4)
     every, reference = ScanTile(queries, targets), Reference(BLOSUM62)
     bounds = np.full(120, ALWAYS, np.int32), np.full(300, NEVER, np.int32)
@@ -94,14 +94,14 @@ def test_scores_and_lists_of_many_queries_fit_a_small_buffer(device):
 
 def test_scores_that_floats_do_not_hold(device):
     """They pass on the device, and are computed again."""
-    check(Lanes(BLOSUM62, device, number="f32", limits=Limits(floats=20)), tiles())
-    rest = Lanes(BLOSUM62, device, number="f32", limits=Limits(floats=20))
+    check(Lanes(BLOSUM62, device, number="f32", limits=LaneSizes(floats=20)), tiles())
+    rest = Lanes(BLOSUM62, device, number="f32", limits=LaneSizes(floats=20))
     rest.rest = lambda batch, progress: Reference(BLOSUM62).scores(batch)
     check(rest, tiles())
 
 
 def test_targets_that_are_too_long(device):
-    engine = Lanes(BLOSUM62, device, limits=Limits(longest=40))
+    engine = Lanes(BLOSUM62, device, limits=LaneSizes(longest=40))
     engine.rest = lambda batch, progress: Reference(BLOSUM62).scores(batch)
     check(engine, tiles())
 

@@ -21,7 +21,7 @@ from hypothesis import given, settings, strategies as st
 from subtests import with_subtests
 from test_engines import small_cases
 
-import glsw.engines.auto
+import glsw.engines.choice
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import DIAGONAL, LEFT, UP
 from glsw.alignment.rows import best_end
@@ -235,7 +235,7 @@ def test_engines_take_turns_on_a_device(make):
 
 def test_auto_mixes_engines(device, monkeypatch):
     able(device, COMPUTE)
-    monkeypatch.setattr(glsw.engines.auto, "seconds", long_pairs_by_blocked)
+    monkeypatch.setattr(glsw.engines.choice, "seconds", long_pairs_by_blocked)
     for case in SOME:
         engine = Auto(case.scoring, device)
         judge_paths(engine, case)

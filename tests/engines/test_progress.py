@@ -10,7 +10,7 @@ from glsw.alignment.batch import Batch, Mask
 from glsw.engines import ENGINES, bit_parallel, cpu_lanes, engine_of
 from glsw.engines.base import Pairs
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import Limits
+from glsw.engines.lanes.geometry import LaneSizes
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.engines.windows import scan_windows
 from glsw.pairs import many_pairs
@@ -27,10 +27,10 @@ SCORINGS = (
     Scoring.match_mismatch(127, -100, 120, 20),  # beyond 16 bits
 )
 LIMITS = {
-    "cpu": cpu_lanes.Limits(table=5000, long=10_000),
+    "cpu": cpu_lanes.CpuSizes(table=5000, long=10_000),
     "bit_parallel": replace(bit_parallel.SOFTWARE, window=64, lengths=1),
 }
-OF_LANES = Limits(targets_at_once=64, borders=4096, first_slice=5000, longest=1000)
+OF_LANES = LaneSizes(targets_at_once=64, borders=4096, first_slice=5000, longest=1000)
 
 
 def sequences(rng, letters, count, longest):
@@ -136,7 +136,7 @@ def test_targets_that_are_too_long_for_some_queries_are_reported(device):
         Sequences.of([rng.integers(0, 20, n, np.uint8) for n in lengths])
         for lengths in ((4, 9, 90), (70, 80, 12))
     )
-    limits = Limits(cells_elsewhere=4000, large_pair=2**10, few_pairs=0)
+    limits = LaneSizes(cells_elsewhere=4000, large_pair=2**10, few_pairs=0)
     engine, reference = Lanes(SCORINGS[0], standing_in(device), limits=limits), ENGINES["reference"]
     engine.rest = lambda batch, told: reference(SCORINGS[0]).scores(batch, progress=told)
     finished = []

@@ -13,7 +13,7 @@ from glsw.engines import auto, windows as module
 from glsw.engines.base import ScanHints
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import Limits
+from glsw.engines.lanes.geometry import LaneSizes
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
 from glsw.engines.windows import Windows, longest_spans, scan_windows, window_length
@@ -125,7 +125,7 @@ def test_windows_of_a_genome_cost_little_more_than_it(scoring, m, targets, n):
         ((_, windows),) = module.window_groups(cutting, queries, spans, part, {})
         cells, useful = windows.cells(queries, part)
         assert useful < cells < 1.5 * useful
-        assert windows.sequences.lengths.max() <= Limits().longest
+        assert windows.sequences.lengths.max() <= LaneSizes().longest
         rounds = len(windows.sequences) / hints.targets_together
         assert kind is Lanes or np.ceil(rounds) / rounds < 1.1  # of lanes that are idle
 
@@ -146,7 +146,9 @@ def test_lanes_take_targets_as_long_as_windows(device):
         made = Lanes(scoring, slow)
         assert made.limits.longest == made.limits.longest_elsewhere or not slow.info.software
     assert Lanes(scoring.in_mode("global"), hardware).limits.longest == 2**15
-    router = auto.Auto(scoring, cases.standing_in(device), limits=Limits(longest_elsewhere=2**18))
+    router = auto.Auto(
+        scoring, cases.standing_in(device), limits=LaneSizes(longest_elsewhere=2**18)
+    )
     router._roster._rest = pytest.fail
     (found,) = router.answers([ScanTile(queries, part)])
     assert found.tolist() == want.tolist()
@@ -158,7 +160,7 @@ def test_no_chain_of_lanes_computes_longer_than_a_watchdog_waits(device, half):
     able(device, COMPUTE)
     blast = Scoring.blast()
     sizes = {"cells": 4 * 10**4, "cells_elsewhere": 2 * 10**4}
-    limits = Limits(**sizes, long_target=16, in_flight=1, targets_at_once=4)
+    limits = LaneSizes(**sizes, long_target=16, in_flight=1, targets_at_once=4)
     hardware = cases.standing_in(device, subgroup_size=32, half=half)
     options = {"subgroups": False, "number": "f32", "limits": limits}
     random, most = np.random.default_rng(4), limits.cells if half else limits.cells_elsewhere

@@ -47,7 +47,7 @@ from glsw.engines import ENGINES, device_check, proof, spec
 from glsw.engines.cpu import Cpu
 from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import Limits
+from glsw.engines.lanes.geometry import LaneSizes
 from glsw.engines.proof import Proofs, Tested
 from glsw.engines.scan import Scan
 
@@ -283,7 +283,7 @@ FAULTS = {
         without_atomic_max,
         *("lanes", f"{_ALL_LANES} {_ALL_ON_HARDWARE} {_BOTH_OF_BLOCKED}"),
         hardware=True,
-        patches=lambda: [patch.dict(Lanes.__init__.__kwdefaults__, limits=Limits(work=1))],
+        patches=lambda: [patch.dict(Lanes.__init__.__kwdefaults__, limits=LaneSizes(work=1))],
     ),
     "a pair that passes is not listed": Fault(
         "neighbors",

@@ -41,7 +41,7 @@ from glsw.engines.lanes.geometry import (
     TOO_HIGH,
     Geometries,
     Geometry,
-    Limits,
+    LaneSizes,
     profile_letters,
 )
 from glsw.engines.lanes.jobs import Job, Queue
@@ -108,7 +108,7 @@ class Lanes(ComputeEngine):
     as are global and semi-global pairs with a value outside a range of 4096, see end_to_end.glsl.
     Scores only. A few large or overflowing pairs would keep a lane busy while the rest of the
     device waits: `rest`, set by the router, computes these. Without it, lanes recompute all of
-    them, and targets of more than `Limits.longest` residues are rejected.
+    them, and targets of more than `LaneSizes.longest` residues are rejected.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Lanes(ComputeEngine):
         that costs less than tiles. Not on software renderers, which need a dispatch per strip.
     memory : int
         Bytes of device memory for parts of a database and for rows between strips.
-    limits : Limits
+    limits : LaneSizes
     """
 
     name = "lanes"
@@ -166,7 +166,7 @@ class Lanes(ComputeEngine):
         subgroups: bool = True,
         own_queries: bool | None = None,
         memory: int = 2**32,
-        limits: Limits = Limits(),  # noqa: B008
+        limits: LaneSizes = LaneSizes(),  # noqa: B008
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         limits = limits.used(scoring, self.device.info)

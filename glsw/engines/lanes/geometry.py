@@ -34,7 +34,7 @@ USUAL_SHARE = 4
 
 
 @dataclass(frozen=True)
-class Limits:
+class LaneSizes:
     """Sizes by which engine ``lanes`` cuts work, and at which it changes what it does."""
 
     floats: int = LIMIT  # local scores from which those of floats are computed again
@@ -70,7 +70,7 @@ class Limits:
     passing_groups: int = 1024
     passing_lanes: int = 256
 
-    def used(self, scoring: Scoring, info: DeviceInfo) -> Limits:
+    def used(self, scoring: Scoring, info: DeviceInfo) -> LaneSizes:
         """Return those that hold for a scoring and a device."""
         longest, cells = self.longest, self.cells
         if info.software or not info.subgroup_size or not scoring.local:
@@ -235,7 +235,7 @@ class Geometries:
         query_profile: str | None = None,
         subgroups: bool = True,
         *,
-        limits: Limits = Limits(),
+        limits: LaneSizes = LaneSizes(),
     ) -> None:
         for name, value, choices in (
             ("number", number, ("auto", *_NUMBERS)),

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from glsw.arrays import Int32, Int64
 from glsw.engines.gl import Binding
-from glsw.engines.lanes.geometry import BLOCK, BORDER, COMPARE, Geometry, Limits
+from glsw.engines.lanes.geometry import BLOCK, BORDER, COMPARE, Geometry, LaneSizes
 from glsw.engines.lanes.rows import Rows
 from glsw.engines.lanes.targets import BORDERS, QUERY_PROFILE, Bindable, Section, Targets
 from glsw.engines.throttle import SLICES_AT_ONCE, Throttle
@@ -98,7 +98,7 @@ class Slices:
         Cells and bytes of borders before each.
     """
 
-    def __init__(self, jobs: Sequence[WorkGroups], groups: int = Limits.groups) -> None:
+    def __init__(self, jobs: Sequence[WorkGroups], groups: int = LaneSizes.groups) -> None:
         self._jobs, self._groups = jobs, groups
         self._first = offsets_of([len(job.cells) - 1 for job in jobs])
         self.cells, self.borders = (

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from glsw.arrays import Int64, Intp, Structured, UInt32
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.gl import Binding, new_buffer, numbered
-from glsw.engines.lanes.geometry import USUAL_SHARE, Geometry, Limits
+from glsw.engines.lanes.geometry import USUAL_SHARE, Geometry, LaneSizes
 from glsw.sequences.encoded import Sequences, offsets_of
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class SortedTargets:
         long_apart: bool,
         queries: int = 1,
         longest: tuple[int, int] = (2**62, 2**62),
-        limits: Limits = Limits(),  # noqa: B008
+        limits: LaneSizes = LaneSizes(),  # noqa: B008
     ) -> SortedTargets:
         """Sort by descending length, and perhaps set apart the long ones, which would end last.
 

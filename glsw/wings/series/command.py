@@ -40,7 +40,8 @@ _DEFAULTS = {name: each.default for name, each in inspect.signature(motifs).para
 
 _ARGUMENTS = {
     ("recording", None, None, "RECORDING"): (
-        "SNIRF, an export of a Hitachi ETG-4000, or CSV with one column per channel"
+        "a table (.csv, .tsv, .txt) with a column per channel, or any file that MNE reads: SNIRF, "
+        "NIRx, EDF, BrainVision and others"
     ),
 }
 _OUTPUT = {
@@ -58,11 +59,7 @@ _SAMPLES = {
     ("--missing", ("error", "skip"), _DEFAULTS["missing"]): (
         "treat missing samples (nan) as an error, or omit them from segment means (error)"
     ),
-    ("--rate", number, None, "HZ"): "samples per second, for CSV without a time column",
-    ("--block", count, None, "N"): "which time series of a SNIRF file (the first)",
-    ("--time-unit", tuple(readers.TIME_UNITS)): (
-        "time unit of a SNIRF file (the one given in the file, otherwise s)"
-    ),
+    ("--rate", number, None, "HZ"): "samples per second, for a table without a time column",
 }
 _WORDS: Rows = {
     ("--of", (3, 2), _DEFAULTS["of"]): "compare all triples or all pairs (3)",
@@ -140,8 +137,6 @@ def _run(
     _check_figure(arguments)
     words = _words(arguments)
     cells = cells_of(words, arguments.of, arguments.surrogates)
-    if arguments.of == 2 and (isinstance(arguments.device, list) or arguments.device == "all"):
-        raise ValueError("pairs are compared on one device: --device takes one with --of 2")
     with (
         aligner_of(scoring, arguments.engine, arguments.device, arguments.memory) as aligner,
         progress_bar(arguments, cells) as bar,
@@ -169,12 +164,7 @@ def _run(
 
 def _words(arguments: argparse.Namespace) -> Words:
     try:
-        recording = readers.read(
-            arguments.recording,
-            rate=arguments.rate,
-            block=arguments.block,
-            time_unit=arguments.time_unit,
-        )
+        recording = readers.read(arguments.recording, rate=arguments.rate)
         recording = recording.select(arguments.channels, start=arguments.start, end=arguments.end)
         words = words_of(
             recording,
@@ -194,7 +184,7 @@ def _words(arguments: argparse.Namespace) -> Words:
     if recording.gap:
         start, end = recording.gap
         notes.append(f"no samples from {start:g} to {end:g} s, time is taken to go on")
-    for note in filter(None, [_with_flags(recording.note), *notes]):
+    for note in notes:
         say(f"{recording.name}: {note}")
     return words
 
@@ -205,8 +195,7 @@ def _with_flags(text: str) -> str:
     >>> _with_flags('nan in sample 4; missing="skip" goes on')
     'nan in sample 4; --missing skip goes on'
     """
-    options = r'\b(missing|rate|block|segments|time)(_unit)?="?(\w+)"?'
-    return re.sub(options, lambda m: f"--{m[1]}{'-unit' if m[2] else ''} {m[3]}", text)
+    return re.sub(r'\b(missing|rate|segments)="?(\w+)"?', r"--\1 \2", text)
 
 
 def _write(
@@ -261,10 +250,7 @@ def _check_figure(arguments: argparse.Namespace) -> None:
     except ValueError as error:
         raise ValueError(f"--figure {error}") from None
     check_output(arguments.figure, arguments.recording, option="--figure")
-    if (
-        arguments.output != "-"
-        and Path(arguments.output).resolve() == Path(arguments.figure).resolve()
-    ):
+    if Path(arguments.output).resolve() == Path(arguments.figure).resolve():
         raise ValueError(f"--figure {arguments.figure}: it is --output too")
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from glsw.wings.series.motifs import Comparison, Motif
-from glsw.wings.series.recording import Recording
 from glsw.wings.series.table import chance_text, decimals, score_text
 from glsw.words import in_figure
 
@@ -34,7 +33,6 @@ def check(path: str) -> None:
 
 def write(comparison: Comparison, motif: Motif | None, path: str) -> None:
     """Draw a comparison and its best motif, or None, into a file."""
-    check(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # letters that the font lacks
         draw(comparison, motif).savefig(path, dpi=150)
@@ -56,27 +54,6 @@ def draw(comparison: Comparison, motif: Motif | None) -> Figure:
     left, right = figure.subplots(1, 2, width_ratios=(7.2, side + 1.4))
     _series(left, comparison, motif)
     _map(figure, right, comparison, motif)
-    return figure
-
-
-def draw_series(recording: Recording) -> Figure:
-    """Return a matplotlib figure of all series, one above the other, each in its own range."""
-    from matplotlib.figure import Figure
-
-    count = len(recording.channels)
-    figure = Figure(figsize=(9, min(1.5 + 0.4 * count, 20)), layout="constrained")
-    axes = figure.subplots()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # all samples of a channel are nan
-        low, high = np.nanmin(recording.values, axis=1), np.nanmax(recording.values, axis=1)
-    height = np.where(high > low, high - low, 1)
-    for k, series in enumerate(recording.values):
-        axes.plot(recording.times, (series - low[k]) / height[k] - 1.1 * k, linewidth=0.7)
-    axes.set_yticks(0.5 - 1.1 * np.arange(count), [in_figure(name) for name in recording.channels])
-    axes.set_xlabel("time (s)")
-    axes.set_xlim(*recording.edges[[0, -1]])
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
     return figure
 
 

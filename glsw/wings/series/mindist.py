@@ -1,6 +1,6 @@
-"""Distances of SAX words: MINDIST, and a scoring made of it.
+"""Distances of SAX letters, as in MINDIST, and a scoring made of them.
 
-The distance of two words is never more than that of the z-normalised series that they stand for.
+The distance of two letters is never more than that of the z-normalised means that they stand for.
 
 References
 ----------
@@ -51,51 +51,6 @@ def distances(letters: int) -> npt.NDArray[np.float64]:
     gap = np.maximum(upper[:, None] - lower, 0)
     cells: npt.NDArray[np.float64] = np.maximum(gap, gap.T)
     return cells
-
-
-def mindist(first: str | bytes, second: str | bytes, samples: int, letters: int) -> float:
-    """Return MINDIST of two words of equal length (section 3.3).
-
-    It is never more than the Euclidean distance of the two z-normalised series.
-
-    Parameters
-    ----------
-    first, second : str or bytes
-        SAX words over the same alphabet.
-    samples : int
-        Length of the series, at least that of the words.
-    letters : int
-        Size of the alphabet, 2 to 26.
-
-    Returns
-    -------
-    float
-        In standard deviations.
-
-    Raises
-    ------
-    TypeError
-        If a word is not letters, or a count is not a whole number.
-    ValueError
-        If the words differ in length, are empty or longer than ``samples``, or have letters
-        outside the alphabet.
-
-    Examples
-    --------
-    >>> round(mindist("abdc", "bbcd", samples=16, letters=4), 6)
-    0.0
-    >>> round(mindist("ad", "da", samples=8, letters=4), 4)  # 2 * hypot(1.349, 1.349)
-    3.8155
-    """
-    codes = alphabet(letters)
-    a, b = codes.encode(first, name="first word"), codes.encode(second, name="second word")
-    if len(a) != len(b) or not len(a):
-        raise ValueError(f"words must have one length, at least 1, got {len(a)} and {len(b)}")
-    length = whole_number("samples", samples)
-    if length < len(a):
-        raise ValueError(f"a word of {len(a)} letters needs as many samples, got {samples}")
-    cells = distances(letters)[a, b]
-    return float(np.sqrt(length / len(a) * np.dot(cells, cells)))
 
 
 def mindist_scoring(

@@ -356,7 +356,7 @@ def aligner_of(
     """
     three = isinstance(scoring, Scoring3)
     if not three and (isinstance(device, list) or device == "all"):
-        raise ValueError("pairs are compared on one device: device takes one with of=2")
+        raise ValueError("pairs are compared on one device, triples on several")
     options: dict[str, Any] = {
         "engine": engine or ENGINES_USED[3 if three else 2],
         "device": device,

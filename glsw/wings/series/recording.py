@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,6 @@ import numpy.typing as npt
 from glsw import caller
 from glsw.wings.series.sax import Missing
 from glsw.words import numbered, package
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _MAX_LISTED = 3
 """Names, or ranges of samples, that an error lists before it counts the others."""
@@ -35,14 +32,12 @@ class Recording:
     channels : tuple of str
         Names of the channels, all different.
     values : ndarray of float64, shape (channels, samples)
-        In the unit of the file; nan if a sample is missing.
+        In the unit of the table, or in that of MNE, V, mol/L or T; nan if a sample is missing.
     times : ndarray of float64, shape (samples,)
-        Time of each sample in s: as in the file, or since the first sample if the file has the
-        time of day. Times do not decrease.
+        Time of each sample in s: as in the table, or since the first sample if it has the time of
+        day, or if MNE read the file. Times do not decrease.
     kind : str
-        The measured quantity, if the file names it.
-    note : str
-        A remark on the file, for example that it has other time series too.
+        The measured quantity, if it is known; with MNE the types of the channels.
 
     Examples
     --------
@@ -59,7 +54,6 @@ class Recording:
     values: npt.NDArray[np.float64]
     times: npt.NDArray[np.float64]
     kind: str = ""
-    note: str = ""
 
     def __post_init__(self) -> None:
         shape = len(self.channels), len(self.times)
@@ -96,8 +90,9 @@ class Recording:
         ----------
         data : Recording, path, MNE Raw, DataFrame or array
             A path is read by `glsw.wings.series.readers.read`. Of an object of MNE, such as
-            :class:`mne.io.Raw`, the data channels that are not marked as bad. Of a
-            :class:`pandas.DataFrame` each column is a channel; its times are a column called time,
+            :class:`mne.io.Raw`, the data channels that are not marked as bad; samples annotated as
+            bad are nan. Of a :class:`pandas.DataFrame`, or a table with a method ``to_pandas`` as
+            :class:`pyarrow.Table`, each column is a channel; its times are a column called time,
             t or seconds, or else its index, if that has dates, time differences, or such a name.
             Of an array, shape (channels, samples), each row, or the only one.
         rate : float, optional
@@ -131,7 +126,9 @@ class Recording:
         if isinstance(data, Recording) or hasattr(data, "ch_names"):
             if rate is not None:
                 raise ValueError(f"{kind}: it has times: omit rate")
-            return data if isinstance(data, Recording) else _of_mne(data, kind)
+            return data if isinstance(data, Recording) else of_mne(data, Path(kind))
+        if hasattr(data, "to_pandas"):
+            data = data.to_pandas()
         if hasattr(data, "columns") and hasattr(data, "index"):
             return _of_frame(data, kind, rate)
         if not isinstance(data, np.ndarray):
@@ -152,7 +149,9 @@ class Recording:
             names = [f"CH{k}" for k in range(1, len(values) + 1)]
         if len(names) != len(values):
             raise ValueError(f"{len(names)} names of {len(values)} channels")
-        return cls("array", tuple(names), _numbers(values), _times(kind, values.shape[1], rate))
+        return cls(
+            "array", tuple(names), _numbers(values), regular_times(kind, values.shape[1], rate)
+        )
 
     def to_dataframe(self) -> Any:
         """Return a :class:`pandas.DataFrame` with a column per channel; its index is the time in s.
@@ -166,20 +165,6 @@ class Recording:
         index = pandas.Index(self.times, name="time")
         return pandas.DataFrame(self.values.T, index, columns=list(self.channels))
 
-    def plot(self) -> Figure:
-        """Return a figure of all series, one above the other, each in its own range.
-
-        Raises
-        ------
-        ModuleNotFoundError
-            If Matplotlib is not installed.
-        """
-        package("matplotlib", "plot")
-        from glsw.wings.series.figure import draw_series
-
-        figure: Figure = draw_series(self)
-        return figure
-
     @classmethod
     def from_file(
         cls,
@@ -188,10 +173,9 @@ class Recording:
         values: npt.NDArray[np.float64],
         times: npt.NDArray[np.float64],
         kind: str,
-        note: str = "",
     ) -> Recording:
         """Return the recording of a file; errors begin with the path."""
-        return replace(cls(str(path), channels, values, times, kind, note), name=path.name)
+        return replace(cls(str(path), channels, values, times, kind), name=path.name)
 
     @property
     def period(self) -> float:
@@ -346,12 +330,19 @@ class Recording:
         return None
 
 
-def _of_mne(data: Any, kind: str) -> Recording:
-    good = data.copy().pick("data", exclude="bads")
-    values = good.get_data()
+def of_mne(data: Any, path: Path) -> Recording:
+    """Return the recording of an object of MNE; errors begin with the path."""
+    import mne
+
+    with mne.use_log_level("WARNING"):
+        good = data.copy().pick("data", exclude="bads")
+        options = {"reject_by_annotation": "NaN"} if isinstance(good, mne.io.BaseRaw) else {}
+        values = good.get_data(**options)
     if values.ndim != 2:
-        raise TypeError(f"{kind}: series over one time axis expected, such as those of a Raw")
-    return Recording(kind, tuple(good.ch_names), _numbers(values), _numbers(good.times))
+        raise TypeError(f"{path}: series over one time axis expected, such as those of a Raw")
+    kinds = ", ".join(dict.fromkeys(good.get_channel_types()))
+    names = tuple(good.ch_names)
+    return Recording.from_file(path, names, _numbers(values), _numbers(good.times), kinds)
 
 
 def _of_frame(data: Any, kind: str, rate: float | None) -> Recording:
@@ -365,7 +356,7 @@ def _of_frame(data: Any, kind: str, rate: float | None) -> Recording:
     elif index.dtype.kind in "mM" or time_column([str(index.name)]) is not None:
         times = index.to_numpy()
     if times is None:
-        times = _times(kind, len(index), rate)
+        times = regular_times(kind, len(index), rate)
     elif rate is not None:
         raise ValueError(f"{kind}: it has times: omit rate")
     elif times.dtype.kind in "mM":
@@ -377,7 +368,7 @@ def _numbers(values: Any) -> npt.NDArray[np.float64]:
     return np.ascontiguousarray(values, np.float64)
 
 
-def _times(kind: str, samples: int, rate: float | None) -> npt.NDArray[np.float64]:
+def regular_times(kind: str, samples: int, rate: float | None) -> npt.NDArray[np.float64]:
     """Return the times of samples in s by their number per second."""
     if rate is None:
         raise ValueError(f"{kind}: no times; rate=HZ gives the samples per second")

@@ -9,7 +9,7 @@ from hypothesis import assume, given, strategies as st
 import glsw
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
-from glsw.wings.series.mindist import distances, mindist, mindist_scoring
+from glsw.wings.series.mindist import distances, mindist_scoring
 from glsw.wings.series.sax import (
     alphabet,
     breakpoints,
@@ -371,40 +371,11 @@ def test_distances_by_definition(letters):
     ),
     LETTERS,
 )
-def test_mindist_is_a_lower_bound(pair, letters):
+def test_distances_are_a_lower_bound(pair, letters):
     first, second, segments = pair
-    least = mindist(
-        sax(first, segments, letters), sax(second, segments, letters), len(first), letters
-    )
-    means = paa(znormalize(first), segments) - paa(znormalize(second), segments)
-    nearer = math.sqrt(len(first) / segments) * np.linalg.norm(means)
-    euclidean = np.linalg.norm(znormalize(first) - znormalize(second))
-    assert 0 <= least <= nearer + 1e-6
-    assert nearer <= euclidean + 1e-6
-
-
-def test_mindist_by_hand():
-    assert mindist("abc", "bcc", 9, 3) == 0
-    a_to_c = breakpoints(3)[1] - breakpoints(3)[0]
-    assert math.isclose(mindist("ac", "ca", 8, 3), math.sqrt(8 / 2 * 2) * a_to_c)
-    assert math.isclose(mindist(b"acb", "bab", 3, 3), a_to_c)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (("ab", "abc", 9, 3), ValueError, "words must have one length, at least 1, got 2 and 3"),
-        (("", "", 9, 3), ValueError, "got 0 and 0"),
-        (("abc", "abc", 2, 3), ValueError, "a word of 3 letters needs as many samples, got 2"),
-        (("abd", "abc", 9, 3), ValueError, "first word: letter 'd' at position 3"),
-        (("abc", "Abc", 9, 3), ValueError, "second word: letter 'A' at position 1"),
-        (("abc", 3, 9, 3), TypeError, "second word: expected letters"),
-        (("abc", "abc", 9.5, 3), TypeError, "samples must be a whole number"),
-    ],
-)
-def test_wrong_words(arguments, error, message):
-    with pytest.raises(error, match=message):
-        mindist(*arguments)
+    codes = [sax_codes(each, segments, letters) for each in (first, second)]
+    means = [paa(znormalize(each), segments) for each in (first, second)]
+    assert (distances(letters)[tuple(codes)] <= np.abs(means[0] - means[1]) + 1e-6).all()
 
 
 def test_alphabet():

@@ -6,6 +6,7 @@ Verdicts of before do not count. The speeds of ``lanes`` and of ``cpu`` are meas
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -30,6 +31,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
+from glsw.wings import registered
 
 _SECONDS = 0.3  # of a measurement, at least
 _QUERY, _TARGETS, _TARGET = 400, 2000, 300  # letters, sequences, letters: doubled until it takes so
@@ -38,9 +40,7 @@ _SIDES = 8, 64  # of tiles of score maps
 
 
 def tested(device: Device) -> Iterator[Tested]:
-    """Yield the tests of all engines of two and of three sequences that a device can run."""
-    from glsw.engines.three.proof import tested_of_three
-
+    """Yield the tests of all engines that a device can run, and those of wings."""
     device.verdicts.clear()
     proofs = Proofs(device)
     for name, kind in ENGINES.items():
@@ -57,7 +57,8 @@ def tested(device: Device) -> Iterator[Tested]:
     if device.info.compute:
         yield from tested_maps(device)
         yield from tested_sums(device)
-        yield from tested_of_three(device)
+        for module in registered("TESTS").values():
+            yield from importlib.import_module(module).tested(device)
 
 
 def tested_sums(device: Device) -> Iterator[Tested]:

@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from glsw.alignment.paths import Ends, Paths
+from glsw.alignment.paths import Ends
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 
 FILE = Path(__file__).with_suffix(".npy")
 
@@ -32,9 +31,6 @@ def digest(scoring: object) -> str:
     """Return what tells a scoring from others; "" if it is no usual one."""
     import hashlib
 
-    if isinstance(scoring, Scoring3):
-        usual = scoring.scheme == "sum-of-pairs" and scoring.local and not scoring.gap_gap
-        return f"three {digest(scoring.pairs)}" if usual else ""
     if type(scoring) is not Scoring or not scoring.local or scoring.separate:
         return ""
     words = scoring.alphabet.letters, scoring.gap_open, scoring.gap_extend
@@ -47,9 +43,6 @@ def of(scoring: object, what: str) -> Any:
     known, name = stored(), f"{digest(scoring)} {what}"
     if f"{name} score" in known:
         return Ends(known[f"{name} score"], known[f"{name} end"])
-    if f"{name} runs" in known:
-        ends = Ends(known[f"{name} score of paths"], known[f"{name} end of paths"])
-        return Paths(ends, known[f"{name} runs"], known[f"{name} offsets"])
     if f"{name} bounds" in known:
         joined, bounds = known[f"{name} joined"], known[f"{name} bounds"].tolist()
         return [joined[:, a:b] for a, b in pairwise(bounds)]
@@ -61,13 +54,6 @@ def packed(scoring: object, what: str, value: Any) -> dict[str, np.ndarray[Any, 
     name = f"{digest(scoring)} {what}"
     if isinstance(value, Ends):
         return {f"{name} score": value.score, f"{name} end": value.end}
-    if isinstance(value, Paths):
-        return {
-            f"{name} score of paths": value.ends.score,
-            f"{name} end of paths": value.ends.end,
-            f"{name} runs": value.runs,
-            f"{name} offsets": value.offsets,
-        }
     if isinstance(value, list):
         bounds = np.cumsum([0, *(each.shape[1] for each in value)])
         return {
@@ -102,8 +88,6 @@ def everything() -> dict[str, np.ndarray[Any, Any]]:
     """Return what the file has to have, computed by the reference."""
     from glsw.engines import proof
     from glsw.engines.lanes.engine import PREFIXES
-    from glsw.engines.three.proof import awkward_triples
-    from glsw.engines.three.reference import Reference3
 
     found: dict[str, np.ndarray[Any, Any]] = {}
     for scoring in usual_scorings():
@@ -117,10 +101,7 @@ def everything() -> dict[str, np.ndarray[Any, Any]]:
             found |= packed(scoring, f"ends {size}", ends)
             paths = list(proof.traced(batch, scoring, ends.end))
             found |= packed(scoring, f"paths {size}", paths)
-    three = Scoring3.sum_of_pairs(Scoring.blast())
-    triples, reference = awkward_triples(three), Reference3(three)
-    found |= packed(three, "ends", reference.ends(triples))
-    return found | packed(three, "paths", reference.paths(triples))
+    return found
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ constants of its ``__init__``:
       at most it goes through the database.
 
     ``DECIDES`` are the names of those options that decide what is written, for ``--resume``.
+``TESTS``
+    Tests of devices: a module with ``tested(device)``, see `glsw.engines.device_check`.
 ``WORKERS``
     Packages of executors: a module with ``workers_of(executor, spec)``, see `glsw.run.workers`.
 """

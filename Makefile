@@ -21,7 +21,7 @@ CHECKED := tests/sequences tests/scoring tests/output \
     tests/test_batch.py tests/test_package.py tests/wings/all/test_readme.py tests/test_results.py \
     tests/test_traceback.py tests/test_contributing.py tests/engines/test_reference.py \
     tests/engines/test_engines.py::test_first_look \
-    tests/engines/test_engines3.py::test_first_look \
+    tests/wings/three/test_engines3.py::test_first_look \
     tests/cli/test_cli.py::test_search_prints_what_the_library_finds \
     tests/cli/test_cli.py::test_bad_input_is_one_line_and_status_2
 PYTEST = LP_NUM_THREADS=0 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal

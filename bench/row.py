@@ -73,7 +73,11 @@ def digest(name: str) -> str:
 
     ``*`` is all shaders of glsw; a shader that is not there has none.
     """
-    names = sorted(path.name for path in shader.root().glob("*.*")) if name == "*" else [name]
+    names = [name]
+    if name == "*":
+        every = shader.root().rglob("*.[!g]*")  # but for includes
+        paths = sorted(every, key=lambda path: path.name)
+        names = [path.relative_to(shader.root()).as_posix() for path in paths]
     try:
         source = "\n".join(shader.assemble(each, folder=SHADERS)[0] for each in names)
     except shader.ShaderError:

@@ -22,7 +22,7 @@ from bench.work.base import SIZES, Setup
 from glsw import Batch, Scoring
 from glsw.device.device import Device, SoftwareRendererWarning, open_device
 from glsw.engines import ENGINES, Auto
-from glsw.engines.three import ENGINES3
+from glsw.wings.three.engines import ENGINES3
 from glsw.words import numbered
 
 SECONDS = {"hardware": 130.0, "software": 270.0, "full": 1500.0}  # of a suite, by default

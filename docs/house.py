@@ -50,7 +50,7 @@ DEFINITIONS = ast.FunctionDef, ast.ClassDef
 LIST = """
 import runpy, sys
 for name, defines in runpy.run_path(sys.argv[1])["PERMUTATIONS"].items():
-    if "/" not in name:  # of a microbenchmark
+    if not name.startswith("micro/"):
         print(name, len(defines))
 """
 """Prints how many sets of macros the tests of a checkout compile each shader with."""
@@ -322,7 +322,7 @@ class Inner:
         parts = {
             "engines": self.engines,
             "- lanes": self.lanes,
-            "- three": [m for m in self.engines if m.name.startswith("engines/three/")],
+            "- three": [m for m in self.modules if re.match("(engines|wings)/three/", m.name)],
             "- cpu": [m for m in self.engines if re.match("engines/(cpu|opal|parasail)", m.name)],
             "device": [m for m in self.modules if m.part == "device"],
             "pairs": [

@@ -19,7 +19,6 @@ from glsw.device.device import (
 from glsw.device.shader import ShaderError as ShaderError
 from glsw.output import write as write
 from glsw.scoring.scoring import Scoring as Scoring
-from glsw.scoring.three import Scoring3 as Scoring3
 from glsw.scoring.two_tracks import TwoTrackScoring as TwoTrackScoring
 from glsw.sequences.alphabet import DNA as DNA, PROTEIN as PROTEIN, Alphabet as Alphabet
 from glsw.sequences.database import Database as Database, makedb as makedb
@@ -50,3 +49,4 @@ from glsw.wings.profiles.profile import Profile as Profile
 from glsw.wings.series.motifs import motifs as motifs
 from glsw.wings.series.recording import Recording as Recording
 from glsw.wings.three.aligner import Aligner3 as Aligner3, align3 as align3
+from glsw.wings.three.scoring import Scoring3 as Scoring3

@@ -174,7 +174,7 @@ class Aligner(PoolUser):
         self._inputs = InputEncoder(
             self.scoring.alphabet, unknown, lower_case_mask, mask_low_complexity, seg, scoring
         )
-        super().__init__(EngineSpec(engine, self.scoring, None, memory, None, threads), device)
+        super().__init__(EngineSpec(engine, self.scoring, None, memory, threads), device)
         self.engine: Engine = self._pool.engine
         self._other: tuple[list[PositionalQuery], Self, list[Any]] | None = None
         self._options = {

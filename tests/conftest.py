@@ -3,12 +3,12 @@
 The folders are those of ``glsw``: ``sequences``, ``scoring``, ``device``, ``engines``, ``search``,
 ``statistics``, ``output`` and ``cli``, and in ``wings`` one for each wing, and ``all`` for what
 stands on all of them; ``test_NAME.py`` in this folder tests the module or the package of that name.
-``wing`` names cases of wings in other tests, ``closing`` closes wings. ``cases`` and
-``cases3`` have the pairs and triples that every engine is judged by, ``naive`` and ``naive3`` the
-definitions that the references are judged by, ``program`` starts the command line in a process of
-its own, ``subtests`` makes one test of many near-equal cases, ``failing`` has devices that fail,
-``driver_faults`` drivers with faults, ``used_memory`` has memory that is not zero, and
-``doc_examples`` runs the examples of pages.
+``wing`` names cases of wings in other tests, ``closing`` closes wings. ``cases`` has the pairs that
+every engine is judged by, ``naive`` the definitions that the references are judged by,
+``permutations`` the macros of programs, ``program`` starts the command line in a process of its
+own, ``subtests`` makes one test of many near-equal cases, ``failing`` has devices that fail,
+``garbage`` devices that return other bytes, ``driver_faults`` drivers with faults, ``used_memory``
+has memory that is not zero, and ``doc_examples`` runs the examples of pages.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from glsw.device.current import current_device
 from glsw.device.device import Device, open_device
 from glsw.engines import opal
 
-pytest.register_assert_rewrite("cases", "cases3", "judge", "program")
+pytest.register_assert_rewrite("cases", "cases3", "garbage", "judge", "program")
 # How long an example takes says nothing: other work may run on the machine.
 settings.register_profile("glsw", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("glsw")

@@ -216,7 +216,7 @@ def test_recurrence_is_written_once() -> None:
     strays = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in SHADERS
-        if (ROOT / "shaders" / "lib") not in path.parents
+        if path.parent.name != "lib"
         for number, line in enumerate(path.read_text().splitlines(), start=1)
         if spelled.search(line)
     ]
@@ -239,7 +239,7 @@ def test_public_names() -> None:
 
     names = """
         Aligner Alignment Alphabet Batch BestHits DNA Database Device DeviceError DeviceInfo
-        DeviceMemoryError Ends Hit Hsp PROTEIN PairAlignments Record Scoring Scoring3 SearchResult
+        DeviceMemoryError Ends Hit Hsp PROTEIN PairAlignments Record Scoring SearchResult
         Sequences ShaderError TwoTrackScoring __version__ align align_pairs alignments clusters
         devices interleaved makedb neighbors read read_tracks reciprocal_best_hits score
         score_matrix score_pairs search write
@@ -251,7 +251,7 @@ def test_public_names() -> None:
         "edit": "edit_distance edit_distance_matrix",
         "profiles": "Profile iterate",
         "series": "Recording motifs",
-        "three": "Aligner3 align3",
+        "three": "Aligner3 Scoring3 align3",
     }.items():
         expected += of_wing(wing, more.split())
     assert sorted(glsw.__all__) == sorted(expected)

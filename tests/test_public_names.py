@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LISTED = ROOT / "tests" / "data" / "public_names.txt"
 WINGS = {*re.findall(r"glsw\.wings\.(\w+)", LISTED.read_text(encoding="utf-8"))}
 pytestmark = pytest.mark.skipif(not {*opened()} >= WINGS, reason="pages describe all wings")
-PACKAGES = ("device", "engines", "engines.three", "output", "statistics")
+PACKAGES = ("device", "engines", "output", "statistics", "wings.three.engines")
 _DESCRIBED = re.compile(r"^::: (\S+)\n((?: +.*\n|\n(?= ))*)", re.MULTILINE)
 _IMPORTED = re.compile(r"from (glsw[\w.]*) import ([\w, ]+)")
 _DOTTED = re.compile(r"\bglsw(?:\.[A-Za-z_]\w*)+")

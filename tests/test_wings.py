@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -27,6 +28,8 @@ OPTIONS = {  # those of a search, of each wing
     },
     "shards": {"--shard"},
 }
+WORDS = {"three": "Aligner3 Engine3 Scoring3 subtable"}
+"""Words for what wings have, which the core does not know."""
 # Quick tests of what the core does: commands, search, align, score, neighbors, formats.
 # No module of the core imports a wing (tests/test_package.py): what is left to try is what the
 # core looks up, and that does not depend on processes, devices and parts of a search.
@@ -117,6 +120,18 @@ def test_a_wing_can_be_closed(wing: str, tmp_path: Path) -> None:
     """Whether the core needs a wing is seen where all are closed; here, whether the others do."""
     folder = tmp_path / "project"
     lacks(folder, close(folder, [wing]))
+
+
+def test_the_core_does_not_know_what_wings_have() -> None:
+    files = [*(ROOT / "glsw").rglob("*.py"), *(ROOT / "shaders").rglob("*.*")]
+    for wing, own in WORDS.items():
+        shaders = [path.name for path in (ROOT / "shaders" / wing).rglob("*.*")]
+        words = [f"wings.{wing}", *own.split(), *shaders]
+        known = re.compile(rf"\b({'|'.join(map(re.escape, words))})\b")
+        for path in files:
+            part = path.relative_to(ROOT).parts
+            if part[1] != "wings" and part[:2] != ("shaders", wing):
+                assert not known.search(path.read_text(encoding="utf-8")), (wing, path)
 
 
 def test_all_wings_can_be_closed(tmp_path: Path) -> None:

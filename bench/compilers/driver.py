@@ -116,7 +116,7 @@ def bindings() -> dict[str, int]:
     """Return the macros of the numbers of all buffers."""
     from glsw.engines import ENGINES
     from glsw.engines.gl import binding_macros
-    from glsw.engines.three import ENGINES3
+    from glsw.wings.three.engines import ENGINES3
 
     kinds: list[Any] = [*ENGINES3.values(), *ENGINES.values()]
     return binding_macros(each for kind in kinds for each in getattr(kind, "bindings", ()))

@@ -25,7 +25,6 @@ from bench.work.search import ENTRIES
 from glsw import Aligner, Batch, Record, Scoring, Sequences, read
 from glsw.engines import ENGINES
 from glsw.output.blast import bits_text, evalue_text
-from glsw.scoring.three import Scoring3
 from glsw.statistics import Fitted, Method, ScoreHistogram, for_search, histogram_for
 from glsw.statistics.ungapped_constants import ROBINSON
 from glsw.wings.profiles import INCLUSION
@@ -33,6 +32,7 @@ from glsw.wings.profiles.iteration import inclusion_of, rounds, together
 from glsw.wings.series import motifs
 from glsw.wings.series.motifs import Rule, aligner_of, scoring_of
 from glsw.wings.series.words import words_of
+from glsw.wings.three.scoring import Scoring3
 
 Files: TypeAlias = tuple[Path, list[Record], list[Record]]
 """A folder with queries and a database of BLAST's, and their records."""

@@ -21,7 +21,7 @@ from bench.measure import Check, Measurement, compare, measure, second_run
 from bench.programs import Competitor, Scores, mode_of
 from glsw import Batch, Device, DeviceError, Scoring3, ShaderError
 from glsw.engines import ENGINES, engine_of
-from glsw.engines.three import Engine3, engine3_of
+from glsw.wings.three.engines import Engine3, engine3_of
 
 PROBE, TRIAL = 2**20, 1e7
 """Cells up to which nothing is too long; that another program always does, to tell its speed."""

@@ -18,9 +18,9 @@ from bench.work.alignments import Right, Work, cells_of
 from bench.work.base import Case, Entry, Run, Setup, Workload, estimated
 from glsw import PROTEIN, Aligner3, Batch, Ends, Scoring, Scoring3, Sequences
 from glsw.device.device import Device
-from glsw.engines.three import ENGINES3, Reference3, Subtable
-from glsw.engines.three.tiles import TileShape
 from glsw.wings.series import readers, sax
+from glsw.wings.three.engines import ENGINES3, Reference3, Subtable
+from glsw.wings.three.engines.tiles import TileShape
 
 LETTERS, TRIPLES = 8, 2024  # different ones in words of a recording; triples of 24 channels
 TRIED = 60  # small triples of each scoring on which the C code is judged

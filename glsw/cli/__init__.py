@@ -1,6 +1,6 @@
 """The command line: ``glsw search``, ``makedb``, ``devices`` and the other commands.
 
-Commands turn options into arguments of `Aligner` and `Aligner3`, and results into files. An error
+Commands turn options into arguments of an aligner, and results into files. An error
 is one line on stderr, with exit status 2. Results are written, by a thread, while the next ones are
 computed; those of finished queries stay if a later one is interrupted. A file for results appears,
 or replaces the old one, when all are written.

@@ -87,7 +87,7 @@ def add_costs(
     gapopen: str = "",
     gapextend: str = "",
 ) -> None:
-    """Add the options that scorings of two and of three sequences share, with more help."""
+    """Add the options that scorings share, with more help."""
     rows: Rows = {
         ("--matrix", name, None, "NAME"): (
             f"substitution matrix (BLOSUM62): {', '.join(matrix_names())}; with glsw[cpu] also "

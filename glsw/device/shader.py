@@ -168,11 +168,11 @@ def assemble(
 
     Examples
     --------
-    >>> source, origins = assemble("plane.comp", {"LINEAR": True, "ROWS": 8})
+    >>> source, origins = assemble("wavefront.comp", {"LINEAR": True, "ROWS": 8})
     >>> source.splitlines()[:2]
     ['#version 430', '#define LINEAR 1']
     >>> origins[:3]
-    ['plane.comp:1', 'plane.comp (#define LINEAR 1)', 'plane.comp:2']
+    ['wavefront.comp:1', 'wavefront.comp (#define LINEAR 1)', 'wavefront.comp:2']
     """
     rendered = _rendered(defines or {})
     text = _in_root(name, root()) if folder is None else _Text.of(name, folder)

@@ -174,7 +174,7 @@ USUAL = Variant("usual", {})
 
 
 class AnyEngine(ABC):
-    """Base of the engines of two and of three sequences: what each can do, and on which device."""
+    """Base of all engines: what each can do, and on which device."""
 
     name: ClassVar[str]
     k: ClassVar[Literal[2, 3]]

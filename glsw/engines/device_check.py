@@ -39,9 +39,7 @@ _MOST_TARGETS = 2**17
 
 
 def tested(device: Device) -> Iterator[Tested]:
-    """Yield the tests of all engines of two and of three sequences that a device can run."""
-    from glsw.engines.three.proof import tested_of_three
-
+    """Yield the tests of all engines that a device can run, and those of wings."""
     device.verdicts.clear()
     proofs = Proofs(device)
     for name, kind in ENGINES.items():
@@ -56,7 +54,6 @@ def tested(device: Device) -> Iterator[Tested]:
                     trial = partial(_holds, proofs, kind, variant, scoring, task)
                     yield proofs.tested(name, variant.name, f"{work}: {task}", trial)
     if device.info.compute:
-        yield from tested_of_three(device)
         for module in registered("TESTS").values():
             yield from importlib.import_module(module).tested(device)
 

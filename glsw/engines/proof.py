@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 import moderngl
 import numpy as np
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from glsw.engines.bit_parallel import BitParallel
 
 FoundT = TypeVar("FoundT")
-ProofTask = Literal["score", "ends", "alignment", "masked", "table"]
-"""What an engine proves: its tasks, alignments with masks, and tables of three sequences."""
+ProofTask: TypeAlias = Literal["score", "ends", "alignment", "masked"]
+"""What an engine proves: its tasks, and alignments with masks."""
 PATIENCE = 10.0
 """Seconds after which a program that computes a small batch is taken not to end, at most."""
 _LEAST_PATIENCE, _SHARE = 1.5, 1e-2  # less than watchdogs have; of it, a tiny dispatch

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from glsw import caller
 from glsw.cores import check_threads
@@ -22,19 +23,16 @@ from glsw.device.device import (
 from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES, Capabilities, Engine, cpu
 from glsw.engines.auto import Auto, engine_of
+from glsw.engines.base import AnyEngine
 from glsw.rank import local_rank
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 from glsw.words import did_you_mean
-
-if TYPE_CHECKING:
-    from glsw.engines.three import Engine3
 
 _MIN_MEMORY = 2**20
 
 
 def device_for(
-    *kinds: type[Engine] | type[Engine3],
+    *kinds: type[AnyEngine],
     device: int | str | Device | None = None,
     quiet: bool = False,
 ) -> Device | None:
@@ -58,36 +56,33 @@ def _warn_of_software(device: Device, advice: str = "") -> None:
     caller.warn(text, SoftwareRendererWarning, once=device.info.name)
 
 
-class EngineSpec(NamedTuple):
+@dataclass(frozen=True)
+class EngineSpec:
     """Name, scoring, device and memory of an engine; other processes get it instead of the engine.
 
     Parameters
     ----------
     name : str
-        A name in `glsw.engines.ENGINES`, or with a `Scoring3` in `glsw.engines.three.ENGINES3`.
-    scoring : Scoring or Scoring3
+        A name in `glsw.engines.ENGINES`.
+    scoring : Scoring
     device : int, str, Device or None
         As for `glsw.device.device.open_device`.
     memory : int or None
         Bytes of device memory.
-    polling : bool or None
-        With a `Scoring3`: whether tiles wait for one another, see
-        `glsw.engines.three.subtable.Subtable`.
     threads : int or None
         Of engine ``cpu``, also where ``auto`` uses it.
     """
 
     name: str
-    scoring: Scoring | Scoring3
+    scoring: Scoring
     device: int | str | Device | None = None
     memory: int | None = None
-    polling: bool | None = None
     threads: int | None = None
 
     @property
     def requires(self) -> tuple[int, int] | None:
         """The OpenGL version that the engine needs; ValueError if it cannot be made like this."""
-        engines = self._engines
+        engines = self.engines
         if self.name not in engines:
             hint = did_you_mean(self.name, engines)
             raise ValueError(
@@ -105,17 +100,12 @@ class EngineSpec(NamedTuple):
             if self.memory < _MIN_MEMORY:
                 raise ValueError(f"memory {self.memory}: at least 1 MiB expected")
         check_threads(self.threads)
-        if self.polling is not None and not capabilities.requires:
-            raise ValueError(f"engine {self.name!r} does not support polling")
         return capabilities.requires
 
     @property
-    def _engines(self) -> Mapping[str, Any]:
-        if isinstance(self.scoring, Scoring):
-            return ENGINES
-        from glsw.engines.three import ENGINES3
-
-        return ENGINES3
+    def engines(self) -> Mapping[str, Any]:
+        """The engines that may be named."""
+        return ENGINES
 
     def make(self, *, quiet: bool = False) -> Any:
         """Return the engine, its device opened; errors as `open_device` and `requires`.
@@ -125,23 +115,20 @@ class EngineSpec(NamedTuple):
         """
         requires = self.requires
         if self.device == "auto":
-            return self._replace(device=requires and device_of_rank(requires)).make(quiet=quiet)
-        kind = self._engines[self.name]
-        if kind is Auto and self.device is None and self.memory is None:
-            assert isinstance(self.scoring, Scoring)
-            if cpu.takes(self.scoring):
-                return _auto(self.scoring, self.threads, quiet)
+            return replace(self, device=requires and device_of_rank(requires)).make(quiet=quiet)
+        kind = self.engines[self.name]
+        if kind is Auto and self.device is None and self.memory is None and cpu.takes(self.scoring):
+            return _auto(self.scoring, self.threads, quiet)
         device = device_for(kind, device=self.device, quiet=quiet)
-        given = {"memory": self.memory, "polling": self.polling}
-        if kind in (Auto, cpu.Cpu):
-            given["threads"] = self.threads
-        options: dict[str, Any] = {key: given[key] for key in given if given[key] is not None}
+        options: dict[str, Any] = {} if self.memory is None else {"memory": self.memory}
+        if self.threads is not None and kind in (Auto, cpu.Cpu):
+            options["threads"] = self.threads
         with device or nullcontext():
-            if isinstance(self.scoring, Scoring):
-                return engine_of(kind, self.scoring, device, proves=True, **options)
-            from glsw.engines.three import engine3_of
+            return self.engine_of(kind, device, **options)
 
-            return engine3_of(kind, self.scoring, device, proves=True, **options)
+    def engine_of(self, kind: Any, device: Device | None, **options: Any) -> Any:
+        """Return an engine on an open device, see `glsw.engines.engine_of`."""
+        return engine_of(kind, self.scoring, device, proves=True, **options)
 
 
 def _auto(scoring: Scoring, threads: int | None, quiet: bool) -> Engine:

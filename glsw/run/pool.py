@@ -12,7 +12,7 @@ import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
 from glsw.device.device import Device, devices
@@ -63,7 +63,7 @@ def specs_for(spec: SpecT, device: Devices) -> list[SpecT]:
         chosen = [device]
     if not chosen:
         raise ValueError(f"device {device!r}: at least one expected")
-    return [spec._replace(device=each) for each in chosen]
+    return [replace(spec, device=each) for each in chosen]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Runner:
 
     Parameters
     ----------
-    engine : Engine or Engine3
+    engine : AnyEngine
         Of this process.
     workers : Workers, optional
         What computes instead of it.
@@ -129,7 +129,7 @@ class EnginePool:
 
     Attributes
     ----------
-    engine : Engine or Engine3
+    engine : AnyEngine
 
     Raises
     ------
@@ -202,7 +202,7 @@ class SharedIterator(Iterator[ItemT]):
     ----------
     groups : iterator of sequences
         Items that are ready together: a turn of the device is taken for a group, not for an item.
-    engine : Engine or Engine3
+    engine : AnyEngine
         What computes the items.
     """
 
@@ -252,7 +252,7 @@ class PoolUser:
 
     Attributes
     ----------
-    engine : Engine or Engine3
+    engine : AnyEngine
         The engine of this process.
     """
 

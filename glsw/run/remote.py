@@ -6,6 +6,7 @@ A task travels as bytes that only the worker reads, so that schedulers need no g
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from glsw.device.device import DeviceError, DeviceMemoryError
@@ -54,7 +55,7 @@ def remote_call(spec: bytes, task: Task[Any]) -> bytes:
 def remote_spec(spec: EngineSpec) -> bytes:
     """Return a spec as bytes; a worker uses the device of its rank if none is named."""
     if spec.device is None and spec.requires:
-        spec = spec._replace(device="auto")
+        spec = replace(spec, device="auto")
     return pickled(spec)
 
 

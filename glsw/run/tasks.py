@@ -92,7 +92,7 @@ def run_tasks(
     cut : callable
         See `Cutter`; `in_order` for a list of tasks.
     workers : Workers
-    engine : Engine or Engine3
+    engine : AnyEngine
         An engine of this process, for the tasks that a broken executor leaves.
     whole : str
         Name of the work, for messages.

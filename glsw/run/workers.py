@@ -15,7 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -335,7 +335,7 @@ class ThisProcess(Worker):
 def pickled(spec: EngineSpec) -> bytes:
     """Return a spec for other processes, in which an open device has the same number."""
     if isinstance(spec.device, Device):
-        spec = spec._replace(device=spec.device.info.index)
+        spec = replace(spec, device=spec.device.info.index)
     return pickle.dumps(spec)
 
 

@@ -1,1 +1,1 @@
-"""What pairs of letters, gaps and columns of three letters score."""
+"""What pairs of letters and gaps score."""

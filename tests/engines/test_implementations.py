@@ -2,12 +2,11 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
-from itertools import islice, product
 from pathlib import Path
 
-import cases3
 import pytest
 from cases import (
     CASES,
@@ -22,6 +21,7 @@ from cases import (
     path_configurations,
     takes,
 )
+from permutations import GAPS, LINEAR, SCORES, TWO_TRACKS, known_to, listed, permutations
 
 import glsw.device.shader
 from bench.row import SHADERS as MICRO_SHADERS
@@ -29,13 +29,8 @@ from glsw.alignment.batch import Mask
 from glsw.device.shader import assemble, explain, root
 from glsw.engines import ENGINES
 from glsw.engines.gl import binding_macros
-from glsw.engines.three import ENGINES3
 
-ON_DEVICES, ON_DEVICES3 = (
-    sorted(name for name, kind in engines.items() if kind.capabilities.requires)
-    for engines in (ENGINES, ENGINES3)
-)
-ON_DEVICES3.remove("auto")  # its programs are those of `subtable`
+ON_DEVICES = sorted(name for name, kind in ENGINES.items() if kind.capabilities.requires)
 TESTS = str(Path(__file__).parents[1])
 JUDGE = """
 import sys
@@ -47,14 +42,6 @@ device = open_device(quiet=True)
 if "SwiftShader" in device.info.name:  # zink promises more than SwiftShader does
     device.info.limits.update(max_texture_size=8192, max_viewport_size=8192)
 print(*device.info.version, *cases.judge_device(device, {names!r}, {once!r}))
-"""
-JUDGE3 = """
-import sys
-sys.path.insert(0, {tests!r})
-import cases3, used_memory
-used_memory.fill_new_memory()
-from glsw.device.device import open_device
-print(*cases3.judge_device(open_device(quiet=True), {names!r}))
 """
 
 
@@ -101,22 +88,11 @@ def test_engines_everywhere(run_under, implementation, device, monkeypatch):
     assert "fragment" in engines
 
 
-@pytest.mark.parametrize("implementation", ["zink", "swiftshader"])
-def test_engines_of_three_elsewhere(run_under, implementation, monkeypatch):
-    monkeypatch.setenv("ZINK_INLINE_UNIFORMS", "0")
-    code = JUDGE3.format(tests=TESTS, names=cases3.FEW)
-    engines = run_under(implementation, code).split()
-    assert set(engines) == set(ON_DEVICES3)
-
-
 # glslangValidator
 
 BINDINGS = binding_macros(
-    binding
-    for kind in (*ENGINES3.values(), *ENGINES.values())
-    for binding in getattr(kind, "bindings", ())
+    binding for kind in ENGINES.values() for binding in getattr(kind, "bindings", ())
 )
-LINEAR = ({}, {"LINEAR": 1})
 SEPARATE = ({}, {"SEPARATE": 1})
 SPAN = ({}, {"GLOBAL_MODE": 1})
 TASKS = ({}, {"ENDS": 1})
@@ -124,16 +100,6 @@ TILES = [
     {"TILE": tile, "BITS": bits, "TEXELS": texels}
     for tile, bits, texels in ((8, 16, 2), (4, 32, 2), (4, 16, 1), (2, 32, 1), (1, 32, 1))
 ]
-TWO_TRACKS = {"TWO_TRACKS": 21}
-GAPS = {"POSITIONAL_GAPS": 1}
-# Two numbers, a uniform block, shared memory, a texture, a texture by position, of two tracks, with
-# gap costs.
-SCORES = (
-    {"SCORES": 0, "AMBIGUOUS": 20},
-    *({"SCORES": place} for place in (1, 2, 3, 4)),
-    {"SCORES": 4, **TWO_TRACKS},
-    {"SCORES": 4, **GAPS},
-)
 LANES = {"LETTERS": 24, "ROWS": 8, "STEP": 2, "WORKGROUP": 32}
 DIRECTIONS = ({}, {"DIRECTIONS": 1})
 MASKED = ({}, {"MASKED": 1})
@@ -146,42 +112,6 @@ NUMBERS, QUERY_PROFILES = (
 QUERY_PROFILES[4] |= {"OWN_QUERIES": 1}
 COLUMNS = {"STEP": 2, "WORKGROUP": 64}
 CHAINS = {"ROWS": 16, "CHAIN": 8, "STRIDE": 32, "LETTERS": 24}
-# Three sequences.
-LINEAR_PACKED = [{}, {"PACKED": 1}, {"PACKED": 2}, {"LINEAR": 1}, {"LINEAR": 1, "PACKED": 1}]
-TABLE = ({}, {"TABLE": 1})
-IDENTITY = ({}, {"IDENTITY": 1})
-COLUMN_SCORES = (IDENTITY[1], *SCORES[1:4])
-SHAPE3 = {"LETTERS": 25, "SIDE": 4, "DEEP": 2, "LANES_J": 8, "LANES_K": 8}
-KEPT3 = [  # of each cell; AGAIN from a plane that was kept
-    {"TABLE": 0, "DIRECTIONS": 0, "MASKED": 0, "AGAIN": 0} | kept
-    for kept in (
-        {},
-        {"TABLE": 1},
-        {"MASKED": 1},
-        {"DIRECTIONS": 1},
-        {"DIRECTIONS": 1, "AGAIN": 1},
-        {"DIRECTIONS": 1, "MASKED": 1},
-        {"DIRECTIONS": 1, "MASKED": 1, "AGAIN": 1},
-    )
-]
-HELPERS3 = {"HELPERS": 32, "BATCH": 4, "AHEAD": 2, "HELD": 25, "LETTERS_AT_ONCE": 64, "EMPTY": -1}
-# Microbenchmarks.
-OPERATIONS = [{"OPERATION": number} for number in range(3)]
-MICRO = {"ROWS": 16, "STEP": 2, "TURNS": 64, "WORKGROUP": 64}
-
-
-def permutations(*choices, **defines):
-    """Return each choice of one set of defines from each of the choices.
-
-    Gap costs by position are affine, and the same for insertions and deletions.
-    """
-    every = [
-        {key: value for part in (defines, *chosen) for key, value in part.items()}
-        for chosen in product(*choices)
-    ]
-    return [made for made in every if not ({*GAPS} & {*made} and {"LINEAR", "SEPARATE"} & {*made})]
-
-
 # Every set of defines that a program is compiled with, where these are not the usual ones.
 OWN_PERMUTATIONS = {
     "quad.vert": [{}],
@@ -299,58 +229,26 @@ OWN_PERMUTATIONS = {
         [{"PLANES": 1}, {"PLANES": 5}],
         WORKGROUP=64,
     ),
-    "plane.comp": permutations(LINEAR, COLUMN_SCORES, TABLE, LETTERS=25, LANES=8, WORKGROUP=64),
-    "subtable.comp": permutations(
-        LINEAR_PACKED, COLUMN_SCORES, KEPT3, **SHAPE3, WORKGROUP=64, TILE_ROWS=32
-    ),
-    "subtable_waiting.comp": permutations(
-        LINEAR_PACKED, COLUMN_SCORES, KEPT3, **SHAPE3 | HELPERS3, WORKGROUP=128
-    ),
-    "empty_sides.comp": [{"EMPTY": -1}, {"EMPTY": 1 - 2**31}],
-    "traceback3.comp": permutations(LINEAR, [{"MASKED": flag} for flag in (0, 1)], **SHAPE3),
-    "micro/chains.comp": permutations(NUMBERS[:2], OPERATIONS, CHAINS=16, ROUNDS=256, WORKGROUP=64),
-    "micro/chains.frag": permutations(OPERATIONS, NUMBER=0, CHAINS=16, ROUNDS=256),
-    "micro/cells.comp": permutations(LINEAR, **MICRO),
-    "micro/cells.frag": permutations(LINEAR, **MICRO),
-    "micro/rows.comp": permutations(LINEAR, NUMBERS, **MICRO),
-    "micro/cells3.comp": permutations(LINEAR, **MICRO, SIDE=4, IDENTITY=1),
-    "micro/shared.comp": [{"TURNS": 64, "WORKGROUP": 64}],
-    "micro/texture.frag": [{"TURNS": 64}],
-    "micro/write.comp": [{"WORKGROUP": 64, "EACH": 8}],
-    "micro/read.comp": [{"WORKGROUP": 64, "EACH": 8}],
-    "micro/copy.comp": [{"WORKGROUP": 64, "EACH": 8}],
-    "micro/dispatch.comp": [{}],
-    "micro/draw.frag": [{}],
 }
 
 
+# Those of wings, and of benchmarks, are beside their tests.
+OF_WINGS = [runpy.run_path(str(path)) for path in sorted(Path(TESTS).glob("wings/**/programs*.py"))]
+for table in OF_WINGS:
+    OWN_PERMUTATIONS |= table["PERMUTATIONS"]
+    BINDINGS |= table["BINDINGS"]
 USUAL_PERMUTATIONS = permutations(LINEAR, SCORES, TASKS, **LANES)
 
 
-def known_to(name, every):
-    """Return sets of defines with those that a program knows, each set once."""
-    keys = dict.fromkeys({key for defines in every for key in defines}, 1)
-    _, origins = assemble(name, keys, MICRO_SHADERS)  # which leaves out what is not mentioned
-    names = {key for key in keys if f"{name} (#define {key} 1)" in origins}
-    some = [{key: value for key, value in each.items() if key in names} for each in every]
-    return list({tuple(each.items()): each for each in some}.values())
-
-
+PROGRAMS = [
+    path.relative_to(root()).as_posix()
+    for kind in ("vert", "frag", "comp")
+    for path in sorted(root().rglob(f"*.{kind}"))
+]
 PERMUTATIONS = {
     name: known_to(name, OWN_PERMUTATIONS.get(name, USUAL_PERMUTATIONS))
-    for folder in (root(), MICRO_SHADERS)
-    for kind in ("vert", "frag", "comp")
-    for name in sorted(path.relative_to(folder).as_posix() for path in folder.rglob(f"*.{kind}"))
+    for name in dict.fromkeys([*PROGRAMS, *OWN_PERMUTATIONS])
 }
-
-
-def switched(defines):
-    """Return what distinguishes a permutation: which macros are defined, and some values."""
-    return frozenset(
-        (key, value if key in ("SCORES", "NUMBER", "QUERY_PROFILE", "TILE", "BITS") else None)
-        for key, value in defines.items()
-        if value is not None and key not in BINDINGS
-    )
 
 
 @pytest.fixture(scope="module")
@@ -397,10 +295,6 @@ def test_validator_reads_every_permutation(validator, name, tmp_path):
         raise AssertionError(done.stdout)
 
 
-def test_permutations_are_of_shaders():
-    assert set(OWN_PERMUTATIONS) <= set(PERMUTATIONS)
-
-
 # What a reader has to hold: per program the files it includes and the macros its conditions are on,
 # at most, and how many permutations are compiled. These numbers may only fall.
 BUDGETS = {
@@ -418,12 +312,10 @@ BUDGETS = {
     "compact.comp": (0, 0, 1),
     "diagonal.comp": (10, 10, 156),
     "diagonal_leaning.comp": (10, 12, 48),
-    "empty_sides.comp": (0, 0, 2),
     "forward.comp": (0, 1, 2),
     "lanes.comp": (10, 10, 246),  # 63 of them from end to end
     "lanes_columns.comp": (2, 5, 12),
     "lanes_profile.comp": (0, 1, 2),
-    "plane.comp": (3, 7, 16),
     "region_borders.comp": (3, 2, 2),
     "scan.comp": (11, 7, 156),
     "scan_blocks.comp": (9, 5, 26),
@@ -431,12 +323,11 @@ BUDGETS = {
     "scan_single.comp": (9, 5, 26),
     "scan_step.comp": (6, 4, 13),
     "score_map.comp": (12, 13, 48),
-    "subtable.comp": (6, 7, 140),
-    "subtable_waiting.comp": (6, 7, 140),
     "traceback.comp": (3, 3, 6),
-    "traceback3.comp": (2, 1, 4),
     "wavefront.comp": (7, 5, 26),
 }
+for table in OF_WINGS:
+    BUDGETS |= table["BUDGETS"]
 ALL_PERMUTATIONS = 1_518
 
 
@@ -455,25 +346,15 @@ def measured(name):
 
 
 def test_programs_keep_within_their_budgets():
-    programs = [name for name in PERMUTATIONS if (root() / name).exists()]
-    found = {name: measured(name) for name in programs}
+    found = {name: measured(name) for name in PROGRAMS}
     over = {
         name: (sizes, BUDGETS.get(name))
         for name, sizes in found.items()
         if any(map(int.__gt__, sizes, BUDGETS.get(name, (0, 0, 0))))
     }
     assert not over, f"(includes, conditional macros, permutations), and the budget: {over}"
-    assert set(BUDGETS) == set(programs)
+    assert set(BUDGETS) == set(PROGRAMS)
     assert sum(permutations for *_, permutations in found.values()) <= ALL_PERMUTATIONS
-
-
-def listed(programs):
-    """Check that each program, a name and defines, is one of the permutations."""
-    assert programs
-    for name in dict(programs):
-        every = {*map(switched, PERMUTATIONS[name])}
-        for defines in known_to(name, [defines for other, defines in programs if other == name]):
-            assert switched(defines) in every, (name, defines)
 
 
 def engines_named(name, case, device):
@@ -517,27 +398,4 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
                 lengths = case.batch.lengths.tolist()
                 masks = [Mask.of([0] * (n > 0), [0] * (n > 0), m) for m, n in lengths]
                 engine.paths(case.batch.masked(masks))
-    listed(programs)
-
-
-@pytest.mark.parametrize("name", ON_DEVICES3)
-def test_permutations_are_those_of_the_engines_of_three(name, device, monkeypatch):
-    programs = []
-    compute = glsw.device.shader.compute
-
-    def watched_compute(device, name, **defines):
-        programs.append((name, defines))
-        program = compute(device, name, **defines)
-        return program
-
-    monkeypatch.setattr(glsw.device.shader, "compute", watched_compute)
-    for case_name in cases3.FEW:
-        case = cases3.CASES[case_name].part(slice(0, 3))
-        for configuration in cases3.configurations():
-            if configuration[0] == name:
-                engine = cases3.build(configuration, case.scoring, device)
-                engine.ends(case.triples)
-                engine.paths(case.triples)
-                list(islice(engine.tables(case.triples), 3))
-                next(engine.disjoint(case.triples), None)
-    listed(programs)
+    listed(programs, PERMUTATIONS)

@@ -9,9 +9,7 @@ from glsw.device import shader
 from glsw.engines import ENGINES
 from glsw.engines.gl import Programs, recurrence_of
 from glsw.engines.reference import fill
-from glsw.engines.three import ENGINES3
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 
 ROWS, COLUMNS = 12, 17
 NUMBERS = {"int32": 0, "f32": 2}
@@ -45,8 +43,7 @@ def test_forms_of_the_recurrence_are_equal(device, number, gaps):
 
 
 PAIRS = Scoring.blast(), Scoring.match_mismatch(2, -1, 5, 1).in_mode("semiglobal")
-TRIPLES = Scoring3.identity(), Scoring3.sum_of_pairs(PAIRS[0], gap_gap=1)
-KINDS = [kind for kind in (*ENGINES.values(), *ENGINES3.values()) if issubclass(kind, Programs)]
+KINDS = [kind for kind in ENGINES.values() if issubclass(kind, Programs)]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
@@ -55,6 +52,6 @@ def test_what_programs_take_from_a_scoring_is_declared_somewhere(device, kind):
         pytest.skip("the engine is one of compute shaders")
     files = [file.read_text("ascii") for file in shader.root().rglob("*.*")]
     declared = set(shader.uniforms_of("\n".join(files)))
-    for scoring in TRIPLES if kind in ENGINES3.values() else PAIRS:
-        if kind in ENGINES3.values() or not kind.capabilities.lacking(scoring):
+    for scoring in PAIRS:
+        if not kind.capabilities.lacking(scoring):
             assert set(kind(scoring, device)._uniforms) <= declared

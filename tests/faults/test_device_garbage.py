@@ -6,40 +6,30 @@ device that computes garbage, or one read, which then never gives a wrong result
 
 from __future__ import annotations
 
-import re
-import resource
-import signal
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import cases
-import cases3
-import moderngl
 import numpy as np
 import pytest
 from damaged_reads import DAMAGE, Reads, reading
+from garbage import check_ends, in_time, judge, wrong_directions
 from subtests import with_subtests
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.paths import Ends, Paths
 from glsw.device.current import UnreliableError
-from glsw.device.device import Device, DeviceError
-from glsw.device.transfer import Readback
+from glsw.device.device import Device
 from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
 from glsw.engines.base import Best, Engine, Pairs, Progress
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.forward import ForwardSums
-from glsw.engines.gl import Programs
 from glsw.engines.proof import DeviceFaultWarning
 from glsw.engines.score_map import VALUES, ScoreMap, Value
-from glsw.engines.three.base import Engine3
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA
 from glsw.sequences.encoded import Sequences
@@ -47,93 +37,6 @@ from glsw.sequences.encoded import Sequences
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="memory is measured as on Linux"
 )
-SECONDS = 20  # of a call: more than a hundred times what it takes
-MEMORY = 2**32  # bytes that a call may ask for
-MOST_ALIGNMENTS = 500  # of three short sequences, which have fewer
-Garbage = Callable[[np.random.Generator, np.ndarray], np.ndarray]
-
-
-def some_words(rng: np.random.Generator, words: np.ndarray) -> np.ndarray:
-    """Replace one word in eight."""
-    wrong = rng.random(len(words)) < 0.125
-    return np.where(wrong, rng.integers(-(2**31), 2**31, len(words), np.int32), words)
-
-
-def nearly_right(rng: np.random.Generator, words: np.ndarray) -> np.ndarray:
-    """Change one word in four by a little, as a bit does that has flipped."""
-    wrong = rng.random(len(words)) < 0.25
-    return words ^ wrong * (np.int32(1) << rng.integers(0, 8, len(words), np.int32))
-
-
-GARBAGE: dict[str, Garbage] = {
-    "zeros": lambda rng, words: np.zeros_like(words),
-    "all ones": lambda rng, words: np.full_like(words, -1),
-    "huge": lambda rng, words: np.full_like(words, 2**31 - 1),
-    "large": lambda rng, words: rng.integers(2**10, 2**30, len(words), np.int32),
-    "small": lambda rng, words: rng.integers(0, 40, len(words), np.int32),
-    "random": lambda rng, words: rng.integers(-(2**31), 2**31, len(words), np.int32),
-    "some words": some_words,
-    "nearly right": nearly_right,
-}
-
-
-@contextmanager
-def returning(garbage: Garbage, seed: int) -> Iterator[None]:
-    """Have all devices return garbage, in time and in little memory, whatever is done with it."""
-    rng = np.random.default_rng(seed)
-    read, drawn = moderngl.Buffer.read, moderngl.Framebuffer.read
-
-    def wrong(data: bytes) -> bytes:
-        words = np.frombuffer(data, np.int32)
-        return garbage(rng, words).astype(np.int32).tobytes()
-
-    def wrongly_into(
-        buffer: moderngl.Buffer, array: np.ndarray, *sizes: int, **places: int
-    ) -> None:
-        found = np.frombuffer(wrong(read(buffer, *sizes, **places)), np.uint8)
-        array.reshape(-1).view(np.uint8)[: len(found)] = found
-
-    def late(*_: object) -> None:
-        raise TimeoutError(f"more than {SECONDS} s")
-
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    limits = resource.getrlimit(resource.RLIMIT_AS)
-    before = signal.signal(signal.SIGALRM, late)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            Readback, "_trust", lambda *_, **__: None
-        )  # it computes them, and stores them so
-        patch.setattr(moderngl.Buffer, "read", lambda *words, **sizes: wrong(read(*words, **sizes)))
-        patch.setattr(moderngl.Buffer, "read_into", wrongly_into)
-        patch.setattr(
-            moderngl.Framebuffer, "read", lambda *words, **sizes: wrong(drawn(*words, **sizes))
-        )
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, limits[1]))
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            resource.setrlimit(resource.RLIMIT_AS, limits)
-            signal.signal(signal.SIGALRM, before)
-
-
-def judge(task: Callable[[], None], device: Device) -> None:
-    """Do a task with each kind of garbage: it ends, or there is one clear line."""
-    task()  # what the device returns is right
-    for seed, (name, garbage) in enumerate(GARBAGE.items()):
-        try:
-            with returning(garbage, seed), warnings.catch_warnings():
-                warnings.filterwarnings("ignore", ".*waited in vain", RuntimeWarning)
-                task()
-        except DeviceError as error:
-            said = str(error)
-        except Exception as error:
-            raise AssertionError(f"{name}: {type(error).__name__} {error}") from error
-        else:
-            continue
-        clear = rf"engine .* on {re.escape(device.info.name)} returned .* 'glsw devices --test' .*"
-        assert re.fullmatch(clear, said) or "waited in vain" in said, said
 
 
 # Pairs
@@ -158,25 +61,6 @@ MASKED = PAIRS.masked(
     Mask.of([0, m // 2], [0, n // 2], m) if m and n else Mask.nothing(m)
     for m, n in PAIRS.lengths.tolist()
 )
-
-
-def check_ends(ends: Ends, batch: Batch) -> None:
-    assert ends.score.shape == (len(batch),)
-    assert ends.score.dtype == np.int32
-    assert ends.end.shape == (len(batch), batch.k)
-    assert (ends.end >= 0).all()
-    assert (ends.end <= batch.lengths).all()
-
-
-def check_paths(paths: Paths, batch: Batch) -> None:
-    check_ends(paths.ends, batch)
-    assert len(paths.offsets) == len(batch) + 1
-    for p in range(len(batch)):
-        at = paths.coordinates(p)
-        assert at.shape[0] == batch.k
-        assert (at >= 0).all()
-        assert (np.diff(at) >= 0).all()
-        assert np.diff(at).any(axis=0).all()
 
 
 def check_aligned(engine: Engine, batch: Batch) -> None:
@@ -370,90 +254,13 @@ def test_no_read_is_believed_that_is_damaged(
     assert refused >= len(DAMAGE)
 
 
-# Triples
-
-
-def triples() -> Batch:
-    rng = np.random.default_rng(3)
-    word = rng.integers(0, 4, 12).astype(np.uint8)
-    lengths = (9, 12, 7), (1, 1, 1), (5, 0, 6), (12, 4, 9)
-    return Batch.of([[np.delete(word, k)[:n] for k, n in enumerate(each)] for each in lengths])
-
-
-TRIPLES = triples()
-OF_PAIRS = Scoring3.sum_of_pairs(LOCAL)
-SCORINGS3 = {
-    "identity": Scoring3.identity(3, -1, 2, 1),
-    "pairs": OF_PAIRS,
-    "pairs, global": OF_PAIRS.in_mode("global"),
-    "identity, semi-global": Scoring3.identity().in_mode("semiglobal"),
-}
-
-
-def check_disjoint(engine: Engine3) -> None:
-    for count, (t, paths) in enumerate(engine.disjoint(TRIPLES)):
-        assert count < MOST_ALIGNMENTS
-        check_paths(paths, TRIPLES.select(np.array([t])))
-
-
-@with_subtests("name", SCORINGS3)
-@with_subtests("configuration", cases3.configurations())
-def test_triples(name: str, configuration: tuple[str, dict[str, object]], device: Device) -> None:
-    engine = cases3.build(configuration, SCORINGS3[name], device)
-
-    def tables() -> None:
-        found = list(engine.tables(TRIPLES))
-        assert [each.shape for each in found] == [tuple(each) for each in TRIPLES.lengths.tolist()]
-
-    judge(tables, device)
-    judge(lambda: check_ends(engine.ends(TRIPLES), TRIPLES), device)
-    judge(lambda: check_paths(engine.paths(TRIPLES), TRIPLES), device)
-    if engine.scoring.local:
-        judge(lambda: check_disjoint(engine), device)
-
-
 # Directions
 
 
-@pytest.fixture
-def wrong_directions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have each traceback on the device read other directions, and other best cells."""
-    program, rng = Programs.program, np.random.default_rng(5)
-
-    def programs(self: Programs, name: str, **defines: int | None) -> moderngl.ComputeShader:
-        for binding, buffer in self._buffers.items():
-            wrong = binding.name == "DIRECTIONS" or (name, binding.name) == (
-                "traceback.comp",
-                "BEST",
-            )
-            if "trace" in name and wrong:
-                buffer.write(rng.bytes(buffer.size))
-        return program(self, name, **defines)
-
-    monkeypatch.setattr(Programs, "program", programs)
-
-
-def in_time(task: Callable[[], None]) -> None:
-    """Do a task with what the device returns, many times."""
-    for _ in range(10):
-        with suppress(DeviceError), returning(lambda _, words: words, 0):
-            task()
-
-
 @with_subtests("configuration", cases.path_configurations())
-def test_wrong_directions(
-    configuration: tuple[str, dict[str, object]], device: Device, wrong_directions: None
-) -> None:
-    for scoring in SCORINGS.values():
-        if configuration[0] != "cpu" and cases.takes(configuration, scoring):
-            engine = cases.build(configuration, scoring, device)
-            in_time(lambda: check_aligned(engine, PAIRS))  # noqa: B023
-
-
-@with_subtests("configuration", cases3.configurations())
-def test_wrong_directions_of_triples(
-    configuration: tuple[str, dict[str, object]], device: Device, wrong_directions: None
-) -> None:
-    for scoring in SCORINGS3.values():
-        engine = cases3.build(configuration, scoring, device)
-        in_time(lambda: check_paths(engine.paths(TRIPLES), TRIPLES))  # noqa: B023
+def test_wrong_directions(configuration: tuple[str, dict[str, object]], device: Device) -> None:
+    with wrong_directions():
+        for scoring in SCORINGS.values():
+            if configuration[0] != "cpu" and cases.takes(configuration, scoring):
+                engine = cases.build(configuration, scoring, device)
+                in_time(lambda: check_aligned(engine, PAIRS))  # noqa: B023

@@ -660,7 +660,6 @@ def quick_test(monkeypatch):
         without = [patch.object(device_check, "_scorings", lambda: scorings)]
         without.append(patch.object(device_check, "ENGINES", {"scan": Scan}))
         without.append(patch.object(device_check, "registered", return_value=OF_WING))
-        without.append(patch("glsw.engines.three.proof.tested_of_three", return_value=()))
         with ExitStack() as stack:
             for each in without:
                 stack.enter_context(each)

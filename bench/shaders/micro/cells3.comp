@@ -2,7 +2,7 @@
 // The recurrence of three sequences alone, as cube.glsl has it: planes of SIDE x SIDE cells, one
 // after the other, in registers. Beside a plane are the last cells of the plane before.
 layout(local_size_x = WORKGROUP) in;
-#include "lib/recurrence3.glsl"
+#include "three/lib/recurrence3.glsl"
 #include "micro/results.glsl"
 #include "micro/scores.glsl"
 

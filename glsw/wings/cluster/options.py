@@ -13,7 +13,6 @@ from glsw.engines import ENGINES
 from glsw.engines.spec import EngineSpec
 from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 
@@ -59,10 +58,13 @@ def executor(arguments: argparse.Namespace, database: str) -> Iterator[AnyExecut
 
 
 def _fault(engine: str, device: int | str | None, database: str) -> str:
-    """Return why this process cannot serve, or ""."""
-    scoring = Scoring.blast() if engine in ENGINES else Scoring3.sum_of_pairs()
+    """Return why this process cannot serve, or "".
+
+    An engine of a wing needs what `lanes` does.
+    """
+    name = engine if engine in ENGINES else "lanes"
     try:
-        EngineSpec(engine, scoring, device or "auto").make(quiet=True)
+        EngineSpec(name, Scoring.blast(), device or "auto").make(quiet=True)
         if database and is_database(database):
             Database.open(database)
     except Exception as error:

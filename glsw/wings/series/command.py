@@ -13,11 +13,9 @@ from glsw.cli.options import add_output, add_running, executor_of
 from glsw.cli.outputs import Destination, check_output, destination
 from glsw.cli.words import Rows, add_rows, cost, count, not_positive, number
 from glsw.engines import ENGINES
-from glsw.engines.three import ENGINES3
 from glsw.run.pool import AnyExecutor
 from glsw.scoring.gaps import from_blast
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 from glsw.wings.series import figure, readers, sax
 from glsw.wings.series.motifs import (
     ENGINES_USED,
@@ -34,6 +32,8 @@ from glsw.wings.series.motifs import (
 from glsw.wings.series.table import MOTIF_FORMATS, MotifFormat
 from glsw.wings.series.words import LETTERS, SEGMENTS, Words, words_of
 from glsw.wings.three.aligner import Aligner3
+from glsw.wings.three.engines import ENGINES3
+from glsw.wings.three.scoring import Scoring3
 from glsw.words import numbered
 
 _DEFAULTS = {name: each.default for name, each in inspect.signature(motifs).parameters.items()}

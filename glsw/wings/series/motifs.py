@@ -25,7 +25,6 @@ from glsw.engines.base import Progress
 from glsw.pairs.align_pairs import aligned
 from glsw.run.pool import AnyExecutor, Devices
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 from glsw.sequences.encoded import Sequences
 from glsw.wings.series import sax
 from glsw.wings.series.mindist import mindist_scoring
@@ -39,6 +38,7 @@ from glsw.wings.series.significance import (
 )
 from glsw.wings.series.words import DETREND, LETTERS, Words, words_of
 from glsw.wings.three.aligner import Aligner3
+from glsw.wings.three.scoring import Scoring3
 from glsw.words import numbered, package, suggesting
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ def motifs(
     surrogates, seed : int
         See `compare`.
     engine : str, optional
-        A name in `glsw.engines.three.ENGINES3` for triples (default "subtable"), in
+        A name in `glsw.wings.three.engines.ENGINES3` for triples (default "subtable"), in
         `glsw.engines.ENGINES` for pairs (default "auto").
     device, memory
         As for `glsw.Aligner`; pairs use one device.

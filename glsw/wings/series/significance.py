@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from glsw.aligner import Scores
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 from glsw.statistics.fitted import EULER, SCALE
 from glsw.wings.series import sax
 from glsw.wings.series.words import Words
+from glsw.wings.three.scoring import Scoring3
 
 SURROGATES = 200
 """Pairs or triples of surrogates that are scored by default."""

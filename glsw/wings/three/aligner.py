@@ -15,16 +15,15 @@ from glsw.aligner import Scores, checked_most
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Ends, Paths
 from glsw.engines.base import Progress
-from glsw.engines.spec import EngineSpec
-from glsw.engines.three.base import Engine3
 from glsw.inputs import InputEncoder
 from glsw.options import described, listing
 from glsw.run.pool import AnyExecutor, Devices, PoolUser, task_count
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import chosen
-from glsw.scoring.three import Scoring3
 from glsw.sequences.named import One
+from glsw.wings.three.engines import Engine3, Spec3
 from glsw.wings.three.results import Alignment3, alignments_of
+from glsw.wings.three.scoring import Scoring3
 from glsw.words import suggesting
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Aligner3(PoolUser):
 
     The table has a cell for each choice of a residue from each sequence; a cell follows from the
     seven before it (Sudo et al. 2012, equation 2, figures 5 and 7). See
-    `glsw.engines.three.Engine3` for tie-breaking.
+    `glsw.wings.three.engines.Engine3` for tie-breaking.
 
     Parameters
     ----------
@@ -52,7 +51,7 @@ class Aligner3(PoolUser):
     mode : {"local", "global", "semiglobal"}, optional
         By default the mode of the scoring, which is local unless set, see `Scoring3.in_mode`.
     engine : str
-        A name in `glsw.engines.three.ENGINES3`.
+        A name in `glsw.wings.three.engines.ENGINES3`.
     device : int, str, Device, or list of int or str, optional
         Number of the device or part of its name, see `glsw.devices`; the first one unless given.
         With a list, or ``"all"``, `scores`, `ends` and `paths` divide their triples among these
@@ -94,7 +93,7 @@ class Aligner3(PoolUser):
     Examples
     --------
     >>> from glsw.wings.three.aligner import Aligner3
-    >>> from glsw.scoring.three import Scoring3
+    >>> from glsw.wings.three.scoring import Scoring3
     >>> aligner = Aligner3(Scoring3.identity(2, -1, 1), engine="reference")
     >>> aligner.score("TTACGTACG", "ACGACG", "GGACGTTACG")
     10
@@ -128,7 +127,7 @@ class Aligner3(PoolUser):
             given=None if scoring is None else scoring.pairs,
             aligner="glsw.Aligner3(glsw.Scoring3.sum_of_pairs({}))",
         )
-        super().__init__(EngineSpec(engine, self.scoring, None, memory, polling), device)
+        super().__init__(Spec3(engine, self.scoring, memory=memory, polling=polling), device)
         self.engine: Engine3 = self._pool.engine
 
     def __repr__(self) -> str:
@@ -183,7 +182,7 @@ class Aligner3(PoolUser):
         Examples
         --------
         >>> from glsw.wings.three.aligner import Aligner3
-        >>> from glsw.scoring.three import Scoring3
+        >>> from glsw.wings.three.scoring import Scoring3
         >>> from glsw.alignment.batch import Batch
         >>> aligner = Aligner3(Scoring3.identity(), engine="reference")
         >>> words = ["ACGTT", "ACGT", "CCGTT", "TTTTT"]
@@ -277,7 +276,7 @@ class Aligner3(PoolUser):
         Examples
         --------
         >>> from glsw.wings.three.aligner import Aligner3
-        >>> from glsw.scoring.three import Scoring3
+        >>> from glsw.wings.three.scoring import Scoring3
         >>> Aligner3(Scoring3.identity(), engine="reference").table("ACA", "AC", "CAC").tolist()
         [[[0, 1, 0], [0, 0, 0]], [[0, 0, 0], [1, 0, 2]], [[0, 1, 0], [0, 0, 1]]]
         """
@@ -289,7 +288,7 @@ class Aligner3(PoolUser):
     def align(self, a: One, b: One, c: One) -> Bio.Align.Alignment:
         """Return the best alignment of three sequences.
 
-        Among equally good alignments it is always the same one, see `glsw.engines.three.Engine3`.
+        Among equally good alignments it is always the same one, see `Engine3`.
 
         Parameters and errors as in `score`.
 
@@ -363,7 +362,7 @@ class Aligner3(PoolUser):
         Examples
         --------
         >>> from glsw.wings.three.aligner import Aligner3
-        >>> from glsw.scoring.three import Scoring3
+        >>> from glsw.wings.three.scoring import Scoring3
         >>> aligner = Aligner3(Scoring3.identity(2, -3, 5), engine="reference")
         >>> for found in aligner.alignments("GGATCCATCC", "ATCC", "CATCC", min_score=4):
         ...     print(found.score, found.coordinates[:, 0], found.coordinates[:, -1])

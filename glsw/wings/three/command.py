@@ -13,15 +13,15 @@ from glsw.cli.options import add_output, add_running, add_several
 from glsw.cli.outputs import check_output, destination, write
 from glsw.cli.scoring import add_costs, check_match, gaps_of, scoring_for, scoring_of
 from glsw.cli.words import add_rows, alphabet
-from glsw.engines.three import ENGINES3
 from glsw.scoring.gaps import MODES, from_blast
-from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import DNA
 from glsw.sequences.fasta import read_all
 from glsw.sequences.records import Record
 from glsw.wings.three.aligner import Aligner3, disjoint
+from glsw.wings.three.engines import ENGINES3
 from glsw.wings.three.formats import FORMATS3, Result3
 from glsw.wings.three.results import Alignment3
+from glsw.wings.three.scoring import SCHEMES, Scoring3
 
 IDENTITY = 1, -1
 """Default match and mismatch of three letters (Sudo et al. 2012)."""

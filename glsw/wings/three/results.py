@@ -14,14 +14,14 @@ import numpy.typing as npt
 from glsw.alignment.alignment import biopython_alignment
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Paths
-from glsw.scoring.three import Scoring3
 from glsw.sequences.records import Record
+from glsw.wings.three.scoring import Scoring3
 
 if TYPE_CHECKING:
     import Bio.Align
 
     from glsw.engines.base import Progress
-    from glsw.engines.three.base import Engine3
+    from glsw.wings.three.engines.base import Engine3
 
 MARKS = "clustal_consensus"
 """The column annotation of an alignment that has the line of marks."""

@@ -21,7 +21,7 @@ from program import ROOT
 import glsw
 from glsw.cli import main
 from glsw.engines import ENGINES
-from glsw.engines.three import ENGINES3
+from glsw.wings.three.engines import ENGINES3
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]

@@ -27,7 +27,6 @@ from glsw.aligner import Aligner
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 from glsw.wings.series import figure, motifs as module, words as words_module
 from glsw.wings.series.motifs import Comparison, Motif, cells_of, scoring_of, trace
 from glsw.wings.series.readers import read
@@ -35,6 +34,7 @@ from glsw.wings.series.recording import Recording
 from glsw.wings.series.table import MOTIF_FORMATS
 from glsw.wings.series.words import Words
 from glsw.wings.three.aligner import Aligner3
+from glsw.wings.three.scoring import Scoring3
 
 ROOT = Path(__file__).parents[3]
 compare = partial(module.compare, surrogates=0)

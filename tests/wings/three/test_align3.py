@@ -29,14 +29,14 @@ from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Ends, Paths
 from glsw.device.device import Device, DeviceError
 from glsw.engines.spec import EngineSpec
-from glsw.engines.three import ENGINES3
-from glsw.engines.three.reference import Reference3
-from glsw.engines.three.tiles import is_nvidia
 from glsw.run import workers
-from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, custom
 from glsw.wings.three.aligner import Aligner3, align3, alignments3, score3
+from glsw.wings.three.engines import ENGINES3
+from glsw.wings.three.engines.reference import Reference3
+from glsw.wings.three.engines.tiles import is_nvidia
 from glsw.wings.three.results import MARKS, Alignment3
+from glsw.wings.three.scoring import Scoring3
 
 WORDS = "HEAGAWGHEE", "PAWHEAE", "GAWHEE"
 TOY = custom("ABC")

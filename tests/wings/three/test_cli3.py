@@ -28,14 +28,14 @@ import glsw.wings.three.command
 from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines.spec import EngineSpec
-from glsw.engines.three import ENGINES3
-from glsw.engines.three.reference import Reference3
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA
 from glsw.wings.three import formats as three
 from glsw.wings.three.aligner import Aligner3, align3
+from glsw.wings.three.engines import ENGINES3
+from glsw.wings.three.engines.reference import Reference3
 from glsw.wings.three.formats import FORMATS3
+from glsw.wings.three.scoring import Scoring3
 
 WORDS = {"a": "HEAGAWGHEE", "b": "PAWHEAE", "c": "GAWHEE"}
 ALIGN = "align3 a.fasta b.fasta c.fasta --engine reference"

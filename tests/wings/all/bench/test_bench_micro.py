@@ -5,9 +5,11 @@ import time
 
 import numpy as np
 import pytest
+from programs_of_bench import PERMUTATIONS
 
 from bench import micro_kernels
 from bench.roofline import TRAFFIC, EngineRun, bound
+from bench.row import SHADERS
 from bench.work import micro
 from glsw.device import shader
 
@@ -26,6 +28,11 @@ def only(name):
         return [case for case in every(self) if case.program == name]
 
     return cases
+
+
+def test_the_permutations_of_every_program_are_listed():
+    programs = SHADERS.rglob("*.[cf][or]*")
+    assert {path.relative_to(SHADERS).as_posix() for path in programs} == {*PERMUTATIONS}
 
 
 def test_every_rate_is_checked_and_positive(bench, device):

@@ -27,8 +27,8 @@ from bench.work.journeys import _key
 from glsw.alignment.batch import Batch
 from glsw.alignment.traceback import trace
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN
+from glsw.wings.three.scoring import Scoring3
 
 SIMPLE = Scoring.match_mismatch(2, -1, 1, 1)
 LIU = [SIMPLE.alphabet.encode(word) for word in ("ATCTCGTATGAT", "GTCTATCAC")]

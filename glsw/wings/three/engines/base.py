@@ -12,7 +12,7 @@ from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.arrays import Int32
 from glsw.device.device import Device
 from glsw.engines.base import AnyEngine, Progress, ignore
-from glsw.scoring.three import Scoring3
+from glsw.wings.three.scoring import Scoring3
 
 
 class Engine3(AnyEngine):

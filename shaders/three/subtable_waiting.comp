@@ -6,13 +6,13 @@
 // what the last lanes left in the step before. No tile needs one that is taken later, so that those
 // which wait do so for tiles that are computed, in whatever order a device starts its work groups.
 layout(local_size_x = WORKGROUP) in;
-#include "lib/triples.glsl"
-#include "lib/recurrence3.glsl"
-#include "lib/cube.glsl"
+#include "three/lib/triples.glsl"
+#include "three/lib/recurrence3.glsl"
+#include "three/lib/cube.glsl"
 
 layout(std430, binding = SIDES_BINDING) coherent volatile buffer Sides { Side sides[]; };
 const int COMING = 2 * BATCH;
-#include "lib/tile3.glsl"
+#include "three/lib/tile3.glsl"
 
 uniform int most_polls;  // of a batch: something is wrong then
 shared bool in_vain;

@@ -2,7 +2,7 @@
 // patch is what it has along j and k. What is the same whether tiles wait for one another or not:
 // where they are, their sides in shared memory, and what they leave. Needs `sides`, HELD: at
 // least the cells of a plane, and COMING: steps whose sides from tiles before are in shared memory.
-#include "lib/cube.glsl"
+#include "three/lib/cube.glsl"
 
 const int LANES = LANES_J * LANES_K;
 const ivec2 WIDTH = ivec2(LANES_J, LANES_K) * SIDE;

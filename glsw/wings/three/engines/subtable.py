@@ -18,10 +18,18 @@ from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import DeviceInfo
 from glsw.engines.base import USUAL, Progress, Variant, ignore
 from glsw.engines.gl import Uniform
-from glsw.engines.three import gl
-from glsw.engines.three.gl import Compute3, Extents, WaitedInVainError
-from glsw.engines.three.tiles import NEVER, Chunk, Limits, RowRange, TileForm, TileForms, TileShape
-from glsw.scoring.three import Scoring3
+from glsw.wings.three.engines import gl
+from glsw.wings.three.engines.gl import Compute3, Extents, WaitedInVainError
+from glsw.wings.three.engines.tiles import (
+    NEVER,
+    Chunk,
+    Limits,
+    RowRange,
+    TileForm,
+    TileForms,
+    TileShape,
+)
+from glsw.wings.three.scoring import Scoring3
 
 _EMPTYING_GROUPS = 1024
 _TRACES_PER_GROUP = 32
@@ -255,7 +263,7 @@ class Subtable(Compute3):
         self.upload(gl.TRACES, traces)
         self.reserve(gl.PATHS, chunk.layout.size("path"))
         masked = int(chunk.masked)
-        program = self.program("traceback3.comp", MASKED=masked, **chunk.form.shape.defines)
+        program = self.program("three/traceback3.comp", MASKED=masked, **chunk.form.shape.defines)
         program["triple_count"] = len(traces)
         program["first_sub_table"] = first_row // chunk.form.shape.deep
         program.run(-(-len(traces) // _TRACES_PER_GROUP))
@@ -355,11 +363,11 @@ class Subtable(Compute3):
         """Compute some rows, or all of them."""
         part = part or RowRange(0, chunk.rows)
         polling = chunk.form.polling
-        name = "subtable_waiting.comp" if polling else "subtable.comp"
+        name = "three/subtable_waiting.comp" if polling else "three/subtable.comp"
         program = self.program(
             name, **{"AGAIN": AGAIN} | _NOTHING_KEPT | chunk.form.defines | defines
         )
-        emptying = self.program("empty_sides.comp", **chunk.form.defines) if polling else None
+        emptying = self.program("three/empty_sides.comp", **chunk.form.defines) if polling else None
         for binding, size in chunk.sizes.items():
             self.reserve(binding, size)
         patches = tuple(np.minimum(chunk.patches.max(axis=0), part.patches).tolist())

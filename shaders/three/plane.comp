@@ -4,8 +4,8 @@
 // (figure 8): one dispatch per plane, one invocation per cell. Nothing is kept in registers or
 // shared memory. Four planes take turns in memory, by j and k; with TABLE also H of all cells.
 layout(local_size_x = LANES, local_size_y = LANES) in;
-#include "lib/triples.glsl"
-#include "lib/recurrence3.glsl"
+#include "three/lib/triples.glsl"
+#include "three/lib/recurrence3.glsl"
 
 layout(std430, binding = BEST_BINDING) buffer BestCells {
     ivec2 best_cells[];  // H and i, for each j and k

@@ -24,14 +24,14 @@ from glsw.alignment.batch import Batch
 from glsw.device.device import DeviceError
 from glsw.engines import Reference
 from glsw.engines.gl import LETTERS_IN_BLOCK
-from glsw.engines.three import ENGINES3, Subtable
-from glsw.engines.three.gl import DeviceTriples, letter_count
-from glsw.engines.three.reference import Reference3
-from glsw.engines.three.tiles import Limits, TileForms, TileShape
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import SCHEMES, Scoring3
 from glsw.sequences.alphabet import custom
 from glsw.sequences.encoded import Sequences
+from glsw.wings.three.engines import ENGINES3, Subtable
+from glsw.wings.three.engines.gl import DeviceTriples, letter_count
+from glsw.wings.three.engines.reference import Reference3
+from glsw.wings.three.engines.tiles import Limits, TileForms, TileShape
+from glsw.wings.three.scoring import SCHEMES, Scoring3
 
 CONFIGURATIONS = cases3.configurations()
 NAMES = sorted({name for name, _ in CONFIGURATIONS})
@@ -454,7 +454,7 @@ def test_tiles_wait_on_nvidia_only_unless_asked_to(vendor, device):
 WAITING = """
 import cases3
 from glsw.device.device import open_device
-from glsw.engines.three.tiles import TileShape
+from glsw.wings.three.engines.tiles import TileShape
 
 small = {"shape": TileShape(2, 2, 2, 1), "packed": False}
 deep = {"shape": TileShape(2, 4, 2, 2), "depth": 4, "spacing": 8}
@@ -473,7 +473,7 @@ cases3.judge_in_turn(("subtable", {"polling": True, **small}), device)
 # Tiles that wait in vain, but not at once: where paths are computed again, and after other paths.
 import warnings
 from itertools import islice
-from glsw.engines.three import Subtable
+from glsw.wings.three.engines import Subtable
 
 class Impatient(Subtable):
     def _fill(self, *given, AGAIN=0, **others):

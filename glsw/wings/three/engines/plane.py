@@ -13,9 +13,9 @@ from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Capabilities, Progress
 from glsw.engines.chunks import Layout
-from glsw.engines.three import gl
-from glsw.engines.three.gl import Compute3, DeviceTriples, Extents
-from glsw.scoring.three import Scoring3
+from glsw.wings.three.engines import gl
+from glsw.wings.three.engines.gl import Compute3, DeviceTriples, Extents
+from glsw.wings.three.scoring import Scoring3
 
 _HARDWARE_LANES, _SOFTWARE_LANES = 8, 4  # of a work group along j and along k
 
@@ -115,7 +115,7 @@ class Plane(Compute3):
         self.upload(gl.TRIPLES, layout.put(extents.records(chosen)))
         self.reserve(gl.SIDES, layout.size("i_sides"))
         self.reserve(gl.BEST, layout.size("best"))
-        program = self.program("plane.comp", **defines)
+        program = self.program("three/plane.comp", **defines)
         self.set(program, {"origin": extents.origin})
         l, m, n = lengths.max(axis=0).tolist()  # noqa: E741
         planes = l + m + n - 2

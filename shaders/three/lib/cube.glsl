@@ -2,9 +2,9 @@
 // neighbours, and what is kept of the sub-table: sides for its neighbours, the best cell,
 // directions. Sub-tables are computed plane by plane along i. LINEAR and PACKED may be defined.
 // Needs 1 or 0 for MASKED and DIRECTIONS.
-#include "lib/triples.glsl"
-#include "lib/recurrence3.glsl"
-#include "lib/directions3.glsl"
+#include "three/lib/triples.glsl"
+#include "three/lib/recurrence3.glsl"
+#include "three/lib/directions3.glsl"
 
 const int ACROSS = SIDE + 1;  // a plane of cells has those before it along j and k, too
 

@@ -5,8 +5,8 @@
 // and after MAX_STEPS columns. With MASKED it forbids the cells in which columns of two or three
 // letters end, for the next alignment.
 layout(local_size_x = 32) in;
-#include "lib/triples.glsl"
-#include "lib/directions3.glsl"
+#include "three/lib/triples.glsl"
+#include "three/lib/directions3.glsl"
 
 struct Trace { int i, j, k, column; uint run, runs, over, pad; };  // letters ahead; column: 0 in H
 

@@ -11,8 +11,8 @@ from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.arrays import Bool, Codes, Int32, Int64
 from glsw.engines.base import Capabilities, Progress
-from glsw.engines.three.base import Engine3
-from glsw.scoring.three import Scoring3
+from glsw.wings.three.engines.base import Engine3
+from glsw.wings.three.scoring import Scoring3
 
 MOVES = (7, 3, 5, 6, 1, 2, 4)
 """The columns there are, those preferred on the way back first: 1 is a letter of the first

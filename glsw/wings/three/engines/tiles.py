@@ -13,9 +13,9 @@ from glsw.arrays import Int32, Int64, Intp, Structured
 from glsw.device.info import DeviceInfo
 from glsw.engines.chunks import Layout
 from glsw.engines.gl import LETTERS_IN_BLOCK, Binding
-from glsw.engines.three import gl
-from glsw.engines.three.gl import Extents, letter_count
-from glsw.scoring.three import Scoring3
+from glsw.wings.three.engines import gl
+from glsw.wings.three.engines.gl import Extents, letter_count
+from glsw.wings.three.scoring import Scoring3
 
 NEVER = 2**30
 _NUMBERS = 256  # cells that cube.glsl can tell apart in a sub-table, by how far behind they lie

@@ -15,13 +15,13 @@ from cases import AB, array, mutated
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Ends, Paths
-from glsw.engines.three import ENGINES3, engine3_of
-from glsw.engines.three.reference import Reference3, fill, trace
-from glsw.engines.three.tiles import TileShape
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
+from glsw.wings.three.engines import ENGINES3, engine3_of
+from glsw.wings.three.engines.reference import Reference3, fill, trace
+from glsw.wings.three.engines.tiles import TileShape
+from glsw.wings.three.scoring import Scoring3
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
 OPTIONS: dict[str, tuple[dict[str, object], ...]] = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from glsw.alignment.batch import Batch
@@ -11,15 +12,15 @@ from glsw.arrays import Int32
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import USUAL, Capabilities, Progress, Variant
-from glsw.engines.proof import ProofTask
-from glsw.engines.three.base import Engine3
-from glsw.engines.three.plane import Plane
-from glsw.engines.three.proof import proved3
-from glsw.engines.three.reference import Reference3
-from glsw.engines.three.subtable import Subtable
-from glsw.scoring.three import Scoring3
+from glsw.engines.spec import EngineSpec
+from glsw.wings.three.engines.base import Engine3
+from glsw.wings.three.engines.plane import Plane
+from glsw.wings.three.engines.proof import ProofTask3, proved3
+from glsw.wings.three.engines.reference import Reference3
+from glsw.wings.three.engines.subtable import Subtable
+from glsw.wings.three.scoring import Scoring3
 
-__all__ = ["ENGINES3", "Auto3", "Engine3", "Plane", "Reference3", "Subtable", "engine3_of"]
+__all__ = ["ENGINES3", "Auto3", "Engine3", "Plane", "Reference3", "Spec3", "Subtable", "engine3_of"]
 
 
 class Auto3(Engine3):
@@ -54,13 +55,13 @@ class Auto3(Engine3):
         self._options, self._polling, self._proves = options, polling, proves
         self._kind: type[Engine3] = cells_by or Subtable
         self._label = cells_by.name if cells_by else f"auto: {Subtable.name}"
-        self._made: dict[tuple[ProofTask, int], Engine3] = {}  # by the context, too
+        self._made: dict[tuple[ProofTask3, int], Engine3] = {}  # by the context, too
         self._engines: dict[tuple[type[Engine3], str, int], Engine3] = {}  # by their variants
         if not proves:  # errors of options are raised here
             for task in ("ends", "alignment"):
                 self.engine_for(task)
 
-    def engine_for(self, task: ProofTask) -> Engine3:
+    def engine_for(self, task: ProofTask3) -> Engine3:
         """Return the engine that does a task, once it has proved that; else the reference."""
         if (task, self.device.opened) not in self._made:
             kind = Subtable if task in ("alignment", "masked") else self._kind
@@ -132,3 +133,37 @@ def engine3_of(
     if "alignment" in kind.capabilities.tasks and not proves:
         return kind(scoring, device, **options)
     return Auto3(scoring, device, cells_by=kind, proves=proves, **options)
+
+
+@dataclass(frozen=True)
+class Spec3(EngineSpec):
+    """Specification of an engine of three sequences, a name in `ENGINES3`.
+
+    Parameters
+    ----------
+    scoring : Scoring3
+    polling : bool or None
+        Whether tiles wait for one another, see `Subtable`.
+    """
+
+    scoring: Scoring3  # type: ignore[assignment]
+    polling: bool | None = None
+
+    @property
+    def engines(self) -> Mapping[str, Any]:
+        """The engines that may be named."""
+        return ENGINES3
+
+    @property
+    def requires(self) -> tuple[int, int] | None:
+        """The OpenGL version that the engine needs; ValueError if it cannot be made like this."""
+        requires = super().requires
+        if self.polling is not None and not requires:
+            raise ValueError(f"engine {self.name!r} does not support polling")
+        return requires
+
+    def engine_of(self, kind: Any, device: Device | None, **options: Any) -> Any:
+        """Return an engine on an open device, see `engine3_of`."""
+        if self.polling is not None:
+            options["polling"] = self.polling
+        return engine3_of(kind, self.scoring, device, proves=True, **options)

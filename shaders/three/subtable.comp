@@ -9,13 +9,13 @@
 // whole sub-tables, their sides: these are all that the next ones need, and all that is kept
 // between dispatches.
 layout(local_size_x = WORKGROUP) in;
-#include "lib/triples.glsl"
-#include "lib/recurrence3.glsl"
-#include "lib/cube.glsl"
+#include "three/lib/triples.glsl"
+#include "three/lib/recurrence3.glsl"
+#include "three/lib/cube.glsl"
 
 layout(std430, binding = SIDES_BINDING) buffer Sides { Side sides[]; };
 const int HELD = ACROSS * ACROSS, COMING = TILE_ROWS / DEEP + max(LANES_J, LANES_K) - 1;
-#include "lib/tile3.glsl"
+#include "three/lib/tile3.glsl"
 
 uniform ivec3 wave;  // what the numbers of a tile add up to, and the first ones along j and k
 shared int letters_of_rows[TILE_ROWS];

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,11 +13,13 @@ from glsw.alignment.batch import Batch
 from glsw.device.device import Device
 from glsw.engines.base import Variant
 from glsw.engines.proof import Proofs, ProofTask, Tested, first_right, proofs_of
-from glsw.engines.three.base import Engine3
-from glsw.engines.three.reference import Reference3
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
+from glsw.wings.three.engines.base import Engine3
+from glsw.wings.three.engines.reference import Reference3
+from glsw.wings.three.scoring import Scoring3
 
+ProofTask3: TypeAlias = ProofTask | Literal["table"]
+"""What an engine of three sequences proves: also its tables."""
 _LENGTHS = (1, 1, 1), (0, 3, 4), (5, 9, 2), (9, 6, 12), (21, 9, 17), (9, 37, 35), (10, 34, 70)
 _DISJOINT, _MOST_DISJOINT = 4, 3  # the triple of which so many alignments are computed
 _SEED = 2012
@@ -40,7 +42,7 @@ def awkward_triples(scoring: Scoring3, *, backwards: bool = False) -> Batch:
     return Batch.of(triples)
 
 
-def holds(proofs: Proofs, engine: Engine3, task: ProofTask, *, surely: bool = True) -> bool:
+def holds(proofs: Proofs, engine: Engine3, task: ProofTask3, *, surely: bool = True) -> bool:
     """Compute awkward triples by an engine, and compare with the reference.
 
     If ``surely``, work groups that wait for others must not have waited in vain.
@@ -49,7 +51,7 @@ def holds(proofs: Proofs, engine: Engine3, task: ProofTask, *, surely: bool = Tr
     return _right(proofs, engine, task) and (not surely or engine.polling == polling)
 
 
-def _right(proofs: Proofs, engine: Engine3, task: ProofTask) -> bool:
+def _right(proofs: Proofs, engine: Engine3, task: ProofTask3) -> bool:
     scoring = engine.scoring
     triples = awkward_triples(scoring)
     before = awkward_triples(scoring, backwards=True)  # a device may go on with what it had
@@ -61,13 +63,12 @@ def _right(proofs: Proofs, engine: Engine3, task: ProofTask) -> bool:
         tables = proofs.expected(scoring, "tables", lambda: list(reference.tables(triples)))
         list(engine.tables(before))
         return all(map(np.array_equal, engine.tables(triples), tables))
+    expected = proofs.expected(scoring, "paths", lambda: reference.paths(triples))
     if task != "alignment":
-        expected: Any = proofs.expected(scoring, "ends", lambda: reference.ends(triples))
         engine.ends(before)
         found = engine.ends(triples)
-        same = np.array_equal(found.score, expected.score)
-        return bool(same and np.array_equal(found.end, expected.end))
-    expected = proofs.expected(scoring, "paths", lambda: reference.paths(triples))
+        same = np.array_equal(found.score, expected.ends.score)
+        return bool(same and np.array_equal(found.end, expected.ends.end))
     engine.paths(before)
     paths = engine.paths(triples)
     alike = (np.array_equal(paths.moves(t), expected.moves(t)) for t in range(len(triples)))
@@ -83,7 +84,7 @@ def _disjoint(engine: Engine3, triples: Batch) -> list[tuple[int, int, list[int]
 
 def proved3(
     kind: type[Engine3],
-    task: ProofTask,
+    task: ProofTask3,
     device: Device,
     options: Mapping[str, Any],
     make: Callable[[Variant], Engine3],
@@ -110,9 +111,9 @@ def proved3(
     return first_right(device, variants, prove, "engine 'reference'")
 
 
-def tested_of_three(device: Device) -> Iterator[Tested]:
-    """Yield the tests of all engines of three sequences, see `glsw.engines.device_check`."""
-    from glsw.engines.three import ENGINES3
+def tested(device: Device) -> Iterator[Tested]:
+    """Yield the tests of all engines of three sequences that a device can run."""
+    from glsw.wings.three.engines import ENGINES3
 
     proofs = Proofs(device)
     sums = Scoring3.sum_of_pairs(Scoring.blast())
@@ -132,15 +133,15 @@ def tested_of_three(device: Device) -> Iterator[Tested]:
 
 
 def _made_holds(
-    proofs: Proofs, kind: type[Engine3], variant: Variant, scoring: Scoring3, task: ProofTask
+    proofs: Proofs, kind: type[Engine3], variant: Variant, scoring: Scoring3, task: ProofTask3
 ) -> bool:
     return holds(proofs, kind(scoring, proofs.device, **variant.options), task)
 
 
-def _tasks(kind: type[Engine3], local: bool) -> tuple[ProofTask, ...]:
+def _tasks(kind: type[Engine3], local: bool) -> tuple[ProofTask3, ...]:
     """Return the tasks to prove: scores are computed as ends are."""
-    tasks: tuple[ProofTask, ...] = kind.capabilities.tasks
-    more: tuple[ProofTask, ...] = ("masked",) if local and "alignment" in tasks else ()
+    tasks: tuple[ProofTask3, ...] = kind.capabilities.tasks
+    more: tuple[ProofTask3, ...] = ("masked",) if local and "alignment" in tasks else ()
     return (*(task for task in tasks if task != "score"), *more, "table")
 
 

@@ -13,10 +13,10 @@ from cases import able
 from cases3 import build
 
 from glsw.alignment.batch import Batch
-from glsw.engines.three import ENGINES3
-from glsw.engines.three.reference import Reference3
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import Scoring3
+from glsw.wings.three.engines import ENGINES3
+from glsw.wings.three.engines.reference import Reference3
+from glsw.wings.three.scoring import Scoring3
 
 pytestmark = pytest.mark.realdata
 

@@ -6,8 +6,8 @@ import pytest
 from cases3 import DECIMALS
 
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.three import SCHEMES, Costs, Scoring3
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
+from glsw.wings.three.scoring import SCHEMES, Costs, Scoring3
 
 AB = custom("AB")
 

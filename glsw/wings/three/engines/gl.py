@@ -17,9 +17,9 @@ from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, check_starts, highest, impossible
 from glsw.engines.base import Capabilities
 from glsw.engines.gl import SUBSTITUTION, Binding, Programs, Uniform, numbered, upload_scores
-from glsw.engines.three.base import Engine3
 from glsw.engines.throttle import Throttle
-from glsw.scoring.three import Scoring3
+from glsw.wings.three.engines.base import Engine3
+from glsw.wings.three.scoring import Scoring3
 
 # Storage buffers. What no two programs need at once shares a binding; DIRECTIONS also has tables.
 BINDINGS = numbered("LETTERS", "TRIPLES", "SIDES", "BEST", "DIRECTIONS", "KEPT", "MASKS", "TICKETS")

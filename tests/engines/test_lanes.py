@@ -14,7 +14,7 @@ from cases import CASES, groups_in, lanes_options, standing_in
 from glsw.alignment.batch import Batch
 from glsw.cores import limited
 from glsw.device.device import DeviceMemoryError
-from glsw.engines import auto, choice, engine_of
+from glsw.engines import auto, engine_of
 from glsw.engines.base import ComingScan, Pairs
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes import pipeline as of_pipeline, targets as of_targets

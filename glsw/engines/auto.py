@@ -340,40 +340,30 @@ class Auto(Engine):
 
     def _keys(self, asked: Pairs, windows: bool) -> dict[str, str]:
         """Return the engines to choose from, at least one, each with its key in the table."""
-        task = asked.task
-        if self._scanner and self._scans_all and task == "score" and asked.batch.masks is None:
-            name = WINDOWS if windows else self._scanner.name
+        batch, task, scanner = asked.batch, asked.task, self._scanner
+        plain = batch.masks is None
+        if scanner and self._scans_all and task == "score" and plain:
+            name = WINDOWS if windows else scanner.name
             return {name: name}
-        able, faulty = self._able(asked, windows), self._roster.faulty
-        aligning = " alignment" * (task == "alignment")
-        keys = {name: key + aligning for name, key in able.items() if name not in faulty}
-        return keys or {self._roster.usable(_DIAGONAL): _DIAGONAL}
-
-    def _able(self, asked: Pairs, windows: bool) -> dict[str, str]:
-        """Return the engines that can do a task, each with its key in the table of costs."""
-        batch, task = asked.batch, asked.task
         able = {WINDOWS: WINDOWS} if windows else {}
         able |= {_DIAGONAL: _DIAGONAL, _BLOCKED: _BLOCKED}
-        if batch.masks is None:
-            if task != "alignment" and ENGINES[_SCAN].capabilities.takes(self.scoring):
+        if plain and task != "alignment":
+            if ENGINES[_SCAN].capabilities.takes(self.scoring):
                 able[_SCAN] = _SCAN
-            wide = self.scoring.gaps and not self.scoring.local  # numbers of `fragment`
-            if task != "alignment" and self.weak and not wide:
+            if self.weak and (self.scoring.local or not self.scoring.gaps):  # numbers of `fragment`
                 able[_FRAGMENT] = _FRAGMENT
-        if task != "score" or batch.masks is not None:
+        if task != "score" or not plain:
             if self._keeps_tables(batch):
                 able[Cpu.name] = TABLES
-        elif self._scanner and (
-            self._scanner.name != _LANES or batch.extent[1, 1] <= self._limits.longest
-        ):
-            able[self._scanner.name] = self._scanner.name
-            if self._scanner is Cpu and computes_single(
-                self.scoring, len(batch), batch.distinct[0]
-            ):
+        elif scanner and (scanner.name != _LANES or batch.extent[1, 1] <= self._limits.longest):
+            able[scanner.name] = scanner.name
+            if scanner is Cpu and computes_single(self.scoring, len(batch), batch.distinct[0]):
                 able[Cpu.name] = SINGLE_PAIRS
-            if self._scanner.name == _LANES:
+            if scanner.name == _LANES:
                 able[_LANES] = cast("Lanes", self.scanner).way(batch)
-        return able
+        task_of_key, faulty = " alignment" * (task == "alignment"), self._roster.faulty
+        keys = {name: key + task_of_key for name, key in able.items() if name not in faulty}
+        return keys or {self._roster.usable(_DIAGONAL): _DIAGONAL}
 
     @cached_property
     def _limits(self) -> LaneSizes:

@@ -25,6 +25,7 @@ from glsw.words import in_a_line, is_number
 _TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 _MISSING_CELLS = frozenset(("", "na", "n/a", "nan"))
 _TIME_COLUMN = re.compile(r"times|seconds|t|t s|time|time (s|sec|seconds)")
+_PROBE = re.compile(r"Probe\d+(?:\((.+)\))?")  # the first column of Hitachi, and the quantity
 _TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)", re.ASCII)
 _DAY = 24 * 60 * 60
 _TIME_DECIMALS = 6  # of seconds between times of day
@@ -38,9 +39,9 @@ def read(path: str | os.PathLike[str], *, rate: float | None = None) -> Recordin
     path : str or path
         Files named ``.csv``, ``.tsv`` or ``.txt`` are tables with a header line. Lines that begin
         with ``#`` are ignored. All columns are channels, except one called time, t or seconds.
-        Exports of a Hitachi ETG-4000 are tables whose header line begins with ``Probe``: lines
-        above it are ignored, and the columns called CH are channels. Every other file is read by
-        :func:`mne.io.read_raw`: its data channels that are not marked as bad.
+        Exports of a Hitachi ETG-4000 are tables whose header line begins with ``Probe`` and a
+        number: lines above it are ignored, and the columns called CH are channels. Every other
+        file is read by :func:`mne.io.read_raw`: its data channels that are not marked as bad.
     rate : float, optional
         Samples per second, for a table without times.
 
@@ -102,16 +103,14 @@ def _read_table(path: Path, rate: float | None) -> Recording:
             raise ValueError(f"{path}: the file is empty")
         stream.seek(0)
         rows = _rows(path, stream, separator)
-        where, header, kind = _header(path, rows)
+        where, header = _header(path, rows)
+        of_hitachi = _PROBE.fullmatch(header[0])
         time = time_column(header)
         if time is not None and rate is not None:
             raise ValueError(f"{path}: column {header[time]!r} has times, no rate")
-        of_hitachi = header[0].startswith("Probe")
-        channels = [
-            k
-            for k, name in enumerate(header)
-            if (name.upper().startswith("CH") if of_hitachi else k != time)
-        ]
+        channels = [k for k in range(len(header)) if k != time]
+        if of_hitachi:
+            channels = [k for k in channels if header[k].upper().startswith("CH")]
         if not channels:
             raise ValueError(f"{where}: no column of a channel beside {header[0]!r}")
         for where, row in rows:
@@ -127,6 +126,7 @@ def _read_table(path: Path, rate: float | None) -> Recording:
     if of_day:
         seconds = (seconds - seconds[0]).round(_TIME_DECIMALS)
     names = tuple(header[k] for k in channels)
+    kind = (of_hitachi and of_hitachi[1]) or ""
     return Recording.from_file(path, names, np.ascontiguousarray(table), seconds, kind)
 
 
@@ -147,14 +147,14 @@ def _rows(path: Path, stream: Iterator[str], separator: str) -> Iterator[tuple[s
         raise ValueError(f"{path}:{reader.line_num}: {error}") from None
 
 
-def _header(path: Path, rows: Iterator[tuple[str, list[str]]]) -> tuple[str, list[str], str]:
-    """Return the place and the names of the columns, and the quantity that Hitachi names."""
+def _header(path: Path, rows: Iterator[tuple[str, list[str]]]) -> tuple[str, list[str]]:
+    """Return the place and the names of the columns."""
     where, names = next(rows)
     if names[0] in ("Header", "File Version"):
-        rest = (row for row in rows if row[1][0].startswith("Probe"))
-        where, names = next(rest, (where, []))
+        rest = (row for row in rows if _PROBE.fullmatch(row[1][0]))
+        where, names = next(rest, ("", []))
         if not names:
-            raise ValueError(f"{path}: no line begins with Probe after the Hitachi header")
+            raise ValueError(f"{path}: no line begins with Probe1 below the header of Hitachi")
     while not names[-1]:
         names.pop()
     if all(is_number(name) for name in names):
@@ -162,8 +162,7 @@ def _header(path: Path, rows: Iterator[tuple[str, list[str]]]) -> tuple[str, lis
     for k, name in enumerate(names):
         if not name:
             raise ValueError(f"{where}: column {k + 1} has no name")
-    kind = re.fullmatch(r"Probe.*?\((.+)\)", names[0])
-    return where, names, kind[1] if kind else ""
+    return where, names
 
 
 def time_column(names: Sequence[str]) -> int | None:

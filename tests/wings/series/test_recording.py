@@ -26,6 +26,7 @@ Patient Information
 ID,7
 Name,"a, b"
 Sampling Period[s],0.1,,,
+Probe Type,Adult
 
 Data
 {HEAD}1,0.5,-1,0,23:59:59.85,0,0,0
@@ -114,7 +115,7 @@ def test_hitachi_table_alone_and_raw(table: Callable[..., Path]) -> None:
         ("time,a,a\n0,1,2\n1,1,2\n", "r.csv: two channels are called 'a'"),
         ("time,,b\n0,1,2\n", "r.csv:1: column 2 has no name"),
         ('time,a\n0,1\n"' + "x" * 200_000, "r.csv:3: field larger than field limit"),
-        ("Header\nID,1\n", "r.csv: no line begins with Probe after the Hitachi header"),
+        ("Header\nID,1\n", "r.csv: no line begins with Probe1 below the header of Hitachi"),
         ("Probe1,A,Time\n1,2,3\n", "r.csv:1: no column of a channel beside 'Probe1'"),
         (f"{HEAD}1,1,1,0,10:00:00,0,0,0\n2,1,1,0,09:00:00,0,0,0\n", "r.csv:3: column 'Time'"),
         (f"{HEAD}1,1,1,0,noon,0,0,0\n", "r.csv:2: column 'Time': 'noon' is not a number"),

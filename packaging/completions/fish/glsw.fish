@@ -51,7 +51,7 @@ function _shtab_glsw_using
 end
 
 set -g _shtab_glsw_commands search align neighbors makedb verify devices demo dotplot motifs merge align3 view
-set -g _shtab_glsw_opts_with_value --alignments --alphabet --block --breakpoints --cap --channels --cluster --composition --cutoff --detrend --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --read-group --scheme --scoring --second-matrix --second-track --seed --seg --segments --shard --side --size --statistics --strand --summary --surrogates --target --target-genetic-code --target-strand --task --threads --ties --tiles --time-unit --to --top --unknown --value --weight
+set -g _shtab_glsw_opts_with_value --alignments --alphabet --breakpoints --cap --channels --cluster --composition --cutoff --detrend --device --distance --engine --evalue --figure --format --from --gapextend --gapopen --genetic-code --inclusion --iterations --letters --link --match --matrix --max-alignments --max-hsps --memory --min-score --mismatch --missing --mode --of --order --output --polling --profiles --query --rate --read-group --scheme --scoring --second-matrix --second-track --seed --seg --segments --shard --side --size --statistics --strand --summary --surrogates --target --target-genetic-code --target-strand --task --threads --ties --tiles --to --top --unknown --value --weight
 
 complete -c glsw -e
 complete -c glsw -f
@@ -96,7 +96,7 @@ complete -c glsw -n '_shtab_glsw_using search' -l evalue -x -d 'list hits with a
 complete -c glsw -n '_shtab_glsw_using search' -l max-hsps -x -d 'report the K best alignments per hit that share no aligned pair of residues, 0 for all; in sam and paf K of each part of the query (1; for DNA 2 in sam and paf, as MAPQ needs at least 2)'
 complete -c glsw -n '_shtab_glsw_using search' -l statistics -xka "auto karlin-altschul fit none" -d 'method for E-values: published constants, a fit to all scores of a query, or constants if available for the scoring, otherwise a fit (auto)'
 complete -c glsw -n '_shtab_glsw_using search' -l order -xka "score evalue" -d 'sort hits by score, or by E-value, then score, as in BLAST; ties are in database order (score)'
-complete -c glsw -n '_shtab_glsw_using search' -l composition -xka "auto 0 1 2" -d 'adjust scores to the compositions of the proteins, as blastp'"'"'s -comp_based_stats: 0 no, 1 scaled matrices, 2 conditionally adjusted matrices, auto 2 for searches with BLOSUM62 and E-values from published constants, but for profiles and --iterations; with 1 and 2 profiles, including those of --iterations, are scaled (auto)'
+complete -c glsw -n '_shtab_glsw_using search' -l composition -xka "auto 0 1 2" -d 'adjust scores to the compositions of the proteins, as blastp'"'"'s -comp_based_stats: 0 no, 1 scaled matrices, 2 conditionally adjusted matrices, auto 2 for searches with E-values from published constants, but for profiles and --iterations; with 1 and 2 profiles, including those of --iterations, are scaled (auto)'
 complete -c glsw -n '_shtab_glsw_using search' -l engine -xka "auto reference cpu lanes fragment diagonal blocked scan wavefront bit_parallel" -d 'auto, reference, cpu, lanes, fragment, diagonal, blocked, scan, wavefront, bit_parallel (auto)'
 complete -c glsw -n '_shtab_glsw_using search' -l device -x -d 'number of the device or part of its name, see glsw devices; auto: the GPU whose index is the local rank of this process (Slurm, MPI, Dask); numbers such as 0,1 or all to use several GPUs'
 complete -c glsw -n '_shtab_glsw_using search' -l memory -x -d 'limit of device memory for parts of a database and for tables, such as 512M or 2G'
@@ -230,9 +230,7 @@ complete -c glsw -n '_shtab_glsw_using motifs' -l channels -x -d 'names, numbers
 complete -c glsw -n '_shtab_glsw_using motifs' -l from -x -d 'start time in s'
 complete -c glsw -n '_shtab_glsw_using motifs' -l to -x -d 'end time in s, exclusive'
 complete -c glsw -n '_shtab_glsw_using motifs' -l missing -xka "error skip" -d 'treat missing samples (nan) as an error, or omit them from segment means (error)'
-complete -c glsw -n '_shtab_glsw_using motifs' -l rate -x -d 'samples per second, for CSV without a time column'
-complete -c glsw -n '_shtab_glsw_using motifs' -l block -x -d 'which time series of a SNIRF file (the first)'
-complete -c glsw -n '_shtab_glsw_using motifs' -l time-unit -xka "s ms us" -d 'time unit of a SNIRF file (the one given in the file, otherwise s)'
+complete -c glsw -n '_shtab_glsw_using motifs' -l rate -x -d 'samples per second, for a table without a time column'
 complete -c glsw -n '_shtab_glsw_using motifs' -l of -xka "3 2" -d 'compare all triples or all pairs (3)'
 complete -c glsw -n '_shtab_glsw_using motifs' -l segments -x -d 'letters per word (200, for pairs 300, or the number of samples if lower)'
 complete -c glsw -n '_shtab_glsw_using motifs' -l letters -x -d 'size of the alphabet, 2 to 26 (8, for pairs 12); with few letters random series are similar everywhere'
@@ -256,7 +254,7 @@ complete -c glsw -n '_shtab_glsw_using motifs' -l no-progress -d 'no progress ba
 complete -c glsw -n '_shtab_glsw_using motifs' -l format -xka "table tsv" -d 'table; tsv: one line of columns per motif (table)'
 complete -c glsw -n '_shtab_glsw_using motifs' -l output -xka "(__fish_complete_path (commandline -ct))" -d 'write results to this file instead of standard output'
 complete -c glsw -n '_shtab_glsw_using motifs' -l figure -xka "(__fish_complete_path (commandline -ct))" -d 'also draw the series of the best motif and a map of the similarity of channels: .png, .svg, .pdf'
-complete -c glsw -n '_shtab_glsw_using motifs; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'SNIRF, an export of a Hitachi ETG-4000, or CSV with one column per channel'
+complete -c glsw -n '_shtab_glsw_using motifs; and test $_shtab_glsw_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'a table (.csv, .tsv, .txt) with a column per channel, or any file that MNE reads: SNIRF, NIRx, EDF, BrainVision and others'
 complete -c glsw -n '_shtab_glsw_using; and test $_shtab_glsw_npos -eq 0' -a merge -d 'Combine the shards of a search into its results.'
 complete -c glsw -n '_shtab_glsw_using merge' -s h -l help -d 'show this help message and exit'
 complete -c glsw -n '_shtab_glsw_using merge' -l query -xka "(__fish_complete_path (commandline -ct))" -d 'the query file, if it has moved'

@@ -413,7 +413,8 @@ def beside_tblastn(folder: Path, queries: str, targets: str) -> int:
     ).stdout
     out = folder / "ours"
     words = f"search {folder / queries} {folder / targets} --translated-target --engine cpu"
-    words += f" --composition 0 --evalue 10 --top 0 --max-hsps 0 --output {out}"
+    words += "".join(of_wing("composition", [" --composition 0"]))
+    words += f" --evalue 10 --top 0 --max-hsps 0 --output {out}"
     assert main([*words.split(), "--format", f"blast-tab {columns}"]) == 0
     ours = [line.split("\t") for line in out.read_text().splitlines()]
     by_place = {(*row[:3], *row[4:]): row[3] for row in ours}

@@ -106,9 +106,9 @@ class Recorder:
             return
         if code.co_name.startswith("<") and code.co_name != "<lambda>":
             return
-        room = Path(code.co_filename[len(self.package) :]).parts[0]
+        rooms = Path(code.co_filename[len(self.package) :]).parts  # a wing has its own engines
         method = "self" in code.co_varnames[:1]
-        computes = room == "engines" and method and code.co_name in COMPUTES.split()
+        computes = "engines" in rooms and method and code.co_name in COMPUTES.split()
         function = code.co_filename, code.co_firstlineno
         if computes and event == "call" and self.before is None:
             self.before = len(self.functions)
@@ -128,7 +128,7 @@ class Recorder:
     def counted(self) -> Counted:
         """Return the numbers of modules, functions and calls."""
         modules = {Path(name[len(self.package) :]) for name, _ in self.functions}
-        engines = sum(module.parts[0] in ENGINES for module in modules)
+        engines = sum(bool({*ENGINES} & {*module.parts}) for module in modules)
         after = len(self.after) if self.cigar else 0
         sizes = len(modules) - engines, engines, len(self.functions), self.calls
         return Counted(*sizes, self.before or 0, after)

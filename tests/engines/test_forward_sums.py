@@ -8,7 +8,8 @@ import warnings
 import numpy as np
 import pytest
 from driver_faults import Fault, driver, refused, replaced
-from test_implementations import listed
+from permutations import listed
+from test_implementations import PERMUTATIONS
 
 import glsw.device.shader
 from glsw.device.device import Device
@@ -210,4 +211,4 @@ def test_programs_are_those_of_the_permutations(device, monkeypatch):
     rng = np.random.default_rng(13)
     for chain in (1, 16):
         beside(device, [SCORES[codes(rng, 9)]], [codes(rng, 9)], chain=chain)
-    listed(programs)
+    listed(programs, PERMUTATIONS)

@@ -14,6 +14,7 @@ from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
 from glsw.sequences.database import Database, makedb
 from glsw.sequences.fasta import blocks, read, read_all
 from glsw.sequences.named import codes_of
+from glsw.words import visible
 
 CODONS = Alphabet("codons", ("AAA", "CCC", "GGG"))
 FASTA = b">a first one\nACGT\nAC\n>b\nTT\n"
@@ -49,7 +50,7 @@ def plainly_read(path):
             for at, letter in enumerate(letters, start=1):
                 if not letter.isascii():
                     place = f"{letter!a} at position {at}"
-                    raise NotALetterError(f"{shown}: {name}: {place} is not a letter")
+                    raise NotALetterError(f"{shown}: {visible(name)}: {place} is not a letter")
             yield name, description.rstrip(), letters
     except NotALetterError:
         raise

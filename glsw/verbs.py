@@ -359,7 +359,7 @@ def search(
     The complement of a gene for the second one:
 
     >>> gene = "TTCTGCTTCATGCCACGCCGG"
-    >>> (hit,) = glsw.search(gene, ["PPPPPP", "PAWHEAE"], top=1, genetic_code=1)
+    >>> (hit,) = glsw.search(gene, ["PPPPPP", "PAWHEAE"], top=1, genetic_code=1, composition=0)
     >>> hit.score, hit.context.frame, hit.hsps[0].query_place, hit.alignment.query.letters
     (44, -1, (21, 1), 'PAWHEAE')
     """

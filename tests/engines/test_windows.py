@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import trace
-from glsw.engines import auto, windows as module
+from glsw.engines import auto, choice, windows as module
 from glsw.engines.base import ScanHints
 from glsw.engines.cpu import Cpu
 from glsw.engines.lanes.engine import Lanes
@@ -240,7 +240,7 @@ def test_scans_of_long_targets(lengths, monkeypatch):
 def test_auto_cuts_targets_once(device, n, masked, monkeypatch):
     able(device, COMPUTE)
     monkeypatch.setattr(Lanes, "hints", hinting(Lanes, targets_at_once=64))
-    monkeypatch.setattr(auto, "seconds", lambda engine, *_: not engine.startswith("windows"))
+    monkeypatch.setattr(choice, "seconds", lambda engine, *_: not engine.startswith("windows"))
     random = np.random.default_rng(n)
     queries = [random.integers(0, 4, m).astype(np.uint8) for m in (4, 20, 55)]
     target = random.integers(0, 4, n).astype(np.uint8)

@@ -981,7 +981,7 @@ def test_a_real_gene_like_blastx(data: Path, tmp_path: Path) -> None:
         for each in glsw.read(data / "ssearch" / "prot_test.lib")
     ]
     result = aligner_for(Scoring.blast(), "cpu").search(
-        reverse_complement(record.letters), subjects, genetic_code=1
+        reverse_complement(record.letters), subjects, genetic_code=1, composition=0
     )
     found = {each[0]: each for each in in_the_words_of_blast(result)}
     assert found["GT8.7"][2:7] == (657, 4, 1, 218, 455.0)

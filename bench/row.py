@@ -73,7 +73,10 @@ def digest(name: str) -> str:
 
     ``*`` is all shaders of glsw; a shader that is not there has none.
     """
-    names = sorted(path.name for path in shader.root().glob("*.*")) if name == "*" else [name]
+    root = shader.root()
+    files = [path for path in root.rglob("*.*") if name == "*" and path.suffix != ".glsl"]
+    files.sort(key=lambda path: path.name)
+    names = [path.relative_to(root).as_posix() for path in files] or [name]
     try:
         source = "\n".join(shader.assemble(each, folder=SHADERS)[0] for each in names)
     except shader.ShaderError:

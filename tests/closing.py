@@ -37,7 +37,8 @@ def close(folder: Path, names: Iterable[str]) -> list[str]:
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT))
     for name in closed:
         shutil.rmtree(folder / "glsw" / "wings" / name)
-        shutil.rmtree(folder / "tests" / "wings" / name, ignore_errors=True)
+        for part in ("shaders", "tests/wings"):
+            shutil.rmtree(folder / part / name, ignore_errors=True)
     shutil.rmtree(folder / "tests" / "wings" / "all", ignore_errors=True)
     return closed
 

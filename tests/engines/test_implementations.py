@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from importlib import import_module
 from itertools import islice, product
 from pathlib import Path
 
@@ -22,14 +23,17 @@ from cases import (
     path_configurations,
     takes,
 )
+from wing import of_wing
 
 import glsw.device.shader
 from bench.row import SHADERS as MICRO_SHADERS
 from glsw.alignment.batch import Mask
 from glsw.device.shader import assemble, explain, root
+from glsw.device.verdicts import RIGHT
 from glsw.engines import ENGINES
 from glsw.engines.gl import binding_macros
 from glsw.engines.three import ENGINES3
+from glsw.wings import registered
 
 ON_DEVICES, ON_DEVICES3 = (
     sorted(name for name, kind in engines.items() if kind.capabilities.requires)
@@ -246,7 +250,6 @@ OWN_PERMUTATIONS = {
         **LANES,
         COLUMNS=128,
     ),
-    "forward.comp": permutations(({"CHAIN": 1}, {"CHAIN": 16}), **LANES | {"ROWS": 16, "STEP": 4}),
     "traceback.comp": permutations(({}, {"ROW_MAJOR": 1}), TURN, **LANES, ENDS=1),
     "scan.comp": permutations(
         LINEAR,
@@ -323,6 +326,15 @@ OWN_PERMUTATIONS = {
     "micro/draw.frag": [{}],
 }
 
+
+OWN_PERMUTATIONS |= of_wing(
+    "profiles",
+    {
+        "profiles/forward.comp": permutations(
+            ({"CHAIN": 1}, {"CHAIN": 16}), **LANES | {"ROWS": 16, "STEP": 4}
+        ),
+    },
+)
 
 USUAL_PERMUTATIONS = permutations(LINEAR, SCORES, TASKS, **LANES)
 
@@ -419,7 +431,6 @@ BUDGETS = {
     "diagonal.comp": (10, 10, 156),
     "diagonal_leaning.comp": (10, 12, 48),
     "empty_sides.comp": (0, 0, 2),
-    "forward.comp": (0, 1, 2),
     "lanes.comp": (10, 10, 246),  # 63 of them from end to end
     "lanes_columns.comp": (2, 5, 12),
     "lanes_profile.comp": (0, 1, 2),
@@ -437,6 +448,7 @@ BUDGETS = {
     "traceback3.comp": (2, 1, 4),
     "wavefront.comp": (7, 5, 26),
 }
+BUDGETS |= of_wing("profiles", {"profiles/forward.comp": (0, 1, 2)})
 ALL_PERMUTATIONS = 1_518
 
 
@@ -541,3 +553,18 @@ def test_permutations_are_those_of_the_engines_of_three(name, device, monkeypatc
                 list(islice(engine.tables(case.triples), 3))
                 next(engine.disjoint(case.triples), None)
     listed(programs)
+
+
+def test_permutations_are_those_of_the_engines_of_wings(device, monkeypatch):
+    programs = []
+    compute = glsw.device.shader.compute
+
+    def watched_compute(device, name, **defines):
+        programs.append((name, defines))
+        return compute(device, name, **defines)
+
+    monkeypatch.setattr(glsw.device.shader, "compute", watched_compute)
+    for module in registered("TESTS").values() if device.info.compute else ():
+        programs.clear()
+        assert {row.verdict for row in import_module(module).tested(device)} == {RIGHT}
+        listed(programs)

@@ -190,8 +190,6 @@ def permutations(*choices, **defines):
 OWN_PERMUTATIONS = {
     "quad.vert": [{}],
     "checksum.comp": [{"WORKGROUP": 64, "COLUMNS": "4096u", "WORDS_BINDING": 8, "SUMS_BINDING": 9}],
-    "view_map.frag": [{}],
-    "view_overlay.frag": [{}],
     "query_profile.frag": permutations(TILES, ({}, GAPS), LETTERS=24),
     "fragment.frag": [
         defines
@@ -240,15 +238,6 @@ OWN_PERMUTATIONS = {
         ({}, {"PROFILE": 4}),
         **LANES,
         STEPS=32,
-    ),
-    "score_map.comp": permutations(
-        LINEAR,
-        SEPARATE,
-        SCORES[1:4],
-        ({}, {"JOIN": 1}),
-        ({}, {"NARROW": 1}),
-        **LANES,
-        COLUMNS=128,
     ),
     "traceback.comp": permutations(({}, {"ROW_MAJOR": 1}), TURN, **LANES, ENDS=1),
     "scan.comp": permutations(
@@ -327,6 +316,21 @@ OWN_PERMUTATIONS = {
 }
 
 
+OWN_PERMUTATIONS |= of_wing(
+    "dotplot",
+    {
+        "dotplot/score_map.comp": permutations(
+            LINEAR,
+            SEPARATE,
+            SCORES[1:4],
+            ({}, {"JOIN": 1}),
+            ({}, {"NARROW": 1}),
+            **LANES,
+            COLUMNS=128,
+        ),
+    },
+)
+OWN_PERMUTATIONS |= of_wing("view", {"view/map.frag": [{}], "view/overlay.frag": [{}]})
 OWN_PERMUTATIONS |= of_wing(
     "profiles",
     {
@@ -419,8 +423,6 @@ BUDGETS = {
     "quad.vert": (0, 0, 1),
     "fragment.frag": (5, 5, 56),
     "query_profile.frag": (1, 2, 10),
-    "view_map.frag": (0, 0, 1),
-    "view_overlay.frag": (0, 0, 1),
     "best.comp": (1, 1, 2),
     "bit_parallel.comp": (0, 1, 8),
     "blocked.comp": (13, 14, 208),  # with mask.glsl
@@ -441,13 +443,14 @@ BUDGETS = {
     "scan_carries.comp": (6, 4, 13),
     "scan_single.comp": (9, 5, 26),
     "scan_step.comp": (6, 4, 13),
-    "score_map.comp": (12, 13, 48),
     "subtable.comp": (6, 7, 140),
     "subtable_waiting.comp": (6, 7, 140),
     "traceback.comp": (3, 3, 6),
     "traceback3.comp": (2, 1, 4),
     "wavefront.comp": (7, 5, 26),
 }
+BUDGETS |= of_wing("dotplot", {"dotplot/score_map.comp": (12, 13, 48)})
+BUDGETS |= of_wing("view", {"view/map.frag": (0, 0, 1), "view/overlay.frag": (0, 0, 1)})
 BUDGETS |= of_wing("profiles", {"profiles/forward.comp": (0, 1, 2)})
 ALL_PERMUTATIONS = 1_518
 

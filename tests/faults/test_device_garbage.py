@@ -29,7 +29,6 @@ from glsw.engines.base import Best, Engine, Pairs, Progress
 from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.gl import Programs
 from glsw.engines.proof import DeviceFaultWarning
-from glsw.engines.score_map import VALUES, ScoreMap, Value
 from glsw.engines.three.base import Engine3
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.pairs.align_pairs import aligned
@@ -194,22 +193,6 @@ def test_windows(masked: bool, device: Device, monkeypatch: pytest.MonkeyPatch) 
             engine = lambda: Cutting(Lanes(LOCAL, device, rows=8), aligner)  # noqa: B023, E731
             judge(lambda: check_ends(engine().ends(batch), batch), device)  # noqa: B023
             judge(lambda: check_aligned(engine(), batch), device)  # noqa: B023
-
-
-@with_subtests("value", VALUES)
-@with_subtests("memory", [2**31, 2**11])
-def test_score_maps(value: Value, memory: int, device: Device) -> None:
-    engine = ScoreMap(LOCAL, device, memory=memory)
-    tile = engine.tile(8)
-    query = np.arange(6 * tile.side, dtype=np.uint8) % 3
-
-    def task() -> None:
-        found = engine.tiles(query, query[: 4 * tile.side], tile, value=value)
-        assert found.shape == (6, 4)
-        assert (found >= 0).all()
-        assert (found <= 5 * len(query)).all()
-
-    judge(task, device)
 
 
 # One read

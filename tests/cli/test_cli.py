@@ -28,6 +28,7 @@ from program import (
     standard_error_of_terminal,
     wait_until,
 )
+from wing import of_wing
 
 import glsw
 import glsw.cli.devices
@@ -497,7 +498,8 @@ def test_strands(options: str, expected: list[list[str]], run: Callable[..., Any
     ],
 )
 def test_translated(options: str, expected: list[str], run: Callable[..., Any]) -> None:
-    words = "search gene.fasta proteins.fasta --translated --composition 0 --engine reference --min-score 30"
+    words = "search gene.fasta proteins.fasta --translated --engine reference --min-score 30"
+    words += "".join(of_wing("composition", [" --composition 0"]))
     columns = "--format 'blast-tab sseqid score qstart qend qframe'"
     assert [" ".join(line) for line in tabular(run(f"{words} {columns} {options}"))] == expected
 

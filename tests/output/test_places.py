@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from Bio.Seq import reverse_complement
+from wing import of_wing
 
 from glsw import Aligner, Record, Scoring, SearchResult, write
 from glsw.cli import main
@@ -92,8 +93,13 @@ def test_defaults_of_the_command(
         (["--max-hsps", "1"], "only one place per sequence was looked for"),
         (["--top", "1"], "--top 1 lists no second place"),
         (["--statistics", "none"], "there are no bit scores"),
-        (["--protein"], "scores adjusted for composition do not compare places"),
-        (["--protein", "--composition", "0"], "only one place per sequence was looked for"),
+        *of_wing(
+            "composition",
+            [
+                (["--protein"], "scores adjusted for composition do not compare places"),
+                (["--protein", "--composition", "0"], "only one place per sequence was looked for"),
+            ],
+        ),
     ):
         assert {fields[4] for fields in mapped(words, ONE, COPIES)} == {"255"}
         assert f"MAPQ is 255, unknown, for 1 query: {reason}" in capfd.readouterr().err

@@ -73,11 +73,10 @@ def digest(name: str) -> str:
 
     ``*`` is all shaders of glsw; a shader that is not there has none.
     """
-    names = [name]
-    if name == "*":
-        every = shader.root().rglob("*.[!g]*")  # but for includes
-        paths = sorted(every, key=lambda path: path.name)
-        names = [path.relative_to(shader.root()).as_posix() for path in paths]
+    root = shader.root()
+    files = [path for path in root.rglob("*.*") if name == "*" and path.suffix != ".glsl"]
+    files.sort(key=lambda path: path.name)
+    names = [path.relative_to(root).as_posix() for path in files] or [name]
     try:
         source = "\n".join(shader.assemble(each, folder=SHADERS)[0] for each in names)
     except shader.ShaderError:

@@ -31,14 +31,22 @@ def standing_on(names: Iterable[str]) -> list[str]:
 def close(folder: Path, names: Iterable[str]) -> list[str]:
     """Copy the project into a new folder without some wings; return all that are closed there.
 
+    Their shaders, tests, pages and rows of compilers go too.
     What Python has compiled is copied too, and is as old as its source.
     """
     closed = standing_on(names)
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*LEFT))
     for name in closed:
         shutil.rmtree(folder / "glsw" / "wings" / name)
-        for place in ("shaders", "tests/wings"):
-            shutil.rmtree(folder / place / name, ignore_errors=True)
+        for part in ("shaders", "tests/wings"):
+            shutil.rmtree(folder / part / name, ignore_errors=True)
+        for page in (f"{name.upper()}.md", f"api/{name}.md"):
+            (folder / "docs" / page).unlink(missing_ok=True)
+    rows = folder / "bench" / "results" / "compilers.ndjson"
+    programs = [f'"program":"{name}/' for name in closed]
+    lines = rows.read_text(encoding="utf-8").splitlines(keepends=True)
+    left = [line for line in lines if not any(program in line for program in programs)]
+    rows.write_text("".join(left), encoding="utf-8")
     shutil.rmtree(folder / "tests" / "wings" / "all", ignore_errors=True)
     return closed
 

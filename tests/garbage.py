@@ -22,6 +22,9 @@ from glsw.engines.gl import Programs
 
 SECONDS = 20  # of a call: more than a hundred times what it takes
 MEMORY = 2**32  # bytes that a call may ask for
+on_linux = pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="memory is measured as on Linux"
+)
 Garbage = Callable[[np.random.Generator, np.ndarray], np.ndarray]
 
 

@@ -10,6 +10,8 @@ from bench.row import SHADERS as MICRO_SHADERS
 from glsw.device.shader import assemble
 
 LINEAR = ({}, {"LINEAR": 1})
+SEPARATE = ({}, {"SEPARATE": 1})
+LANES = {"LETTERS": 24, "ROWS": 8, "STEP": 2, "WORKGROUP": 32}
 TWO_TRACKS = {"TWO_TRACKS": 21}
 GAPS = {"POSITIONAL_GAPS": 1}
 # Two numbers, a uniform block, shared memory, a texture, a texture by position, of two tracks, with

@@ -1,4 +1,4 @@
-"""Each wing can be closed: its folder goes, all else stays and works."""
+"""Each wing can be closed: its folders go, all else stays and works."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ CORE = " or ".join(
         "test_align.py",
         "test_without_the_wing_of_compositions_there_is_an_error",
         "test_cli.py",
+        "test_programs_keep_within_their_budgets",
     ]
 )
 LOOK = """
@@ -185,3 +186,31 @@ def test_another_package_adds_a_wing(tmp_path: Path) -> None:
     assert "greet somebody" in said("-m", "glsw", "--help")[1]
     assert said(*search, "--thrice")[0] == said("-m", "glsw", "meet")[0] == 2
     assert said("-c", "import glsw; glsw.farewell")[0] == 1
+
+
+@cache
+def core() -> dict[str, str]:
+    """Return the texts of the core's modules and shaders in lower case, by their names."""
+    files = [*(ROOT / "glsw").rglob("*.py*"), *(ROOT / "shaders").rglob("*.*")]
+    names = {path: path.relative_to(ROOT).as_posix() for path in files}
+    of_wings = tuple(f"{home}/{name}/" for home in ("glsw/wings", "shaders") for name in WINGS)
+    return {
+        name: path.read_text(encoding="utf-8").lower()
+        for path, name in names.items()
+        if path.suffix != ".pyc" and not name.startswith(of_wings)
+    }
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_the_core_does_not_know_the_engines_of_a_wing(wing: str) -> None:
+    """Neither its shaders nor its modules with self-tests, of names that the core lacks."""
+    modules = [*getattr(opened()[wing], "TESTS", {}).values()]
+    assert all(module.startswith(f"glsw.wings.{wing}.") for module in modules)
+    assert all(callable(importlib.import_module(module).tested) for module in modules)
+    own = {Path(name).stem for name in core()}
+    stems = {module.rpartition(".")[2] for module in modules} - own
+    words = [re.escape(path.name) for path in (ROOT / "shaders" / wing).glob("*.*")]
+    words += [stem.replace("_", "[ _]?") for stem in stems]
+    for word in words:
+        assert [name for name, text in core().items() if re.search(word, text)] == [], word
+    assert len(words) == {"dotplot": 2, "profiles": 2, "view": 2}.get(wing, len(words))

@@ -118,7 +118,7 @@ def _engines() -> Iterator[tuple[str, Call]]:
         yield f"engine {name}", partial(_engine, name)
     for form in ("blocks", "single-stage"):
         yield f"engine scan {form}", partial(_engine, "scan", form=form)
-    for name in ("view_map.frag", "view_overlay.frag"):
+    for name in ("view/map.frag", "view/overlay.frag"):
         yield name, partial(_draw, name)
 
 

@@ -175,8 +175,7 @@ def _version() -> str:
     import glsw
     from glsw.device.shader import root
 
-    folders = root(), root() / "lib"
-    changed = max(entry.stat().st_mtime_ns for each in folders for entry in os.scandir(each))
+    changed = max(path.stat().st_mtime_ns for path in root().rglob("*"))
     return f"{glsw.__version__} {changed}"
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Judged(Protocol):
-    """An engine, or a score map: which it is, and where it runs."""
+    """An engine: which it is, and where it runs."""
 
     @property
     def label(self) -> str:

@@ -359,7 +359,7 @@ class Programs:
 
 
 class Kernels(Programs):
-    """Base of what computes alignments of two sequences on OpenGL 4.3: of engines and score maps.
+    """Base of what computes alignments of two sequences on OpenGL 4.3, in an engine or a wing.
 
     Parameters
     ----------

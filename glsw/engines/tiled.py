@@ -30,7 +30,7 @@ _FEW_STRIPS = 128  # each on a multiprocessor of its own
 
 
 class Tiled(Kernels):
-    """Base of engine ``blocked`` and of score maps: one pass over a table, or over regions.
+    """Base of what computes tiles as engine ``blocked`` does: one pass over a table, or regions.
 
     Parameters as those of the engine.
     """

@@ -1,4 +1,4 @@
-// Borders of tiles, of blocked.comp and score_map.comp: a tile finds the row above it and the
+// Borders of tiles, as of blocked.comp: a tile finds the row above it and the
 // column left of it where its neighbours have left theirs, and every row_spacing tile rows
 // (column_spacing tile columns) a row (column) is kept. Of several regions each has its part of the
 // buffers. Needs a definition of this: where row `row` of column `column` of those that are kept

@@ -5,6 +5,7 @@ import re
 import runpy
 import shutil
 import subprocess
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -21,14 +22,26 @@ from cases import (
     path_configurations,
     takes,
 )
-from permutations import GAPS, LINEAR, SCORES, TWO_TRACKS, known_to, listed, permutations
+from permutations import (
+    GAPS,
+    LANES,
+    LINEAR,
+    SCORES,
+    SEPARATE,
+    TWO_TRACKS,
+    known_to,
+    listed,
+    permutations,
+)
 
 import glsw.device.shader
 from bench.row import SHADERS as MICRO_SHADERS
 from glsw.alignment.batch import Mask
 from glsw.device.shader import assemble, explain, root
+from glsw.device.verdicts import RIGHT
 from glsw.engines import ENGINES
 from glsw.engines.gl import binding_macros
+from glsw.wings import registered
 
 ON_DEVICES = sorted(name for name, kind in ENGINES.items() if kind.capabilities.requires)
 TESTS = str(Path(__file__).parents[1])
@@ -93,14 +106,12 @@ def test_engines_everywhere(run_under, implementation, device, monkeypatch):
 BINDINGS = binding_macros(
     binding for kind in ENGINES.values() for binding in getattr(kind, "bindings", ())
 )
-SEPARATE = ({}, {"SEPARATE": 1})
 SPAN = ({}, {"GLOBAL_MODE": 1})
 TASKS = ({}, {"ENDS": 1})
 TILES = [
     {"TILE": tile, "BITS": bits, "TEXELS": texels}
     for tile, bits, texels in ((8, 16, 2), (4, 32, 2), (4, 16, 1), (2, 32, 1), (1, 32, 1))
 ]
-LANES = {"LETTERS": 24, "ROWS": 8, "STEP": 2, "WORKGROUP": 32}
 DIRECTIONS = ({}, {"DIRECTIONS": 1})
 MASKED = ({}, {"MASKED": 1})
 AGAIN, TURN = ([{name: k} for k in range(most)] for name, most in (("AGAIN", 2), ("TURN", 3)))
@@ -116,8 +127,6 @@ CHAINS = {"ROWS": 16, "CHAIN": 8, "STRIDE": 32, "LETTERS": 24}
 OWN_PERMUTATIONS = {
     "quad.vert": [{}],
     "checksum.comp": [{"WORKGROUP": 64, "COLUMNS": "4096u", "WORDS_BINDING": 8, "SUMS_BINDING": 9}],
-    "view_map.frag": [{}],
-    "view_overlay.frag": [{}],
     "query_profile.frag": permutations(TILES, ({}, GAPS), LETTERS=24),
     "fragment.frag": [
         defines
@@ -167,16 +176,6 @@ OWN_PERMUTATIONS = {
         **LANES,
         STEPS=32,
     ),
-    "score_map.comp": permutations(
-        LINEAR,
-        SEPARATE,
-        SCORES[1:4],
-        ({}, {"JOIN": 1}),
-        ({}, {"NARROW": 1}),
-        **LANES,
-        COLUMNS=128,
-    ),
-    "forward.comp": permutations(({"CHAIN": 1}, {"CHAIN": 16}), **LANES | {"ROWS": 16, "STEP": 4}),
     "traceback.comp": permutations(({}, {"ROW_MAJOR": 1}), TURN, **LANES, ENDS=1),
     "scan.comp": permutations(
         LINEAR,
@@ -301,8 +300,6 @@ BUDGETS = {
     "quad.vert": (0, 0, 1),
     "fragment.frag": (5, 5, 56),
     "query_profile.frag": (1, 2, 10),
-    "view_map.frag": (0, 0, 1),
-    "view_overlay.frag": (0, 0, 1),
     "best.comp": (1, 1, 2),
     "bit_parallel.comp": (0, 1, 8),
     "blocked.comp": (13, 14, 208),  # with mask.glsl
@@ -312,7 +309,6 @@ BUDGETS = {
     "compact.comp": (0, 0, 1),
     "diagonal.comp": (10, 10, 156),
     "diagonal_leaning.comp": (10, 12, 48),
-    "forward.comp": (0, 1, 2),
     "lanes.comp": (10, 10, 246),  # 63 of them from end to end
     "lanes_columns.comp": (2, 5, 12),
     "lanes_profile.comp": (0, 1, 2),
@@ -322,13 +318,12 @@ BUDGETS = {
     "scan_carries.comp": (6, 4, 13),
     "scan_single.comp": (9, 5, 26),
     "scan_step.comp": (6, 4, 13),
-    "score_map.comp": (12, 13, 48),
     "traceback.comp": (3, 3, 6),
     "wavefront.comp": (7, 5, 26),
 }
 for table in OF_WINGS:
     BUDGETS |= table["BUDGETS"]
-ALL_PERMUTATIONS = 1_518
+ALL_PERMUTATIONS = 1_814  # 296 of them of three sequences from end to end, not listed before
 
 
 def conditional_macros(lines):
@@ -399,3 +394,18 @@ def test_permutations_are_those_of_the_engines(name, device, monkeypatch):
                 masks = [Mask.of([0] * (n > 0), [0] * (n > 0), m) for m, n in lengths]
                 engine.paths(case.batch.masked(masks))
     listed(programs, PERMUTATIONS)
+
+
+def test_permutations_are_those_of_the_engines_of_wings(device, monkeypatch):
+    programs = []
+    compute = glsw.device.shader.compute
+
+    def watched_compute(device, name, **defines):
+        programs.append((name, defines))
+        return compute(device, name, **defines)
+
+    monkeypatch.setattr(glsw.device.shader, "compute", watched_compute)
+    for module in registered("TESTS").values() if device.info.compute else ():
+        programs.clear()
+        assert {row.verdict for row in import_module(module).tested(device)} == {RIGHT}
+        listed(programs, PERMUTATIONS)

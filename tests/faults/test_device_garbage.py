@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import cases
 import numpy as np
 import pytest
 from damaged_reads import DAMAGE, Reads, reading
-from garbage import check_ends, in_time, judge, wrong_directions
+from garbage import check_ends, in_time, judge, on_linux, wrong_directions
 from subtests import with_subtests
 
 from glsw.alignment.batch import Batch, Mask
@@ -24,19 +23,14 @@ from glsw.device.device import Device
 from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
 from glsw.engines.base import Best, Engine, Pairs, Progress
 from glsw.engines.bit_parallel import BitParallel
-from glsw.engines.forward import ForwardSums
 from glsw.engines.proof import DeviceFaultWarning
-from glsw.engines.score_map import VALUES, ScoreMap, Value
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA
-from glsw.sequences.encoded import Sequences
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/statm").exists(), reason="memory is measured as on Linux"
-)
+pytestmark = on_linux
 
 
 # Pairs
@@ -172,36 +166,6 @@ def test_windows(masked: bool, device: Device, monkeypatch: pytest.MonkeyPatch) 
             engine = lambda: Cutting(Lanes(LOCAL, device, rows=8), aligner)  # noqa: B023, E731
             judge(lambda: check_ends(engine().ends(batch), batch), device)  # noqa: B023
             judge(lambda: check_aligned(engine(), batch), device)  # noqa: B023
-
-
-@with_subtests("value", VALUES)
-@with_subtests("memory", [2**31, 2**11])
-def test_score_maps(value: Value, memory: int, device: Device) -> None:
-    engine = ScoreMap(LOCAL, device, memory=memory)
-    tile = engine.tile(8)
-    query = np.arange(6 * tile.side, dtype=np.uint8) % 3
-
-    def task() -> None:
-        found = engine.tiles(query, query[: 4 * tile.side], tile, value=value)
-        assert found.shape == (6, 4)
-        assert (found >= 0).all()
-        assert (found <= 5 * len(query)).all()
-
-    judge(task, device)
-
-
-def test_forward_sums(device: Device) -> None:
-    rng = np.random.default_rng(4)
-    odds = [np.exp(rng.normal(size=(n, 5))) for n in (9, 40)]
-    targets = Sequences.of([rng.integers(0, 5, n).astype(np.uint8) for n in (0, 3, 50)])
-    pairs = np.indices((2, 3)).reshape(2, -1).T
-
-    def task() -> None:
-        found = ForwardSums(device).log_sums(odds, targets, pairs)
-        assert np.isneginf(found[pairs[:, 1] == 0]).all()
-        assert not np.isinf(found[pairs[:, 1] > 0]).any()  # NaN: the host computes them
-
-    judge(task, device)
 
 
 # One read

@@ -42,7 +42,7 @@ from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device
 from glsw.device.shader import ComputeProgram
 from glsw.device.transfer import Fence
-from glsw.device.verdicts import Verdicts, _machine
+from glsw.device.verdicts import Verdicts, _machine, _version
 from glsw.engines import ENGINES, device_check, proof, spec
 from glsw.engines.cpu import Cpu
 from glsw.engines.gl import Programs
@@ -637,6 +637,17 @@ def test_the_command_line_says_it_in_a_line(device, run, files):
     assert len(lines) == 1, done.err
     assert LINE.fullmatch(re.sub("^glsw: (warning: )?", "", lines[0])), lines
     assert (files / "found.tsv").read_text() == (files / "expected.tsv").read_text()
+
+
+@pytest.mark.parametrize("file", ["a.comp", "lib/b.glsl", "wing/c.comp"])
+def test_verdicts_are_of_the_shaders_of_today(file, tmp_path, monkeypatch):
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / "older.comp").touch()
+    (tmp_path / file).touch()
+    monkeypatch.setattr(glsw.device.shader, "root", lambda: tmp_path)
+    before = _version()
+    os.utime(tmp_path / file, (2**32, 2**32))
+    assert _version() != before
 
 
 OF_WING = {"of_wing": __name__}

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.engines.score_map import UNCAPPED
 from glsw.wings.dotplot.mapper import Maps, Sign
+from glsw.wings.dotplot.score_map import UNCAPPED
 
 COLOURS: dict[Sign, tuple[int, int, int]] = {"+": (0, 84, 168), "-": (205, 70, 0)}
 """Blue and vermilion, distinct for any kind of colour vision."""

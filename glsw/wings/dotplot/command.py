@@ -14,13 +14,13 @@ from glsw.cli.outputs import check_output
 from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of, seg_of
 from glsw.cli.words import add_rows, count, number
 from glsw.device.device import SoftwareRendererWarning, without_gpu
-from glsw.engines.score_map import VALUES
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.fasta import read_all
 from glsw.sequences.query import STRANDS
 from glsw.sequences.records import Records
 from glsw.wings.dotplot.mapper import Cap, Settings
 from glsw.wings.dotplot.plot import SUFFIXES, TILES, DotPlot, Prepared, check_path, prepare
+from glsw.wings.dotplot.score_map import VALUES
 
 
 def _cap(text: str) -> Cap:

@@ -12,7 +12,6 @@ from glsw.aligner import Aligner
 from glsw.device.device import Device, open_device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Progress
-from glsw.engines.score_map import UNCAPPED, VALUES, MapTile, ScoreMap, Value
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.sequences.alphabet import Alphabet
@@ -20,6 +19,7 @@ from glsw.sequences.named import NamedSequences
 from glsw.sequences.nucleic import complement_of
 from glsw.sequences.query import Strand
 from glsw.wings.dotplot.axis import Axis, Segment
+from glsw.wings.dotplot.score_map import UNCAPPED, VALUES, MapTile, ScoreMap, Value
 from glsw.words import ParameterError
 
 Sign: TypeAlias = Literal["+", "-"]

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from glsw.aligner import Aligner
 from glsw.engines.base import Progress, ignore
-from glsw.engines.score_map import UNCAPPED, Value
 from glsw.options import AlignerOptions, listing
 from glsw.scoring.kinds import chosen
 from glsw.scoring.scoring import Scoring
@@ -22,6 +21,7 @@ from glsw.sequences.query import Strand
 from glsw.wings.dotplot.axis import Axis, segments_of
 from glsw.wings.dotplot.lines import Line, best_lines
 from glsw.wings.dotplot.mapper import Cap, Mapper, Maps, Settings
+from glsw.wings.dotplot.score_map import UNCAPPED, Value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,13 +15,13 @@ from glsw.alignment.paths import DIAGONAL, Runs
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.base import Engine
-from glsw.engines.forward import log_sums
 from glsw.search.select import Selection
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, offsets_of
 from glsw.sequences.tiles import cut
 from glsw.statistics.base import Floats, Statistics, in_bits
 from glsw.wings.profiles.background import Background
+from glsw.wings.profiles.forward_sums import log_sums
 from glsw.wings.profiles.profile import Profile
 
 _Float = npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ class ForwardScores:
     profiles : sequence of Profile
         At least one, of amino acids, with scores of the lambda of their scoring.
     device : Device, optional
-        What computes the sums, see `glsw.engines.forward.log_sums`.
+        What computes the sums, see `glsw.wings.profiles.forward_sums.log_sums`.
 
     Attributes
     ----------

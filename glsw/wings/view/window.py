@@ -77,7 +77,7 @@ class Painter:
         with signals_held():
             self._map, self._overlay = (
                 ctx.program(vertex_shader=vertex, fragment_shader=assemble(name)[0])
-                for name in ("view_map.frag", "view_overlay.frag")
+                for name in ("view/map.frag", "view/overlay.frag")
             )
         self._map_quad, self._overlay_quad = (
             ctx.vertex_array(program, []) for program in (self._map, self._overlay)

@@ -15,12 +15,12 @@ from naive_map import score_map, scores_of_cells
 import glsw
 from glsw.cli import main
 from glsw.device.device import open_device
-from glsw.engines.score_map import UNCAPPED
 from glsw.sequences.nucleic import reversed_strand
 from glsw.wings.dotplot.axis import Axis, Segment
 from glsw.wings.dotplot.colours import LINES, Scale
 from glsw.wings.dotplot.figure import draw
 from glsw.wings.dotplot.plot import ARRAYS, SUFFIXES
+from glsw.wings.dotplot.score_map import UNCAPPED
 
 SCORING = glsw.Scoring.nucleotide()
 RNG = np.random.default_rng(11)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from glsw.engines.score_map import Bands, ScoreMap
+from glsw.wings.dotplot.score_map import Bands, ScoreMap
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from cases import limited
 from naive_map import score_map, scores_of_cells
 
 from glsw.engines import reference
-from glsw.engines.score_map import UNCAPPED, VALUES, Bands, MapTile, ScoreMap
 from glsw.scoring.scoring import Scoring
+from glsw.wings.dotplot.score_map import UNCAPPED, VALUES, Bands, MapTile, ScoreMap
 
 SCORINGS = [
     Scoring.nucleotide(),

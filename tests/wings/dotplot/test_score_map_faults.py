@@ -1,4 +1,4 @@
-"""Drivers with faults: score maps prove themselves before they are shown."""
+"""Faults: score maps prove themselves before they are shown; what a device returns is checked."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 from driver_faults import QUERIES, TARGETS, Fault, believing, driver, refused, replaced
+from garbage import judge, on_linux
+from subtests import with_subtests
 
 import glsw
 from glsw.device.current import DeviceError
-from glsw.engines import score_map
+from glsw.device.device import Device
+from glsw.scoring.scoring import Scoring
+from glsw.wings.dotplot import score_map
+from glsw.wings.dotplot.score_map import VALUES, ScoreMap, Value
 
+SHADER = "dotplot/score_map.comp"
 MAPS = {
     "a maximum": ("end", replaced("f = max(f - gap_extend, opened);", "f = opened;")),
-    "a join": ("through", replaced("atomicMax(", "max(", "score_map.comp")),
-    "no program": ("through", refused(lambda name, macros: name == "score_map.comp")),
+    "a join": ("through", replaced("atomicMax(", "max(", SHADER)),
+    "no program": ("through", refused(lambda name, macros: name == SHADER)),
 }
 
 
@@ -42,3 +48,20 @@ def test_score_maps_prove_themselves(device, tmp_path, name):
         assert len({each.split(": ")[0] for each in wrong}) == 1
         with believing(device), suppress(DeviceError, glsw.ShaderError):
             assert not np.array_equal(mapped(), expected)
+
+
+@on_linux
+@with_subtests("value", VALUES)
+@with_subtests("memory", [2**31, 2**11])
+def test_maps_of_a_device_that_returns_garbage(value: Value, memory: int, device: Device) -> None:
+    engine = ScoreMap(Scoring.match_mismatch(5, -4, 7, 2), device, memory=memory)
+    tile = engine.tile(8)
+    query = np.arange(6 * tile.side, dtype=np.uint8) % 3
+
+    def task() -> None:
+        found = engine.tiles(query, query[: 4 * tile.side], tile, value=value)
+        assert found.shape == (6, 4)
+        assert (found >= 0).all()
+        assert (found <= 5 * len(query)).all()
+
+    judge(task, device)

@@ -8,16 +8,14 @@ import warnings
 import numpy as np
 import pytest
 from driver_faults import Fault, driver, refused, replaced
-from permutations import listed
-from test_implementations import PERMUTATIONS
+from garbage import judge, on_linux
 
-import glsw.device.shader
 from glsw.device.device import Device
-from glsw.engines import forward
-from glsw.engines.forward import ForwardSums, log_sums
 from glsw.engines.proof import DeviceFaultWarning
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
+from glsw.wings.profiles import forward_sums
+from glsw.wings.profiles.forward_sums import ForwardSums, log_sums
 
 SCORES = np.exp(0.3176 * Scoring.blast().matrix)
 LENGTHS = (1, 2, 3, 4, 5, 15, 16, 17, 31, 33, 60, 128, 250, 257, 300)
@@ -111,7 +109,7 @@ def test_what_the_device_cannot_hold_is_computed_by_the_host(device, monkeypatch
     query = codes(rng, 150)
     odds = [SCORES[query], np.full((5, 24), 1e200), np.full((5, 24), 1e-200), SCORES[:9]]
     odds[3] = np.where(odds[3] == odds[3].max(), 2.0**17, odds[3])
-    monkeypatch.setattr(forward.gl, "MAX_ROUNDS", 101)
+    monkeypatch.setattr(forward_sums.gl, "MAX_ROUNDS", 101)
     targets = Sequences.of([codes(rng, n) for n in (7, 399, 500)])
     pairs = each_with_each(len(odds), len(targets))
     expected = log_sums(odds, targets, pairs)
@@ -135,7 +133,7 @@ def test_pairs_in_any_order_and_in_little_memory_have_the_same_sums(device):
         for one in (0, 69):
             (alone,) = made.log_sums(odds, targets, pairs[one : one + 1])
             assert alone == expected[one]
-        limits = forward.Limits(letters=1000, borders=150, pairs=11, groups=2)
+        limits = forward_sums.Limits(letters=1000, borders=150, pairs=11, groups=2)
         with_less = ForwardSums(device, chain=2, rows=4, workgroup=4, limits=limits)
         assert with_less.log_sums(odds, targets, pairs).tolist() == expected.tolist()
         assert made.log_sums(odds, targets, pairs[:0]).shape == (0,)
@@ -144,10 +142,10 @@ def test_pairs_in_any_order_and_in_little_memory_have_the_same_sums(device):
 def test_many_short_targets_of_a_long_profile_take_little_memory():
     rng = np.random.default_rng(10)
     odds, targets = SCORES[codes(rng, 2000)], [codes(rng, 3) for _ in range(100)]
-    expected = forward.log_sums_on_host(odds, targets).tolist()
+    expected = forward_sums.log_sums_on_host(odds, targets).tolist()
     tracemalloc.start()
     try:
-        assert forward.log_sums_on_host(odds, targets, 2**14).tolist() == expected
+        assert forward_sums.log_sums_on_host(odds, targets, 2**14).tolist() == expected
         assert tracemalloc.get_traced_memory()[1] < 2**22
     finally:
         tracemalloc.stop()
@@ -156,17 +154,18 @@ def test_many_short_targets_of_a_long_profile_take_little_memory():
 def test_sums_of_the_host_end_at_a_limit():
     query = codes(np.random.default_rng(11), 800)
     some = [query[:300], query]
-    together = forward.log_sums_on_host(SCORES[query], some)
+    together = forward_sums.log_sums_on_host(SCORES[query], some)
     assert 200 < together[0] < math.log(1e250) < together[1] < 600
-    alone = [forward.log_sums_on_host(SCORES[query], [each])[0] for each in some]
+    alone = [forward_sums.log_sums_on_host(SCORES[query], [each])[0] for each in some]
     assert together.tolist() == alone
 
 
+SHADER = "profiles/forward.comp"
 FAULTS = {
-    "a gap": replaced("gap = EXTEND * gap + pairs_here;", "gap = pairs_here;", "forward.comp"),
-    "a scale": replaced("scale = needed;", "", "forward.comp"),
-    "a border": replaced("if (has_below && there)", "if (false)", "forward.comp"),
-    "no program": refused(lambda name, macros: name == "forward.comp"),
+    "a gap": replaced("gap = EXTEND * gap + pairs_here;", "gap = pairs_here;", SHADER),
+    "a scale": replaced("scale = needed;", "", SHADER),
+    "a border": replaced("if (has_below && there)", "if (false)", SHADER),
+    "no program": refused(lambda name, macros: name == SHADER),
 }
 
 
@@ -189,26 +188,26 @@ def test_sums_prove_themselves(name, hardware, device, tmp_path):
                 r"instead \(please report what `glsw devices --test` prints\)",
                 line,
             )
-        assert {row.verdict for row in forward.tested(device)} != {"right"}
+        assert {row.verdict for row in forward_sums.tested(device)} != {"right"}
     with driver(device, Fault("", hardware=hardware), tmp_path / "right"):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             found = log_sums(odds, targets, pairs, device)
         assert found.tolist() != expected  # it was the device
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-        assert {row.verdict for row in forward.tested(device)} == {"right"}
+        assert {row.verdict for row in forward_sums.tested(device)} == {"right"}
 
 
-def test_programs_are_those_of_the_permutations(device, monkeypatch):
-    programs = []
-    compute = glsw.device.shader.compute
+@on_linux
+def test_sums_of_a_device_that_returns_garbage(device: Device) -> None:
+    rng = np.random.default_rng(4)
+    odds = [np.exp(rng.normal(size=(n, 5))) for n in (9, 40)]
+    targets = Sequences.of([rng.integers(0, 5, n).astype(np.uint8) for n in (0, 3, 50)])
+    pairs = np.indices((2, 3)).reshape(2, -1).T
 
-    def watched(device, name, **defines):
-        programs.append((name, defines))
-        return compute(device, name, **defines)
+    def task() -> None:
+        found = ForwardSums(device).log_sums(odds, targets, pairs)
+        assert np.isneginf(found[pairs[:, 1] == 0]).all()
+        assert not np.isinf(found[pairs[:, 1] > 0]).any()  # NaN: the host computes them
 
-    monkeypatch.setattr(glsw.device.shader, "compute", watched)
-    rng = np.random.default_rng(13)
-    for chain in (1, 16):
-        beside(device, [SCORES[codes(rng, 9)]], [codes(rng, 9)], chain=chain)
-    listed(programs, PERMUTATIONS)
+    judge(task, device)

@@ -17,13 +17,12 @@ from glsw.caller import stage
 from glsw.cores import cores
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.bit_planes import in_whole_words
 from glsw.engines.gl import Binding, Programs
 from glsw.engines.proof import Proofs, Tested, UnprovedError, proofs_of, warn_of, work_for
 from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
-from glsw.sequences.encoded import Sequences, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, copy_ranges, offsets_of, ranges
 from glsw.sequences.tiles import cut
 
 _GAP_OPEN_PROBABILITY, _GAP_EXTEND_PROBABILITY = 0.04, 0.6
@@ -214,7 +213,7 @@ class ForwardSums(Programs):
         self._workgroup = max(self.chain, workgroup or (8 if device.info.software else 32))
 
     def log_sums(self, odds: Sequence[Float64], targets: Sequences, pairs: Int64) -> Float64:
-        """Return what `glsw.engines.forward.log_sums` does, NaN for pairs that are out of range."""
+        """Return the same as `log_sums` of this module, NaN for pairs that are out of range."""
         found = np.full(len(pairs), np.nan)
         for part in targets.parts(self._limits.letters):
             chosen = np.flatnonzero((pairs[:, 1] >= part.start) & (pairs[:, 1] < part.stop))
@@ -235,17 +234,21 @@ class ForwardSums(Programs):
             return found
         profile, target = profile[some], target[some]
         self.upload(gl.QUERIES, self._blocks(odds, blocks))
-        self.upload(gl.TARGETS, in_whole_words(targets, odds[0].shape[1]))
+        first_words = offsets_of(words)
+        letters = np.full(_STEP * first_words[-1], odds[0].shape[1], np.uint8)
+        first, at = targets.offsets[:-1], _STEP * first_words[:-1]
+        copy_ranges(targets.residues, first, targets.lengths, letters, at)
+        self.upload(gl.TARGETS, letters)
         strips = -(-blocks[profile] // self.chain)
         records = np.zeros((len(some), 5), np.uint32)
         records[:, 0] = 1 + offsets_of(blocks)[profile]
         records[:, 1] = blocks[profile]
-        records[:, 2] = offsets_of(words)[target]
+        records[:, 2] = first_words[target]
         records[:, 3] = words[target]
         room = np.where(strips > 1, words[target], 0)
         order = np.lexsort((-words[target], -strips))
         program = self.program(
-            "forward.comp",
+            "profiles/forward.comp",
             WORKGROUP=self._workgroup,
             CHAIN=self.chain,
             ROWS=self.rows,

@@ -288,7 +288,7 @@ class ScoreMap(Tiled):
         rows, columns = self._tiles(part)
         odd = {"STEP": 1} if self._columns % self.columns_at_once() else {}
         program = self.program(
-            "score_map.comp",
+            "dotplot/score_map.comp",
             WORKGROUP=self._lanes,
             ROWS=self._map_tile.rows,
             COLUMNS=self._columns,

@@ -1,5 +1,5 @@
 #version 430
-// Schedule: sums over all local alignments, see glsw/engines/forward.py. As in lanes.comp a chain
+// Schedule: sums over all local alignments, see glsw/wings/profiles/forward_sums.py. As in lanes.comp a chain
 // of CHAIN lanes, which have ROWS rows of a profile each, goes along the columns of a target, STEP
 // of them in a step; one strip in a dispatch. Sums are floats times 2^scale, a scale for each lane:
 // the lowest that keeps the numbers of its rows in range.

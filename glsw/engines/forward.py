@@ -17,12 +17,11 @@ from glsw.caller import stage
 from glsw.cores import cores
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.bit_planes import in_whole_words
 from glsw.engines.gl import Binding, Programs
 from glsw.engines.proof import UnprovedError, proofs_of, warn_of, work_for
 from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.encoded import Sequences, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, in_whole_words, offsets_of, ranges
 from glsw.sequences.tiles import cut
 
 _GAP_OPEN_PROBABILITY, _GAP_EXTEND_PROBABILITY = 0.04, 0.6

@@ -28,11 +28,10 @@ from glsw import Record, Scoring
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Ends, Paths
 from glsw.device.device import Device, DeviceError
-from glsw.engines.spec import EngineSpec
 from glsw.run import workers
 from glsw.sequences.alphabet import DNA, custom
 from glsw.wings.three.aligner import Aligner3, align3, alignments3, score3
-from glsw.wings.three.engines import ENGINES3
+from glsw.wings.three.engines import ENGINES3, Spec3
 from glsw.wings.three.engines.reference import Reference3
 from glsw.wings.three.engines.tiles import is_nvidia
 from glsw.wings.three.results import MARKS, Alignment3
@@ -642,9 +641,9 @@ def test_scores_beyond_the_limit():
 
 
 def test_choice_is_the_same_in_another_process():
-    choice = EngineSpec("reference", TOYS[1])._replace(memory=None)
+    choice = Spec3("reference", TOYS[1])
     again = pickle.loads(pickle.dumps(choice))
-    assert isinstance(again, EngineSpec)
+    assert isinstance(again, Spec3)
     assert isinstance(again.make(), Reference3)
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import product
 
 import numpy as np
+from wing import of_wing, wing
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Ends, Runs
@@ -24,9 +25,9 @@ from glsw.scoring.gaps import EndGaps, GapCost, PositionalGaps
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
+from glsw.wings import registered
 
 # Options of engines, each tried on every case: by the second ones, short sequences cross tiles.
 OPTIONS = {
@@ -53,10 +54,8 @@ OPTIONS = {
     "bit_parallel": ({}, {"words": 1, "columns": 32, "workgroup": 4}, {"words": 2, "memory": 999}),
 }
 # Engines of any scoring, and those of edit distances only.
-GENERAL, OF_EDITS = (
-    [name for name, kind in ENGINES.items() if kind.capabilities.unit_costs == only]
-    for only in (False, True)
-)
+OF_EDITS = [*registered("ENGINES")]
+GENERAL = [name for name in ENGINES if name not in OF_EDITS]
 # The same for engines that trace back; little memory keeps rows (and columns) for a second pass.
 PATH_OPTIONS = {
     "diagonal": (
@@ -649,11 +648,17 @@ END_CASES |= {
     f"two tracks, {name}": _two_tracks(f"two tracks, {name}", END_CASES[name].scoring, 10)
     for name in ("global, linear", "insertions, ends of their own")
 }
+
+
+def unit_costs(*words, **options):
+    """Return the scoring of edit distances, of which a wing has the engine."""
+    return wing("edit.unit_costs").unit_costs(*words, **options)
+
+
+EDIT_LETTERS = {"edit distance": DNA, "edit distance, infix": AB, "edit distance of 24": PROTEIN}
 EDIT_CASES = {
     name: _case(name, unit_costs(alphabet, infix="infix" in name), seed)
-    for seed, (name, alphabet) in enumerate(
-        [("edit distance", DNA), ("edit distance, infix", AB), ("edit distance of 24", PROTEIN)]
-    )
+    for seed, (name, alphabet) in enumerate(of_wing("edit", EDIT_LETTERS).items())
 }
 # For other implementations of OpenGL: every kind of program. For the slowest: one or two.
 CORE = (

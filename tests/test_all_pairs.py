@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import GENERAL, standing_in
+from cases import GENERAL, OF_EDITS, standing_in, unit_costs
 
 import glsw
 from glsw.engines import ENGINES, Lanes, Reference, engine_of
@@ -14,7 +14,6 @@ from glsw.pairs import all_pairs
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA
 from glsw.sequences.encoded import Sequences
 
@@ -144,10 +143,10 @@ def test_letters_outside_the_alphabet():
 
 
 @pytest.mark.parametrize("most", [40, 2**25])
-@pytest.mark.parametrize("engine", ["auto", "bit_parallel", "cpu", "diagonal", "lanes"])
+@pytest.mark.parametrize("engine", ["auto", *OF_EDITS, "cpu", "diagonal", "lanes"])
 def test_into_a_part_of_an_array(device, engine, most, monkeypatch):
     monkeypatch.setattr(all_pairs, "_MAX_SCORES", most)
-    scoring = unit_costs(DNA) if engine == "bit_parallel" else BLOSUM62
+    scoring = unit_costs(DNA) if engine in OF_EDITS else BLOSUM62
     own, others = (sequences(LENGTHS[:n], 4, seed=n) for n in (9, 7))
     for targets in None, others:
         whole = np.full((2 * len(own), 12), 777, np.int32)

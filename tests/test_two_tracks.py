@@ -21,9 +21,10 @@ from glsw.sequences.database import makedb
 from glsw.sequences.paired_alphabet import STRUCTURE, PairedAlphabet
 from glsw.sequences.sections import DatabaseError
 from glsw.sequences.tracks import paired_blocks, read_tracks
+from glsw.wings import registered
 
 AMINO_ACIDS, STATES = "ACDEFGHIKLMNPQRSTVWY", STRUCTURE[:20]
-NAMES = [name for name, kind in ENGINES.items() if not kind.capabilities.unit_costs]
+NAMES = [name for name in ENGINES if name not in registered("ENGINES")]
 WEIGHT = 1.4
 TRACKS = "--second-track q.states --second-matrix states.mat"
 
@@ -189,7 +190,7 @@ def test_what_two_tracks_exclude() -> None:
         ({"lower_case_mask": True}, "no X or N for masked letters"),
         ({"seg": "query"}, "SEG is for proteins, not for the protein and structure alphabet"),
         ({"mask_low_complexity": True}, "no X or N for masked letters"),
-        ({"engine": "bit_parallel"}, "edit distances only"),
+        *of_wing("edit", [({"engine": "bit_parallel"}, "edit distances only")]),
     ):
         with pytest.raises(ValueError, match=message):
             Aligner(BOTH, **options)  # type: ignore[arg-type]

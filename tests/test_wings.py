@@ -28,7 +28,7 @@ OPTIONS = {  # those of a search, of each wing
     },
     "shards": {"--shard"},
 }
-WORDS = {"three": "Aligner3 Engine3 Scoring3 subtable"}
+WORDS = {"edit": "bit_parallel unit_costs", "three": "Aligner3 Engine3 Scoring3 subtable"}
 """Words for what wings have, which the core does not know."""
 # Quick tests of what the core does: commands, search, align, score, neighbors, formats.
 # No module of the core imports a wing (tests/test_package.py): what is left to try is what the

@@ -20,14 +20,14 @@ from bench.work.base import Case, Part, Run, Start, Workload, facts_of, named, r
 from bench.work.search_base import BLOSUM
 from glsw import Aligner, Batch, Scoring, Sequences
 from glsw.engines import Auto
-from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.tiles import ScanTile
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
 from glsw.scoring.gaps import MODES, Mode
-from glsw.scoring.unit_costs import unit_costs
-from glsw.sequences.items import code_alphabet
+from glsw.wings.edit.bit_parallel import BitParallel
+from glsw.wings.edit.items import code_alphabet
+from glsw.wings.edit.unit_costs import unit_costs
 
 CDR3 = Scoring.named("BLOSUM62", 11, 11).in_mode("global")  # of scirpy
 SAMPLE, PAIRS = 3e7, 10_000  # cells that are judged, in so many pairs at most

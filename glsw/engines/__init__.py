@@ -8,13 +8,14 @@ from __future__ import annotations
 import importlib
 from collections import UserDict
 from collections.abc import MutableMapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from glsw.engines.base import TIES, Capabilities, Engine, Progress, Ties
+from glsw.wings import registered
 
 if TYPE_CHECKING:
     from glsw.engines.auto import Auto, engine_of
-    from glsw.engines.bit_parallel import BitParallel
     from glsw.engines.blocked import Blocked
     from glsw.engines.cpu import Cpu
     from glsw.engines.diagonal import Diagonal
@@ -25,49 +26,56 @@ if TYPE_CHECKING:
     from glsw.engines.wavefront import Wavefront
 
 _HOMES = {
-    "auto": "auto.Auto",
-    "reference": "reference.Reference",
-    "cpu": "cpu.Cpu",
-    "lanes": "lanes.engine.Lanes",
-    "fragment": "fragment.Fragment",
-    "diagonal": "diagonal.Diagonal",
-    "blocked": "blocked.Blocked",
-    "scan": "scan.Scan",
-    "wavefront": "wavefront.Wavefront",
-    "bit_parallel": "bit_parallel.BitParallel",
+    "auto": ".auto.Auto",
+    "reference": ".reference.Reference",
+    "cpu": ".cpu.Cpu",
+    "lanes": ".lanes.engine.Lanes",
+    "fragment": ".fragment.Fragment",
+    "diagonal": ".diagonal.Diagonal",
+    "blocked": ".blocked.Blocked",
+    "scan": ".scan.Scan",
+    "wavefront": ".wavefront.Wavefront",
 }
-_BY_CLASS = {home.rpartition(".")[2]: home for home in (*_HOMES.values(), "auto.engine_of")}
+_BY_CLASS = {home.rpartition(".")[2]: home for home in (*_HOMES.values(), ".auto.engine_of")}
 
 
 class _Engines(UserDict[str, Any]):
-    """Engines by their names."""
+    """Engines by their names; the wings are opened when an engine is first looked for."""
+
+    def __init__(self) -> None:
+        """Leave `data` to the first use."""
+
+    @cached_property
+    def data(self) -> dict[str, Any]:  # type: ignore[override]
+        """The engines of the core, then those of wings; places of those not used yet."""
+        return _HOMES | {name: home for name, (home, _) in registered("ENGINES").items()}
 
     def __getitem__(self, name: str) -> Any:
         kind = self.data[name]
         if isinstance(kind, str):
-            kind = self.data[name] = _imported(kind)
+            kind = self.data[name] = imported(kind)
         return kind
 
 
-def _imported(home: str) -> Any:
+def imported(home: str) -> Any:
+    """Return what a dotted name means, its module imported."""
     module, _, name = home.rpartition(".")
-    return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    return getattr(importlib.import_module(module, __name__), name)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _BY_CLASS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found = _imported(_BY_CLASS[name])
+    globals()[name] = found = imported(_BY_CLASS[name])
     return found
 
 
-ENGINES: MutableMapping[str, type[Engine]] = _Engines(_HOMES)
+ENGINES: MutableMapping[str, type[Engine]] = _Engines()
 
 __all__ = [
     "ENGINES",
     "TIES",
     "Auto",
-    "BitParallel",
     "Blocked",
     "Capabilities",
     "Cpu",

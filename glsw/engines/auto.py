@@ -16,7 +16,7 @@ from glsw.arrays import Int32
 from glsw.device.current import UnreliableError
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
-from glsw.engines import ENGINES
+from glsw.engines import ENGINES, imported
 from glsw.engines.base import (
     ALL_MODES,
     Best,
@@ -49,8 +49,8 @@ from glsw.engines.roster import Roster, repeated
 from glsw.engines.tiles import ScanTile
 from glsw.engines.windows import LongTargets, cuts
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.unit_costs import has_unit_costs
 from glsw.sequences.encoded import Sequences, distinct
+from glsw.wings import registered
 
 if TYPE_CHECKING:
     from glsw.engines.gl import ComputeEngine
@@ -87,7 +87,7 @@ class Auto(Engine):
     shaders (macOS) ``fragment`` computes everything, and the host traces back. ``scan`` and
     ``windows`` are for local alignment; ``lanes`` and ``scan`` need equal costs for gaps in queries
     and targets, and ``lanes`` the usual end gap costs, see `glsw.scoring.gaps.EndGaps.at_most`.
-    Scores that are negative edit distances are computed by ``bit_parallel``.
+    All scores of a scoring that the engine of a wing takes are computed by that.
 
     Parameters
     ----------
@@ -154,8 +154,8 @@ class Auto(Engine):
                 options |= self._roster.memory
             self._roster.options[scores_by] = options
             self.engine(scores_by)
-        elif self._compute and has_unit_costs(scoring):
-            self._scanner, self._scans_all = ENGINES["bit_parallel"], True
+        elif self._compute and (kind := _engine_of_wings(scoring)):
+            self._scanner, self._scans_all = kind, True
         else:
             scanner = scanner or ENGINES[_LANES]
             able = self.device.info.version >= (scanner.capabilities.requires or (0, 0))
@@ -474,6 +474,12 @@ class Auto(Engine):
         for engine, (name, macros) in self._programs_to_align(proved=True):
             engine.program(name, **macros)  # while the device is busy with the last one
         self._coming = None
+
+
+def _engine_of_wings(scoring: Scoring) -> type[Engine] | None:
+    """Return the engine of a wing that takes such a scoring, if there is one."""
+    places = registered("ENGINES").items()
+    return next((ENGINES[name] for name, (_, takes) in places if imported(takes)(scoring)), None)
 
 
 def engine_of(

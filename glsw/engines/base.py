@@ -20,7 +20,6 @@ from glsw.engines.answers import check_cells, check_highest, highest
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
-from glsw.scoring.unit_costs import has_unit_costs
 
 if TYPE_CHECKING:
     from glsw.engines.proof import Proofs
@@ -58,8 +57,6 @@ class Capabilities:
         Whether gaps in queries and in targets may have different costs.
     positional_gaps : bool
         Whether the gap costs of profiles may depend on the position.
-    unit_costs : bool
-        Whether the engine computes edit distances only, see `glsw.scoring.unit_costs`.
     memory : bool
         Whether the engine accepts ``memory``, a limit in bytes.
     workloads : tuple of str
@@ -74,7 +71,6 @@ class Capabilities:
     masks: bool = False
     separate_gaps: bool = False
     positional_gaps: bool = False
-    unit_costs: bool = False
     memory: bool = False
     workloads: tuple[Workload, ...] = ("pairs",)
 
@@ -86,11 +82,6 @@ class Capabilities:
         """Return what the engine does not do of a scoring, as the rest of a sentence, or ""."""
         if not scoring.local and len(self.modes) == 1:
             return "supports local alignment only"
-        if self.unit_costs and not has_unit_costs(scoring):
-            return (
-                "computes edit distances only: match 0, mismatch -1, gaps at a cost of 1, global "
-                "or semi-global with free ends of the target"
-            )
         if scoring.gaps and not self.positional_gaps:
             return "does not support gap costs by position"
         if scoring.separate and not self.separate_gaps:
@@ -392,6 +383,10 @@ class Engine(AnyEngine):
         if len(batch):
             self.scoring.check(*batch.extent[1].tolist())
             self.scoring.check_positions(batch.queries)
+
+    def agrees(self, batch: Batch) -> bool:
+        """Tell whether what the engine computes besides scores is right, in its self-test."""
+        return True
 
     @property
     def long_targets(self) -> LongTargets | None:

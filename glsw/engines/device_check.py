@@ -28,7 +28,6 @@ from glsw.engines.proof import FAULTS, SIZES, Proofs, ProofTask, Tested, awkward
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA
 from glsw.sequences.encoded import Sequences
 from glsw.wings import registered
@@ -46,16 +45,20 @@ def tested(device: Device) -> Iterator[Tested]:
         needs = kind.capabilities.requires
         if name == "auto" or needs is None or needs > device.info.version:
             continue
-        for work, scoring in _scorings().items():
-            if not kind.capabilities.takes(scoring):
-                continue
-            for variant in kind.variants_on(device.info):
-                for task in tasks_of(kind, scoring):
-                    trial = partial(_holds, proofs, kind, variant, scoring, task)
-                    yield proofs.tested(name, variant.name, f"{work}: {task}", trial)
+        yield from tests_of(proofs, kind, _scorings())
     if device.info.compute:
         for module in registered("TESTS").values():
             yield from importlib.import_module(module).tested(device)
+
+
+def tests_of(proofs: Proofs, kind: type[Engine], scorings: dict[str, Scoring]) -> Iterator[Tested]:
+    """Yield the tests of an engine in every variant, with those scorings that it takes."""
+    for work, scoring in scorings.items():
+        if kind.capabilities.takes(scoring):
+            for variant in kind.variants_on(proofs.device.info):
+                for task in tasks_of(kind, scoring):
+                    trial = partial(_holds, proofs, kind, variant, scoring, task)
+                    yield proofs.tested(kind.name, variant.name, f"{work}: {task}", trial)
 
 
 def measured(device: Device) -> dict[str, float]:
@@ -82,7 +85,7 @@ def _scorings() -> dict[str, Scoring]:
         "protein": protein,
         "DNA, linear gaps": dna,
         "protein, global": protein.in_mode("global"),
-        "edit distance": unit_costs(DNA),
+        "DNA, linear gaps, global": dna.in_mode("global"),
     }
 
 

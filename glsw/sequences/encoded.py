@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
-from glsw.arrays import Codes, Int64
+from glsw.arrays import Codes, Int64, UInt8
+from glsw.cores import in_threads
 from glsw.sequences.tiles import cut
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _MAX_MEAN_GATHERED = 2**6
 """Mean residues of sequences that are copied residue by residue, not one sequence at a time."""
 _SHORT = 2**8  # mean residues of ranges that are copied all at once to places apart
 _CACHED = 2**14  # numbers that fit a cache
+_TOGETHER = 2**20  # letters that a thread puts into words at once
 _SOON = 2**16  # residues among which most codes occur
 
 
@@ -314,3 +316,29 @@ def _check_array(name: str, array: object, *dtypes: type[np.generic]) -> None:
         raise TypeError(f"{name} must be an array of {np.dtype(dtypes[0])}, got {kind}")
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {array.shape}")
+
+
+def first_words(targets: Sequences) -> Int64:
+    """Return where each target begins, in words of four letters."""
+    words = -(-targets.lengths // 4)
+    first: Int64 = np.cumsum(words) - words
+    return first
+
+
+def in_whole_words(targets: Sequences, padding: int = 0) -> UInt8:
+    """Return the letters of targets, each of which begins a word of four; ``padding`` fills it up.
+
+    >>> in_whole_words(Sequences.of([np.array([7], np.uint8), np.array([8, 9], np.uint8)])).tolist()
+    [7, 0, 0, 0, 8, 9, 0, 0]
+    """
+    if not (targets.lengths % 4).any():
+        return targets.residues
+    letters = np.full(4 * int((-(-targets.lengths // 4)).sum()), padding, np.uint8)
+    lengths, at = targets.lengths, 4 * first_words(targets)
+
+    def put(part: slice) -> None:
+        copy_ranges(targets.residues, targets.offsets[:-1][part], lengths[part], letters, at[part])
+
+    step = max(1, _TOGETHER * len(targets) // len(letters))
+    in_threads(put, [slice(first, first + step) for first in range(0, len(targets), step)])
+    return letters

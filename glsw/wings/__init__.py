@@ -7,6 +7,9 @@ constants of its ``__init__``:
     Names of the wings it stands on itself. Without these it is closed too.
 ``COMMANDS``
     Commands of glsw: the module of each, with ``add(parser)`` and ``run(arguments)``, and its help.
+``ENGINES``
+    Engines of certain scorings, by name: the places of the class and of a function that tells
+    whether a scoring is one of these; ``auto`` then leaves all scores to that engine.
 ``STAGES``
     Options of a search that score hits again: a module with ``stage_of(scoring, settings)``, see
     `glsw.search.stages`.

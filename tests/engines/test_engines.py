@@ -14,7 +14,6 @@ from subtests import with_subtests
 from glsw.alignment.batch import Batch
 from glsw.engines import ENGINES
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import custom
 from glsw.sequences.encoded import Sequences
 
@@ -131,13 +130,14 @@ def test_small_chunks(configuration, device, case):
     judge(build((name, options | cases.CHUNKED.get(name, {})), case.scoring, device), case)
 
 
-@pytest.mark.parametrize("name", ["diagonal", "scan", "wavefront", "bit_parallel"])
+@pytest.mark.parametrize("name", ["diagonal", "scan", "wavefront", *cases.OF_EDITS])
 def test_chunks_fill_a_memory_and_obey_it(device, name):
     able(device, name)
     rng = np.random.default_rng(12)
     pairs = ([rng.integers(0, 4, n).astype(np.uint8) for n in each] for each in ([70] * 40,) * 2)
     batch = Batch.pairwise(*pairs)
-    scoring = unit_costs(custom("ACGT")) if name == "bit_parallel" else CASES["DNA 10 1"].scoring
+    edits = name in cases.OF_EDITS
+    scoring = cases.unit_costs(custom("ACGT")) if edits else CASES["DNA 10 1"].scoring
     ample = ENGINES[name](scoring, device)
     expected = ample.scores(batch).tolist()
     for parts in (2, 3, 7):

@@ -222,12 +222,6 @@ OWN_PERMUTATIONS = {
         ({}, {"TWO_QUERIES": 1}, {"OWN_QUERIES": 1}, {**TWO_TRACKS, "FIRST_LETTERS": 24}, GAPS),
         **COLUMNS,
     ),
-    "bit_parallel.comp": permutations(
-        ({}, {"INFIX": 1}),
-        [{"WORDS": 1}, {"WORDS": 16}],
-        [{"PLANES": 1}, {"PLANES": 5}],
-        WORKGROUP=64,
-    ),
 }
 
 
@@ -301,7 +295,6 @@ BUDGETS = {
     "fragment.frag": (5, 5, 56),
     "query_profile.frag": (1, 2, 10),
     "best.comp": (1, 1, 2),
-    "bit_parallel.comp": (0, 1, 8),
     "blocked.comp": (13, 14, 208),  # with mask.glsl
     "blocked_leaning.comp": (10, 12, 144),
     "blocked_trace.comp": (3, 2, 1),

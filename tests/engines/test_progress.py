@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import CHUNKED, OPTIONS, standing_in
+from cases import CHUNKED, OF_EDITS, OPTIONS, standing_in, unit_costs
+from wing import wing
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.engines import ENGINES, bit_parallel, cpu_lanes, engine_of
+from glsw.engines import ENGINES, cpu_lanes, engine_of
 from glsw.engines.base import Pairs
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import LaneSizes
@@ -18,7 +19,6 @@ from glsw.pairs.all_pairs import score_matrix
 from glsw.pairs.many_pairs import align_pairs, score_pairs
 from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.encoded import Sequences
 
 SCORINGS = (
@@ -28,7 +28,9 @@ SCORINGS = (
 )
 LIMITS = {
     "cpu": cpu_lanes.CpuSizes(table=5000, long=10_000),
-    "bit_parallel": replace(bit_parallel.SOFTWARE, window=64, lengths=1),
+    **{
+        name: replace(wing("edit.bit_parallel").SOFTWARE, window=64, lengths=1) for name in OF_EDITS
+    },
 }
 OF_LANES = LaneSizes(targets_at_once=64, borders=4096, first_slice=5000, longest=1000)
 
@@ -112,7 +114,7 @@ def cut_finely(request, device, monkeypatch):
 def test_all_cells_are_reported_once(cut_finely, name, seed):
     rng = np.random.default_rng(seed)
     kind = ENGINES[name]
-    scorings = [unit_costs(), unit_costs(infix=True)] if kind.capabilities.unit_costs else SCORINGS
+    scorings = [unit_costs(), unit_costs(infix=True)] if name in OF_EDITS else SCORINGS
     for scoring in scorings:
         options = [*OPTIONS.get(name, [{}]), CHUNKED.get(name, {})]
         chosen = options[rng.integers(len(options))]

@@ -26,7 +26,6 @@ from glsw.scoring.gaps import MODES, EndGaps, GapCost, PositionalGaps
 from glsw.scoring.matrices import MAX_UNITS
 from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
 from glsw.sequences.encoded import Sequences
 
@@ -69,12 +68,12 @@ class Scenario:
 def scenario(seed: int, scale: float = 1) -> Scenario:
     """Return the scenario of a seed; ``scale`` multiplies the number of pairs of large ones."""
     rng = np.random.default_rng(seed)
-    names = list(_SHAPES)
+    names = [name for name in _SHAPES if cases.OF_EDITS or name not in _EDITS]
     name = names[rng.integers(len(names))]
     bulk = name.startswith("all")
     if name in _EDITS:
         alphabet = _ALPHABETS[rng.integers(len(_ALPHABETS))]
-        scoring = unit_costs(alphabet, infix=bool(rng.random() < 0.5))
+        scoring = cases.unit_costs(alphabet, infix=bool(rng.random() < 0.5))
     elif name == _OWN_QUERIES:
         scoring = expressible(rng).in_mode(MODES[seed % 3])
     else:

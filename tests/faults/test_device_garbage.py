@@ -16,18 +16,17 @@ import pytest
 from damaged_reads import DAMAGE, Reads, reading
 from garbage import check_ends, in_time, judge, on_linux, wrong_directions
 from subtests import with_subtests
+from wing import of_wing
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.device.current import UnreliableError
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
 from glsw.engines.base import Best, Engine, Pairs, Progress
-from glsw.engines.bit_parallel import BitParallel
 from glsw.engines.proof import DeviceFaultWarning
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.unit_costs import unit_costs
 from glsw.sequences.alphabet import DNA
 
 pytestmark = on_linux
@@ -49,7 +48,10 @@ def pairs() -> Batch:
 
 LOCAL, LINEAR = Scoring.match_mismatch(5, -4, 7, 2), Scoring.match_mismatch(5, -4, 4, 4)
 SCORINGS = {"local": LOCAL, "global": LINEAR.in_mode("global")}
-EDITS = {"edits": unit_costs(DNA), "infix edits": unit_costs(DNA, infix=True)}
+EDITS = {
+    name: cases.unit_costs(DNA, infix=infix)
+    for name, infix in of_wing("edit", {"edits": False, "infix edits": True}).items()
+}
 PAIRS = pairs()
 MASKED = PAIRS.masked(
     Mask.of([0, m // 2], [0, n // 2], m) if m and n else Mask.nothing(m)
@@ -86,7 +88,7 @@ def check_passing(engine: Engine) -> None:
         assert numbers.max(initial=0) < len(sequences)
 
 
-def check_distances(engine: BitParallel) -> None:
+def check_distances(engine: Any) -> None:
     queries, targets = PAIRS.queries, PAIRS.targets
     n = PAIRS.target_lengths
     for found, most in (
@@ -108,7 +110,7 @@ def judge_engine(engine: Engine, device: Device) -> None:
         judge(lambda: check_passing(engine), device)
         if engine.fits(Pairs(MASKED)):
             judge(lambda: check_aligned(engine, MASKED), device)
-    if isinstance(engine, BitParallel):
+    if engine.name in cases.OF_EDITS:
         judge(lambda: check_distances(engine), device)
 
 
@@ -119,9 +121,9 @@ def test_pairs(name: str, configuration: tuple[str, dict[str, object]], device: 
     kind = ENGINES[configuration[0]]
     if kind.capabilities.requires and cases.takes(configuration, scoring):
         judge_engine(cases.build(configuration, scoring, device), device)
-        if kind is BitParallel:
+        if kind.name in cases.OF_EDITS:
             options: dict[str, Any] = configuration[1]
-            judge(lambda: check_distances(BitParallel(scoring, device, **options)), device)
+            judge(lambda: check_distances(kind(scoring, device, **options)), device)
 
 
 @with_subtests("name", SCORINGS)
@@ -193,7 +195,7 @@ def test_no_read_is_believed_that_is_damaged(
         return
     rng = np.random.default_rng(8)
     hardware = cases.standing_in(device)
-    scoring = EDITS["edits"] if kind.capabilities.unit_costs else LOCAL
+    scoring = EDITS["edits"] if kind.name in cases.OF_EDITS else LOCAL
     engine = cases.build(configuration, scoring, hardware)
     refused = 0
     for task in TASKS.values():

@@ -22,9 +22,9 @@ from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.encoded import Sequences, offsets_of
-from glsw.sequences.items import Items, code_alphabet, code_pairs, codes_in, items_of
 from glsw.wings.biopython.first_path import FirstPaths, takes as has_first_path
 from glsw.wings.biopython.scoring import ALPHABETS, PairScoring, scoring_of, state_of
+from glsw.wings.edit.items import Items, code_alphabet, code_pairs, codes_in, items_of
 
 if TYPE_CHECKING:
     from Bio.Seq import MutableSeq, Seq

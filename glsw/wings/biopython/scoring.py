@@ -12,7 +12,7 @@ from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.matrices import in_integer_units
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import Alphabet
-from glsw.sequences.items import code_alphabet
+from glsw.wings.edit.items import code_alphabet
 
 if TYPE_CHECKING:
     import Bio.Align

@@ -1,1 +1,9 @@
 """Edit distances of sequences in any letters."""
+
+ENGINES = {
+    "bit_parallel": (
+        "glsw.wings.edit.bit_parallel.BitParallel",
+        "glsw.wings.edit.unit_costs.has_unit_costs",
+    ),
+}
+TESTS = {"edit": "glsw.wings.edit.bit_parallel"}

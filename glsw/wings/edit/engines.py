@@ -15,17 +15,17 @@ from glsw import caller
 from glsw.alignment.batch import Batch
 from glsw.device.device import DeviceError
 from glsw.engines.base import Progress
-from glsw.engines.bit_integers import edit_distances
-from glsw.engines.bit_parallel import BitParallel, Distances
 from glsw.engines.spec import EngineSpec
 from glsw.pairs.all_pairs import cells_of, pieces_of_workers, score_matrix
 from glsw.pairs.many_pairs import computed
 from glsw.run.pool import AnyExecutor, Devices, EnginePool, Runner
-from glsw.scoring.unit_costs import is_infix, unit_costs
 from glsw.sequences.alphabet import LARGEST
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.items import code_alphabet
 from glsw.sequences.tiles import Tile
+from glsw.wings.edit.bit_integers import edit_distances
+from glsw.wings.edit.bit_parallel import BitParallel, Distances
+from glsw.wings.edit.items import code_alphabet
+from glsw.wings.edit.unit_costs import is_infix, unit_costs
 
 EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
 

@@ -11,15 +11,15 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Progress
-from glsw.engines.bit_parallel import Distances
 from glsw.options import described
 from glsw.run.pool import AnyExecutor, Devices
 from glsw.sequences.encoded import Sequences, copy_ranges, offsets_of
 from glsw.sequences.fasta import read_all
-from glsw.sequences.items import CODES, Items, codes_together, items_of
 from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single, several
 from glsw.sequences.records import Record
+from glsw.wings.edit.bit_parallel import Distances
 from glsw.wings.edit.engines import EditEngine, distance_engine
+from glsw.wings.edit.items import CODES, Items, codes_together, items_of
 from glsw.words import one_of, suggesting
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def edit_distance(
 
     Notes
     -----
-    For alignments, pass the scoring `glsw.scoring.unit_costs.unit_costs` to `glsw.Aligner`: its
+    For alignments, pass the scoring `glsw.wings.edit.unit_costs.unit_costs` to `glsw.Aligner`: its
     scores are negative distances.
 
     Examples

@@ -22,7 +22,7 @@ from glsw.engines.proof import Proofs, Tested, UnprovedError, proofs_of, warn_of
 from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
-from glsw.sequences.encoded import Sequences, copy_ranges, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, in_whole_words, offsets_of, ranges
 from glsw.sequences.tiles import cut
 
 _GAP_OPEN_PROBABILITY, _GAP_EXTEND_PROBABILITY = 0.04, 0.6
@@ -234,16 +234,12 @@ class ForwardSums(Programs):
             return found
         profile, target = profile[some], target[some]
         self.upload(gl.QUERIES, self._blocks(odds, blocks))
-        first_words = offsets_of(words)
-        letters = np.full(_STEP * first_words[-1], odds[0].shape[1], np.uint8)
-        first, at = targets.offsets[:-1], _STEP * first_words[:-1]
-        copy_ranges(targets.residues, first, targets.lengths, letters, at)
-        self.upload(gl.TARGETS, letters)
+        self.upload(gl.TARGETS, in_whole_words(targets, odds[0].shape[1]))
         strips = -(-blocks[profile] // self.chain)
         records = np.zeros((len(some), 5), np.uint32)
         records[:, 0] = 1 + offsets_of(blocks)[profile]
         records[:, 1] = blocks[profile]
-        records[:, 2] = first_words[target]
+        records[:, 2] = offsets_of(words)[target]
         records[:, 3] = words[target]
         room = np.where(strips > 1, words[target], 0)
         order = np.lexsort((-words[target], -strips))

@@ -12,8 +12,8 @@ from kinds_of_input import CODES, NEITHER, ONE, SEVERAL, A, B, files_of_two
 from subtests import with_subtests
 
 import glsw
-from glsw.sequences.items import codes_together
 from glsw.sequences.named import FileNameError
+from glsw.wings.edit.items import codes_together
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ class FixedCosts(Reference):
 
 
 def test_engines_of_any_scoring_take_them() -> None:
-    assert {*ENGINES} - {*ABLE} == {"bit_parallel"}
+    assert {*ENGINES} - {*ABLE} <= {"bit_parallel"}
 
 
 def gapped(seed: int, m: int, base: Profile | None = None) -> Profile:

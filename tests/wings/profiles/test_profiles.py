@@ -22,13 +22,14 @@ from glsw.scoring.positional import MAX_POSITIONS
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.lines import sealed
 from glsw.statistics.ungapped_constants import background, lambda_of
+from glsw.wings import registered
 from glsw.wings.profiles.alignment import OUTSIDE, UNKNOWN, _codes, _different, _weights
 from glsw.wings.profiles.background import Background
 
 DATA = Path(__file__).parent
 PSSM, HMM = DATA / "made_up.pssm", DATA / "made_up.hmm"
 BLOSUM62 = Scoring.blast()
-NAMES = [name for name, kind in ENGINES.items() if not kind.capabilities.unit_costs]
+NAMES = [name for name in ENGINES if name not in registered("ENGINES")]
 needs = {
     name: pytest.mark.skipif(shutil.which(name) is None, reason=f"{name} is not installed")
     for name in ("psiblast", "hmmbuild")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.arrays import Int64, Intp, Structured, UInt8, UInt32
+from glsw.arrays import Int64, Intp, Structured, UInt32
 from glsw.cores import in_threads
 from glsw.engines.windows import window_bounds
 from glsw.sequences.encoded import Sequences, copy_ranges
@@ -69,32 +69,6 @@ def bit_planes(
     step = max(1, _CACHED // len(place))
     in_threads(put, [slice(at, at + step) for at in range(0, len(which), step)])
     return found
-
-
-def first_words(targets: Sequences) -> Int64:
-    """Return where each target begins, in words of four letters."""
-    words = -(-targets.lengths // 4)
-    first: Int64 = np.cumsum(words) - words
-    return first
-
-
-def in_whole_words(targets: Sequences, padding: int = 0) -> UInt8:
-    """Return the letters of targets, each of which begins a word of four; ``padding`` fills it up.
-
-    >>> in_whole_words(Sequences.of([np.array([7], np.uint8), np.array([8, 9], np.uint8)])).tolist()
-    [7, 0, 0, 0, 8, 9, 0, 0]
-    """
-    if not (targets.lengths % 4).any():
-        return targets.residues
-    letters = np.full(4 * int((-(-targets.lengths // 4)).sum()), padding, np.uint8)
-    lengths, at = targets.lengths, 4 * first_words(targets)
-
-    def put(part: slice) -> None:
-        copy_ranges(targets.residues, targets.offsets[:-1][part], lengths[part], letters, at[part])
-
-    step = max(1, _CACHED * len(targets) // len(letters))
-    in_threads(put, [slice(first, first + step) for first in range(0, len(targets), step)])
-    return letters
 
 
 class Windows(NamedTuple):

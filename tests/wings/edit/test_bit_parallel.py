@@ -13,17 +13,17 @@ from cases import EDIT_CASES, build, judge, label
 
 from glsw.aligner import Aligner
 from glsw.alignment.batch import Batch
-from glsw.engines import Auto, BitParallel, engine_of
-from glsw.engines.bit_integers import edit_distances
-from glsw.engines.bit_parallel import SOFTWARE
-from glsw.engines.bit_planes import Strips, bit_planes, in_whole_words
+from glsw.engines import Auto, engine_of
 from glsw.engines.reference import Reference
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.unit_costs import has_unit_costs, unit_costs
 from glsw.sequences.alphabet import DNA, custom
-from glsw.sequences.encoded import Sequences
-from glsw.sequences.items import code_alphabet
+from glsw.sequences.encoded import Sequences, in_whole_words
+from glsw.wings.edit.bit_integers import edit_distances
+from glsw.wings.edit.bit_parallel import SOFTWARE, BitParallel
+from glsw.wings.edit.bit_planes import Strips, bit_planes
+from glsw.wings.edit.items import code_alphabet
+from glsw.wings.edit.unit_costs import has_unit_costs, unit_costs
 
 ACGT = custom("ACGT")
 EDGES = (0, 1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 129)

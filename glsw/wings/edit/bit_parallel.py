@@ -17,25 +17,25 @@ from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, highest
 from glsw.engines.base import USUAL, Capabilities, Pairs, Progress, ScanHints, Variant, ignore
-from glsw.engines.bit_integers import edit_distances
-from glsw.engines.bit_planes import (
+from glsw.engines.chunks import Layout
+from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
+from glsw.engines.proof import Proofs, Tested
+from glsw.engines.throttle import Throttle
+from glsw.engines.tiles import ScanTile
+from glsw.scoring.scoring import Scoring
+from glsw.sequences.alphabet import DNA
+from glsw.sequences.encoded import Sequences, first_words, in_whole_words, run_or_all
+from glsw.wings.edit.bit_integers import edit_distances
+from glsw.wings.edit.bit_planes import (
     BITS,
     Strips,
     Tile,
     Windows,
     bit_planes,
     cut_windows,
-    first_words,
-    in_whole_words,
     slots_of,
 )
-from glsw.engines.chunks import Layout
-from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
-from glsw.engines.throttle import Throttle
-from glsw.engines.tiles import ScanTile
-from glsw.scoring.scoring import Scoring
-from glsw.scoring.unit_costs import is_infix
-from glsw.sequences.encoded import Sequences, run_or_all
+from glsw.wings.edit.unit_costs import has_unit_costs, is_infix, unit_costs
 
 BINDINGS = numbered("QUERIES", "ROWS", "TARGETS", "SLOTS", "DIFFERENCES", "WORDS", "DISTANCES")
 QUERIES, ROWS, TARGETS, SLOTS, DIFFERENCES, WORDS, DISTANCES = BINDINGS
@@ -63,6 +63,19 @@ SOFTWARE = Limits(lanes=64, cells=2**26, large=2**62)
 """For software renderers."""
 
 
+class EditCapabilities(Capabilities):
+    """Of an engine that computes edit distances only."""
+
+    def lacking(self, scoring: Scoring) -> str:
+        """Return what the engine does not do of a scoring, as the rest of a sentence, or ""."""
+        if has_unit_costs(scoring):
+            return super().lacking(scoring)
+        return (
+            "computes edit distances only: match 0, mismatch -1, gaps at a cost of 1, global "
+            "or semi-global with free ends of the target"
+        )
+
+
 class Distances(NamedTuple):
     """Edit distances of N pairs, and where the alignments end: arrays of int32, or numbers."""
 
@@ -85,7 +98,7 @@ class BitParallel(ComputeEngine):
     Parameters
     ----------
     scoring : Scoring
-        A scoring of `glsw.scoring.unit_costs.unit_costs`.
+        A scoring of `glsw.wings.edit.unit_costs.unit_costs`.
     workgroup : int, optional
         Invocations of a work group.
     words : int, optional
@@ -100,12 +113,11 @@ class BitParallel(ComputeEngine):
 
     name = "bit_parallel"
     variants = (USUAL, Variant("small work groups", {"words": 1, "columns": 32, "workgroup": 4}))
-    capabilities = Capabilities(
+    capabilities = EditCapabilities(
         requires=COMPUTE,
         tasks=("score",),
         modes=("global", "semiglobal"),
         memory=True,
-        unit_costs=True,
         workloads=(),
     )
     bindings = BINDINGS
@@ -317,7 +329,7 @@ class BitParallel(ComputeEngine):
         self.reserve(DISTANCES, layout.size("distances"))
         self.memory_used = max(self.memory_used, layout.bytes)
         program = self.program(
-            "bit_parallel.comp",
+            "edit/bit_parallel.comp",
             WORKGROUP=self._group,
             WORDS=cut.words,
             PLANES=planes.shape[2],
@@ -400,3 +412,10 @@ class BitParallel(ComputeEngine):
         index = np.arange(len(rows))[:, None] * len(owners) + own
         np.minimum.at(best.reshape(-1), index, results[..., 1].astype(np.int64) << 32 | ends)
         found.distance[place], found.target_end[place] = best >> 32, best & 2**32 - 1
+
+
+def tested(device: Device) -> Iterator[Tested]:
+    """Yield the tests of the engine."""
+    from glsw.engines.device_check import tests_of
+
+    yield from tests_of(Proofs(device), BitParallel, {"edit distance": unit_costs(DNA)})

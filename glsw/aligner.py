@@ -29,6 +29,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import ONE_ALIGNMENT, limits_for
 from glsw.search.search import PreparedSearch, search_database
+from glsw.search.stages import stage_of
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.named import Many, NamedSequences, One, Single, is_single
@@ -725,11 +726,11 @@ class Aligner(PoolUser):
         if aligner is not self:
             return aligner.prepare(source, database, **options)
         settings: Any = complete("Aligner.prepare", HitOptions, options)
-        limits = limits_for(self.scoring, **settings)
+        limits, stage = limits_for(self.scoring, **settings), stage_of(self.scoring, settings)
         queries, targets = self._inputs.search(source, database, settings)
         limits = limits._replace(strict=len(queries.given) == 1)
         given = {**settings, **self._inputs.settings, "ties": self.ties}
-        return PreparedSearch(self._pool, queries, targets, limits, self.ties, given)
+        return PreparedSearch(self._pool, queries, targets, limits, self.ties, given, stage)
 
     def one(self, query: One) -> Record:
         """Return the record of one sequence, or of a file with one sequence."""

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings, strategies as st
 
 from glsw.aligner import Aligner
 from glsw.alignment.batch import Batch, Mask, Masks
-from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import best_end
 from glsw.engines import ENGINES
 from glsw.engines.blocked import Blocked
 from glsw.engines.diagonal import Diagonal

@@ -10,12 +10,12 @@ from hypothesis import example, given, settings, strategies as st
 
 from glsw.alignment import traceback
 from glsw.alignment.paths import DIAGONAL, LEFT, UP
-from glsw.alignment.rows import best_end
 from glsw.alignment.traceback import (
     E_CLOSES,
     F_CLOSES,
     SOURCE,
     STOP,
+    best_end,
     trace,
     walk,
 )

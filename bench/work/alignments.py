@@ -23,8 +23,7 @@ from bench.work import base
 from bench.work.base import Case, Entry, Part, Run, Setup, estimated, named, portion
 from glsw import Batch, Scoring3
 from glsw.alignment.paths import Ends, Paths
-from glsw.alignment.rows import best_end
-from glsw.alignment.traceback import trace
+from glsw.alignment.traceback import best_end, trace
 from glsw.engines import Blocked, Reference
 from glsw.sequences.encoded import ranges
 

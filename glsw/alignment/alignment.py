@@ -279,10 +279,13 @@ class Alignment:
             yield both
 
     def __repr__(self) -> str:
-        return f"<Alignment: {text.in_a_line(self)}>"
+        return f"<Alignment: {in_a_line(self)}>"
 
     def __str__(self) -> str:
-        return text.of_alignment(self)
+        shown = f"no alignment, score {self.score}"
+        if self.columns:
+            shown = f"score {self.score}, {counts_of(self)}"
+        return "\n".join([*names_of(self), shown, *lines_of(self)])
 
     def _repr_html_(self) -> str:
         return text.preformatted(self)
@@ -369,3 +372,45 @@ def biopython_alignment(
     made = BiopythonAlignment(rows, coordinates)  # type: ignore[no-untyped-call]
     made.score = score  # type: ignore[attr-defined]
     return made
+
+
+def in_a_line(alignment: Alignment) -> str:
+    """Return names, places counted from 1, and the score of an alignment."""
+    if not alignment.columns:
+        names = f"{text.short_name(alignment.query)} with {text.short_name(alignment.target)}"
+        return f"{names}, no alignment, score {alignment.score}"
+    query, target = (
+        f"{text.short_name(record)} {first + 1}-{end}"
+        for record, first, end in (
+            (alignment.query, alignment.query_start, alignment.query_end),
+            (alignment.target, alignment.target_start, alignment.target_end),
+        )
+    )
+    return f"{query} with {target}, score {alignment.score}"
+
+
+def names_of(alignment: Alignment) -> list[str]:
+    """Return the lines that name the sequences."""
+    return text.titled({"query": alignment.query, "target": alignment.target})
+
+
+def counts_of(alignment: Alignment) -> str:
+    """Return the counts of its columns, see `text.counted`."""
+    return text.counted(alignment.identities, alignment.gaps, alignment.columns)
+
+
+def lines_of(
+    alignment: Alignment,
+    of_query: tuple[int, int] | None = None,
+    of_target: tuple[int, int] | None = None,
+) -> list[str]:
+    """Return the rows in lines, given first number and step of each as in `text.NumberedRow`."""
+    if not alignment.columns:
+        return []
+    width = alignment.scoring.alphabet.width
+    query, between, target = alignment.rows()
+    rows = {
+        "query": text.NumberedRow(query, *(of_query or (alignment.query_start + 1, 1)), width),
+        "target": text.NumberedRow(target, *(of_target or (alignment.target_start + 1, 1)), width),
+    }
+    return [line for block in text.in_lines(rows, between, 1) for line in ("", *block)]

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment import text
-from glsw.alignment.alignment import Alignment, biopython_alignment
+from glsw.alignment import listing, text
+from glsw.alignment.alignment import (
+    Alignment,
+    biopython_alignment,
+    counts_of,
+    in_a_line,
+    lines_of,
+    names_of,
+)
 from glsw.alignment.columns import COLUMNS, columns_of
 from glsw.alignment.paths import Runs
 from glsw.alignment.table import HitTable
@@ -20,7 +27,7 @@ from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.nucleic import reversed_strand
 from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import EncodedRecord, Record
-from glsw.words import numbered, package
+from glsw.words import numbered, package, visible
 
 if TYPE_CHECKING:
     import Bio.Align
@@ -96,13 +103,29 @@ class Hsp:
         return turned
 
     def __repr__(self) -> str:
-        return f"<Hsp: {text.in_a_line(self.alignment)}{text.expected(self)}>"
+        return f"<Hsp: {in_a_line(self.alignment)}{_expected(self)}>"
 
     def __str__(self) -> str:
-        return text.of_hsp(self)
+        return "\n".join([*names_of(self.alignment), *self._lines()])
 
     def _repr_html_(self) -> str:
         return text.preformatted(self)
+
+    def _lines(self) -> Iterator[str]:
+        """Yield a line of score, significance and counts, then the rows."""
+        parts = [f"score {self.score}"]
+        if self.bits is not None:
+            parts.append(f"{self.bits:.1f} bits")
+        if self.evalue is not None:
+            parts.append(f"E {self.evalue:.2g}")
+        parts.append(counts_of(self.alignment))
+        if frames := text.frames_text(self.context.frame, self.of_target.frame):
+            parts.append(f"frame {frames}")
+        elif self.context.strand < 0:
+            parts.append("minus strand")
+        yield ", ".join(parts)
+        query = self.query_place[0], self.context.step
+        yield from lines_of(self.alignment, query, (self.target_place[0], self.of_target.step))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +173,12 @@ class Hit:
 
     def __repr__(self) -> str:
         name = text.short_name(self.target)
-        return f"<Hit {self.rank}: {name}, score {self.score}{text.expected(self)}>"
+        return f"<Hit {self.rank}: {name}, score {self.score}{_expected(self)}>"
 
     def __str__(self) -> str:
-        return text.of_hit(self)
+        title = visible(f"{self.rank}. {self.target.id} {self.target.description}".rstrip())
+        hsps = "\n\n".join("\n".join(hsp._lines()) for hsp in self.hsps)
+        return f"{title} ({self.hsps[0].of_target.length} letters)\n{hsps}"
 
     def _repr_html_(self) -> str:
         return text.preformatted(self)
@@ -346,8 +371,13 @@ class SearchResult:
 
     @property
     def unlisted(self) -> str:
-        """A sentence about the hits that are not listed, empty if there are none."""
-        return text.unlisted(self)
+        """What is said of hits and alignments that are not listed; empty if there are none."""
+        said = [_unlisted_hits(self)]
+        if self.more_places:
+            few = numbered(self.more_places, "listed hit")
+            have = "has" if self.more_places == 1 else "have"
+            said.append(f"{few} {have} further alignments, not listed")
+        return "; ".join(filter(None, said))
 
     @property
     def more_places(self) -> int | None:
@@ -398,7 +428,7 @@ class SearchResult:
         """
         if not len(self):
             return
-        table = self.listed.table.select(self.listed.rows)
+        table = self._listed_rows
         for values in zip(*columns_of(table), strict=True):
             yield dict(zip(COLUMNS, values, strict=True))
 
@@ -417,7 +447,7 @@ class SearchResult:
         )
         return frame.astype({"bits": float, "evalue": float})
 
-    def table(self, width: int = text.WIDTH) -> str:
+    def table(self, width: int = listing.WIDTH) -> str:
         """Return the ranked list: a line about the query and one for each high-scoring pair.
 
         The columns are rank, score, bits and E-value where known, identical columns of the
@@ -426,13 +456,55 @@ class SearchResult:
         descend), residues of the whole target, its id and description. Descriptions are cut at
         ``width``, ids never. Further pairs of a hit have no rank.
         """
-        return text.table(self, width)
+        rows = listing.lines_of(self._listed_rows, width) if self.hits else ()
+        return "\n".join([self._title, *rows, *notes(self)])
 
     def __str__(self) -> str:
         return self.table()
 
     def _repr_html_(self) -> str:
-        return text.html_table(self)
+        rows = listing.html_of(self._listed_rows) if self.hits else ()
+        title, *below = (f"<p>{text.escaped(said)}</p>" for said in (self._title, *notes(self)))
+        return "\n".join([title, *rows, *below])
+
+    @property
+    def _listed_rows(self) -> HitTable:
+        return self.listed.table.select(self.listed.rows)
+
+    @property
+    def _title(self) -> str:
+        return (
+            f"query {visible(self.query.id)} ({numbered(len(self.query), 'letter')}): "
+            f"{numbered(len(self), 'hit')} in {numbered(self.sequences, 'sequence')} "
+            f"of {numbered(self.residues, 'residue')}"
+        )
+
+
+def notes(result: SearchResult) -> list[str]:
+    """Return what stands below a list of hits: of those not listed, and where E-values are from."""
+    parts = [result.unlisted] if result.unlisted else []
+    if result.statistics:
+        parts.append(f"E-values: {result.statistics.name}")
+    return parts
+
+
+def _unlisted_hits(result: SearchResult) -> str:
+    if result.more is None:
+        rest, score = result.sequences - len(result), result[-1].score
+        return (
+            f"No E-value limits this list: the other {rest} sequences, not listed, have scores of "
+            f"at most {score}"
+        )
+    limit = "" if result.evalue is None else f" with E-values of at most {result.evalue:g}"
+    if not result.more:
+        return f"There are no hits{limit}" if limit and not len(result) else ""
+    are = "is" if result.more == 1 else "are"
+    return f"{numbered(result.more, 'more hit')}{limit} {are} not listed"
+
+
+def _expected(found: Hit | Hsp) -> str:
+    """Return the E-value, if there is one, for the end of a line."""
+    return "" if found.evalue is None else f", E-value {found.evalue:.2g}"
 
 
 def by_table(results: Sequence[SearchResult]) -> list[tuple[HitTable, list[int]]]:

@@ -1,7 +1,8 @@
-"""From an end cell to the alignment: the walk along direction bits, in linear memory.
+"""Alignments of one pair on the host, in NumPy and linear memory: rows of tables, and the walk back.
 
-Several alignments may have the same score; this module gives one, always the same. Going back
-from the end cell,
+A row is computed at once: E as a running maximum over the row (the scan of Lin et al. 2015), the
+rest by its definition. Several alignments may have the same score; `trace` gives one, always the
+same. Going back from the end cell,
 
 * in H: stop where H = 0, else take the pair of letters (diagonal) if it gives H, else F (up),
   else E (left);
@@ -13,23 +14,339 @@ behind the end cell, are opposite a gap.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import NamedTuple, overload
+
 import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Mask
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
-from glsw.alignment.rows import (
-    E_CLOSES,
-    F_CLOSES,
-    SOURCE,
-    STOP,
-    TablePart,
-    crossing,
-    directions_of,
-    whole_table,
-)
-from glsw.scoring.gaps import GapCost
+from glsw.scoring.gaps import GapCost, PositionalGaps
 from glsw.scoring.scoring import Scoring
+
+# Direction bits of a cell: where H comes from (SOURCE: STOP, or the move of a path) ...
+STOP = 0
+SOURCE = 3
+# ... and whether the gap that leaves this cell in E (F) begins here, that is, returns to H.
+E_CLOSES, F_CLOSES = 4, 8
+
+_NO_CROSSING = -1
+_MAX_PROFILE_BYTES = 2**29  # of the longer sequence as target
+
+_Numbers = npt.NDArray[np.signedinteger]
+_Bytes = npt.NDArray[np.uint8]
+
+
+class PathNode(NamedTuple):
+    """A place in the tables where a path is: a value of H, or of F, in a column."""
+
+    column: int
+    in_f: bool
+    value: int
+
+
+FREE_START = PathNode(0, False, 0)  # as first corner of a part: the path may begin anywhere
+
+
+class TablePart(NamedTuple):
+    """A part of the tables, computed on its own: rows 0..m, columns 0..n.
+
+    Row 0 and column 0 have no aligned pairs. The path may begin anywhere, or at the node
+    ``first`` in row 0, column 0. Values are those of the whole tables, and so
+    no larger anywhere and equal on every path of the whole that lies in the part: what is preferred
+    there is preferred here. Zero serves as negative infinity, because all of H, E and F
+    are positive along a path.
+    """
+
+    profile: _Numbers | _RowsWhenAsked  # (letters, n): score of a letter with each of the target
+    rows: npt.NDArray[np.intp]  # (m,): which letter each row has
+    insertion: GapCost
+    deletion: GapCost
+    first: PathNode
+    mask: Mask | None
+    borders: GlobalBorders | None = None
+    gaps: PositionalGaps | None = None  # by letter, as the profile
+
+    @property
+    def cells(self) -> int:
+        """Cells, row 0 and column 0 included."""
+        return (len(self.rows) + 1) * (int(self.profile.shape[1]) + 1)
+
+    def above(self, row: int, column: int) -> TablePart:
+        """Return the rows and columns up to these."""
+        return self._part(slice(row), slice(column))
+
+    def below(self, row: int, first: PathNode) -> TablePart:
+        """Return the rows from this one on, where the path begins at a node."""
+        borders = self.borders and self.borders.moved(row, first.column)
+        part = self._part(slice(row, None), slice(first.column, None))
+        return part._replace(first=first, borders=borders)
+
+    def _part(self, rows: slice, columns: slice) -> TablePart:
+        mask = None if self.mask is None else self.mask.part(rows, columns)
+        return self._replace(profile=self.profile[:, columns], rows=self.rows[rows], mask=mask)
+
+
+class _RowsWhenAsked:
+    """The scores of the positions of profiles with each letter of a target, row by row.
+
+    All rows together would take as much room as the table.
+    """
+
+    def __init__(self, scores: _Numbers, target: npt.NDArray[np.uint8]) -> None:
+        self._scores, self._target, self.dtype = scores, target, scores.dtype
+        self.shape = len(scores), len(target)
+
+    @overload
+    def __getitem__(self, key: int | np.intp) -> _Numbers: ...
+    @overload
+    def __getitem__(self, key: tuple[slice, slice]) -> _RowsWhenAsked: ...
+    def __getitem__(self, key: int | np.intp | tuple[slice, slice]) -> _Numbers | _RowsWhenAsked:
+        if isinstance(key, tuple):
+            return _RowsWhenAsked(self._scores[key[0]], self._target[key[1]])
+        row: _Numbers = self._scores[key].take(self._target)
+        return row
+
+
+class GlobalBorders(NamedTuple):
+    """For global alignments: where in the whole table a part begins, and H at its borders."""
+
+    above: _Numbers  # (n + 1,): H in row 0
+    left: _Numbers  # (m + 1,): H in column 0
+    row: int = 0
+    column: int = 0
+
+    def moved(self, row: int, column: int) -> GlobalBorders:
+        """Return the borders as seen from a part that begins further on."""
+        return self._replace(row=self.row + row, column=self.column + column)
+
+
+def whole_table(
+    query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], scoring: Scoring, mask: Mask | None
+) -> TablePart:
+    """Return the part that is the whole table."""
+    letters, rows = np.unique(query, return_inverse=True)
+    m, n = len(query), len(target)
+    dtype = _number_type(scoring, m, n)
+    scores = scoring.matrix[letters].astype(dtype)
+    profile = _RowsWhenAsked(scores, target) if scoring.wide_queries else scores[:, target]
+    borders = None
+    if ends := scoring.ends_of(query):
+        origin = scoring.score_offset(m, n)
+        above, left = ends.above(np.arange(n + 1)), ends.left(np.arange(m + 1))
+        borders = GlobalBorders((above + origin).astype(dtype), (left + origin).astype(dtype))
+    costs, gaps = (scoring.insertion, scoring.deletion), scoring.gaps
+    if gaps:
+        gaps = gaps.at(letters)
+        costs = gaps.most, gaps.most  # of row 0, on which no path goes on
+    return TablePart(profile, rows, *costs, FREE_START, mask, borders, gaps)
+
+
+class TableRow:
+    """A row of H, E and F, from row 0 of a part downward, and what each cell comes from.
+
+    ``aligned`` is H(i-1, j-1) + s(i, j) in the columns 1..n, 0 for a pair that the mask forbids.
+    """
+
+    def __init__(self, part: TablePart) -> None:
+        columns, dtype = part.profile.shape[1] + 1, part.profile.dtype
+        self._profile, self._insertion, self._deletion = part.profile, part.insertion, part.deletion
+        self._letters, self._mask, self._borders = part.rows, part.mask, part.borders
+        self._count, self._gaps = 0, part.gaps
+        self.h, self.e, self.f, self._diagonal = np.zeros((4, columns), dtype)
+        self.aligned = self._diagonal[1:]
+        self._opened, self._closed, self._scan = np.zeros((3, columns), dtype)
+        self._columns = np.arange(columns, dtype=dtype)
+        self._decay()
+        self._opened_left = np.empty(columns - 1, dtype)
+        self.source, self._flag = np.zeros((2, columns), np.uint8)
+        self.e_closes, self.f_closes = np.zeros((2, columns), bool)
+        if part.first.in_f:
+            self.f[0] = part.first.value
+        self._closed[0] = part.first.value
+        if self._borders and not self._borders.row:
+            self._closed[:] = self._borders.above[self._borders.column :][:columns]
+        self._finish()
+
+    @property
+    def _at_left_end(self) -> bool:
+        """Whether column 0 is that of the whole table, of a global alignment."""
+        return self._borders is not None and not self._borders.column
+
+    def next(self) -> None:
+        """Go to the next row."""
+        i, self._count = self._count, self._count + 1
+        np.add(self.h[:-1], self._profile[self._letters[i]], out=self.aligned)
+        if self._gaps:
+            opening, extension = (
+                self._gaps.opens[self._letters[i]],
+                self._gaps.extends[self._letters[i]],
+            )
+            self._insertion = self._deletion = GapCost(int(opening), int(extension))
+            self._decay()
+        if self._mask is not None:
+            self.aligned[self._mask[i]] = 0
+        np.subtract(self.h, self._insertion.open, out=self._opened)
+        self.f -= self._insertion.extend
+        np.maximum(self.f, self._opened, out=self.f)
+        np.maximum(self._diagonal, self.f, out=self._closed)
+        if self._borders and self._at_left_end:
+            self._closed[0] = self._borders.left[self._borders.row + self._count]
+        self._finish()
+
+    def _decay(self) -> None:
+        """Set what a gap along the row costs, by column."""
+        self._ramp = self._deletion.extend * self._columns
+        self._lag = self._ramp[1:] + (self._deletion.open - self._deletion.extend)
+
+    def _finish(self) -> None:
+        """Compute E and H from ``closed``, what H is without E.
+
+        E(j) = max over k < j of closed(k) - gap_open - (j - 1 - k) gap_extend: to open a gap
+        where another has just closed never beats extending that one.
+        """
+        np.maximum(self._closed, 0, out=self._scan)
+        self._scan += self._ramp
+        np.maximum.accumulate(self._scan, out=self._scan)
+        np.subtract(self._scan[:-1], self._lag, out=self.e[1:])
+        if self._borders and not self._borders.row and not self._count:
+            self.e[:] = 0  # row 0 is what gaps at the left end score
+        np.maximum(self._closed, self.e, out=self.h)
+        np.maximum(self.h, 0, out=self.h)
+
+    def decide(self) -> None:
+        """Set ``source``, ``e_closes`` and ``f_closes`` of this row."""
+        positive, flag = np.maximum(self.h, 1, out=self._scan), self._flag.view(bool)
+        # Each of these holds if the one before does: counted, they give the first that holds.
+        np.equal(self._diagonal, positive, out=self.source.view(bool))
+        np.equal(self._closed, positive, out=flag)
+        self.source += self._flag
+        np.equal(self.h, positive, out=flag)
+        self.source += self._flag
+        if self._borders and not self._borders.row and not self._count:
+            self.source[:] = STOP
+        if self._at_left_end:
+            self.source[0] = STOP
+        np.subtract(self.h[:-1], self._deletion.open, out=self._opened_left)
+        np.equal(self.e[1:], self._opened_left, out=self.e_closes[1:])
+        np.equal(self.f, self._opened, out=self.f_closes)
+
+
+def best_end(
+    query: npt.NDArray[np.uint8],
+    target: npt.NDArray[np.uint8],
+    scoring: Scoring,
+    mask: Mask | None = None,
+) -> tuple[int, int, int]:
+    """Return the best score, and the query_end and target_end of its alignment.
+
+    The end is the conventional one, see `glsw.engines.Engine.ends`; all three are 0 if no
+    alignment scores more than 0. Parameters as in
+    `glsw.alignment.traceback.trace`; memory is linear in ``len(target)``.
+
+    Examples
+    --------
+    >>> scoring = Scoring.match_mismatch(2, -1, 1, 1)
+    >>> encode = scoring.alphabet.encode
+    >>> best_end(encode("ATCTCGTATGAT"), encode("GTCTATCAC"), scoring)
+    (10, 11, 8)
+    """
+    # The fewer rows, the faster.
+    swapped = mask is None and scoring.local and _is_better_swapped(query, target, scoring)
+    if swapped:
+        query, target, scoring = target, query, _swapped(scoring)
+    row = TableRow(whole_table(query, target, scoring, mask))
+    best = 0, 0, 0
+    for i in range(1, len(query) + 1 if len(target) else 0):
+        row.next()
+        top = int(row.aligned.max())
+        if top >= max(1, best[0]):
+            j = len(target) - int(row.aligned[::-1].argmax())
+            best = max(best, (top, i + j, i if swapped else -i))
+    score, diagonal, i = best
+    return (score, diagonal - i, i) if swapped else (score, -i, diagonal + i)
+
+
+def _is_better_swapped(
+    query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], scoring: Scoring
+) -> bool:
+    letters = min(len(target), len(scoring.alphabet))
+    fits = len(query) * letters * np.dtype(np.int64).itemsize <= _MAX_PROFILE_BYTES
+    return len(target) < len(query) and fits and not scoring.wide_queries
+
+
+def _swapped(scoring: Scoring) -> Scoring:
+    """Return a local scoring with the roles of query and target exchanged."""
+    deletion, insertion = scoring.deletion, scoring.insertion
+    return replace(
+        scoring,
+        matrix=scoring.matrix.T,
+        gap_open=insertion.open,
+        gap_extend=insertion.extend,
+        insertion_open=deletion.open,
+        insertion_extend=deletion.extend,
+    )
+
+
+def directions_of(part: TablePart, in_f: bool) -> tuple[_Bytes, int]:
+    """Return the direction bits of all cells, and the value in the last."""
+    row = TableRow(part)
+    bits = np.empty((len(part.rows) + 1, len(row.h)), np.uint8)
+    shifted = np.empty(len(row.h), np.uint8)
+    for i in range(len(bits)):
+        if i:
+            row.next()
+        row.decide()
+        np.multiply(row.e_closes, np.uint8(E_CLOSES), out=bits[i])
+        np.multiply(row.f_closes, np.uint8(F_CLOSES), out=shifted)
+        bits[i] |= shifted
+        bits[i] |= row.source
+    return bits, int((row.f if in_f else row.h)[-1])
+
+
+def crossing(part: TablePart, middle: int, in_f: bool) -> tuple[PathNode, int]:
+    """Return the node where the path to the last cell leaves row ``middle``, and the last value.
+
+    A path that begins further down has no such node: the answer is then ``FREE_START``.
+    """
+    row = TableRow(part)
+    for _ in range(middle):
+        row.next()
+    h, f = row.h.copy(), row.f.copy()
+    columns = np.arange(len(h))
+    # A node of row ``middle`` is known by the number 2 * column + in_f.
+    via_h, via_f, last_via_h = 2 * columns, 2 * columns + 1, np.empty_like(columns)
+    anchor = np.zeros_like(columns)
+    for _ in range(middle, len(part.rows)):
+        row.next()
+        row.decide()
+        via_h, last_via_h = last_via_h, via_h
+        np.copyto(via_f, last_via_h, where=row.f_closes)
+        np.copyto(via_h, via_f)
+        np.copyto(via_h[1:], last_via_h[:-1], where=row.source[1:] == DIAGONAL)
+        np.copyto(via_h, _NO_CROSSING, where=row.source == STOP)
+        # A gap along the row comes from the nearest cell to its left at which it closes.
+        left = row.source == LEFT
+        closes = row.e_closes[1:] & ~left[:-1]
+        np.maximum.accumulate(np.multiply(columns[:-1], closes, out=anchor[1:]), out=anchor[1:])
+        ends = np.flatnonzero(left)
+        via_h[ends] = via_h[anchor[ends]]
+    number = int((via_f if in_f else via_h)[-1])
+    value = int((row.f if in_f else row.h)[-1])
+    if number == _NO_CROSSING:
+        return FREE_START, value
+    column, in_f_there = divmod(number, 2)
+    return PathNode(column, bool(in_f_there), int((f if in_f_there else h)[column])), value
+
+
+def _number_type(scoring: Scoring, m: int, n: int) -> npt.DTypeLike:
+    """Return int32 if no number of a table of this size can leave it, else int64."""
+    gaps = scoring.gaps
+    deletion, insertion = (gaps.most,) * 2 if gaps else (scoring.deletion, scoring.insertion)
+    costs = (n + 1) * deletion.extend + deletion.open + insertion.open
+    largest = int(scoring.score_offset(m, n)) + scoring.bound(m, n) + costs
+    return np.int32 if largest - min(0, scoring.minimum) < 2**31 else np.int64
 
 
 def trace(

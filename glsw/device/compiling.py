@@ -8,16 +8,10 @@ the device computes something else; from the cache moderngl gets a program in mi
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from contextlib import suppress
-from typing import Any
 
-from glsw.device.egl import VERSIONS, EglContext
-
-_COMPUTE_SHADER, _LINK_STATUS = 0x91B9, 0x8B82
-_THREADS = 8  # of the driver
-_EMPTY = "#version 430\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
+from glsw.device.egl import VERSIONS, Compiler, EglContext
 
 
 class Begun:
@@ -96,45 +90,3 @@ class Compiling(threading.Thread):
             left[0].done.set()
         context.__exit__()
         context.release()
-
-
-def load_compiler(context: EglContext) -> None:
-    """Compile an empty program, if the current context can: drivers load their compiler then."""
-    compiler = Compiler(context)
-    compiler.finish(compiler.begin(_EMPTY))
-    compiler.error()
-
-
-class Compiler:
-    """The functions of GL that compile programs: other threads run Python meanwhile."""
-
-    def __init__(self, context: EglContext) -> None:
-        number, pointer = ctypes.c_uint, ctypes.c_void_p
-
-        def gl(name: str, *words: Any, result: Any = None) -> Any:
-            return ctypes.CFUNCTYPE(result, *words)(context.load(name))
-
-        self._stage = gl("glCreateShader", number, result=number)
-        self._source = gl("glShaderSource", number, number, pointer, pointer)
-        self._compile, self._delete = gl("glCompileShader", number), gl("glDeleteShader", number)
-        self._program = gl("glCreateProgram", result=number)
-        self._attach, self._link = gl("glAttachShader", number, number), gl("glLinkProgram", number)
-        self._status = gl("glGetProgramiv", number, number, pointer)
-        self.error = gl("glGetError", result=number)
-        with suppress(Exception):
-            gl("glMaxShaderCompilerThreadsKHR", number)(_THREADS)
-
-    def begin(self, source: str) -> int:
-        """Give a program to the driver, and return its number."""
-        text = ctypes.c_char_p(source.encode("ascii"))
-        stage, program = self._stage(_COMPUTE_SHADER), self._program()
-        self._source(stage, 1, ctypes.byref(text), None)
-        self._compile(stage)
-        self._attach(program, stage)
-        self._link(program)
-        self._delete(stage)
-        return int(program)
-
-    def finish(self, program: int) -> None:
-        """Wait until a program has its code."""
-        self._status(program, _LINK_STATUS, ctypes.byref(ctypes.c_int()))

@@ -31,6 +31,9 @@ _EXTENSIONS = 0x3055
 _DRM_DEVICE_FILE = 0x3233
 _OPENGL_API, _PLATFORM_DEVICE = 0x30A2, 0x313F
 _NONE = 0x3038
+_COMPUTE_SHADER, _LINK_STATUS = 0x91B9, 0x8B82
+_THREADS = 8  # of the driver
+_EMPTY = "#version 430\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
 # a pbuffer surface, 8 bits of blue, green, red and depth, OpenGL
 _CONFIG = (0x3033, 1, 0x3022, 8, 0x3023, 8, 0x3024, 8, 0x3025, 8, 0x3040, 8, _NONE)
 _RESET_STRATEGY, _LOSE_CONTEXT = 0x3138, 0x31BF
@@ -214,6 +217,48 @@ def libgl() -> str:
     raise OSError(f"{' and '.join(LIBGL)} not found")
 
 
+def _load_compiler(context: EglContext) -> None:
+    """Compile an empty program, if the current context can: drivers load their compiler then."""
+    compiler = Compiler(context)
+    compiler.finish(compiler.begin(_EMPTY))
+    compiler.error()
+
+
+class Compiler:
+    """The functions of GL that compile programs: other threads run Python meanwhile."""
+
+    def __init__(self, context: EglContext) -> None:
+        number, pointer = ctypes.c_uint, ctypes.c_void_p
+
+        def gl(name: str, *words: Any, result: Any = None) -> Any:
+            return ctypes.CFUNCTYPE(result, *words)(context.load(name))
+
+        self._stage = gl("glCreateShader", number, result=number)
+        self._source = gl("glShaderSource", number, number, pointer, pointer)
+        self._compile, self._delete = gl("glCompileShader", number), gl("glDeleteShader", number)
+        self._program = gl("glCreateProgram", result=number)
+        self._attach, self._link = gl("glAttachShader", number, number), gl("glLinkProgram", number)
+        self._status = gl("glGetProgramiv", number, number, pointer)
+        self.error = gl("glGetError", result=number)
+        with suppress(Exception):
+            gl("glMaxShaderCompilerThreadsKHR", number)(_THREADS)
+
+    def begin(self, source: str) -> int:
+        """Give a program to the driver, and return its number."""
+        text = ctypes.c_char_p(source.encode("ascii"))
+        stage, program = self._stage(_COMPUTE_SHADER), self._program()
+        self._source(stage, 1, ctypes.byref(text), None)
+        self._compile(stage)
+        self._attach(program, stage)
+        self._link(program)
+        self._delete(stage)
+        return int(program)
+
+    def finish(self, program: int) -> None:
+        """Wait until a program has its code."""
+        self._status(program, _LINK_STATUS, ctypes.byref(ctypes.c_int()))
+
+
 class _Opening(threading.Thread):
     """Opens a context, or finds that it cannot be opened; perhaps in a thread."""
 
@@ -226,9 +271,7 @@ class _Opening(threading.Thread):
         with suppress(Exception):  # who needs the context tries again, and says the reason
             context = EglContext(self._index, VERSIONS)
             if self._compiles:
-                from glsw.device.compiling import load_compiler
-
-                load_compiler(context)
+                _load_compiler(context)
             context.__exit__()
             self.context = context
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Paths
-from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import best_end
 from glsw.arrays import Bool, Int32, Intp
 from glsw.cores import check_threads, cores
 from glsw.device.device import Device

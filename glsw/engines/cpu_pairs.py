@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells, Ends, Paths
-from glsw.alignment.rows import best_end
-from glsw.alignment.traceback import trace
+from glsw.alignment.traceback import best_end, trace
 from glsw.arrays import Codes, Int32, Int64, Intp
 from glsw.engines import parasail_calls
 from glsw.engines.cpu_lanes import CpuSizes

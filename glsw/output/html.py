@@ -17,8 +17,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TextIO
 
-from glsw.alignment.hits import Hit, Hsp, SearchResult
-from glsw.alignment.text import frames_text, notes
+from glsw.alignment.hits import Hit, Hsp, SearchResult, notes
+from glsw.alignment.text import frames_text
 from glsw.output.blast import bits_text, is_nucleic
 from glsw.output.format import Format, program
 from glsw.output.pairwise import hsp_lines

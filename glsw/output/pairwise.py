@@ -10,8 +10,9 @@ from typing import TextIO
 import numpy as np
 
 from glsw.alignment.hits import Hsp, SearchResult
+from glsw.alignment.listing import WIDTH
 from glsw.alignment.table import HitTable
-from glsw.alignment.text import WIDTH, in_lines
+from glsw.alignment.text import in_lines
 from glsw.output.blast import BlastHsp, bits_text, evalue_text, is_nucleic, percent
 from glsw.output.format import of_rows
 from glsw.sequences.records import Record

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from glsw.alignment.alignment import Alignment
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import Ends, Runs
-from glsw.alignment.rows import best_end
-from glsw.alignment.traceback import trace
+from glsw.alignment.traceback import best_end, trace
 from glsw.engines import Engine
 from glsw.engines.answers import check_masks, check_runs, check_traced
 from glsw.engines.base import Pairs, Progress, Ties

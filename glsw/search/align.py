@@ -21,8 +21,7 @@ from glsw.engines.windows import WindowScores
 from glsw.pairs.align_pairs import best_scores
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import SIGNIFICANT, Limits
-from glsw.search.select import Selection, together
-from glsw.search.stages import AS_SCANNED, pair_numbers
+from glsw.search.select import AS_SCANNED, Selection, pair_numbers, together
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
 from glsw.sequences.tiles import cut

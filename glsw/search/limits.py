@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,13 +10,11 @@ from glsw import caller
 from glsw.options import ORDERS, Evalue, HitOptions, Order, complete
 from glsw.scoring.scoring import Scoring
 from glsw.search.ranking import Ranking
-from glsw.search.stages import Stage
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.records import Record
 from glsw.statistics import Method, for_search, histogram_for
 from glsw.statistics.least_scores import least_scores
-from glsw.wings import registered
 from glsw.words import visible
 
 if TYPE_CHECKING:
@@ -55,8 +51,6 @@ class Limits(NamedTuple):
         Whether nothing but E-values ends the alignments of a hit.
     order : {"score", "evalue"}
         What sorts hits.
-    stage : Stage
-        What scores hits again before they are aligned.
     strict : bool
         Whether a query without the required statistics is an error; otherwise it is a warning.
     """
@@ -68,7 +62,6 @@ class Limits(NamedTuple):
     statistics: Method = "auto"
     endless: bool = False
     order: Order = "score"
-    stage: Stage = Stage()
     strict: bool = True
     per_part: bool = False
 
@@ -140,7 +133,6 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
         top = DEFAULT_TOP if assumed else None
     top = _count("top", top)
     _check_number("min_score", min_score)
-    stage = _stage_of(scoring, settings)
     if order not in ORDERS:
         raise ValueError(f"order {order!r}: {' or '.join(ORDERS)} expected")
     wanted = None if evalue is None or assumed else f"evalue {evalue:g}"
@@ -178,19 +170,8 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
     ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
     return Limits(
         *(ranking, evalue, assumed, max_hsps, statistics),
-        *(endless, order, stage, True, settings["per_part"]),
+        *(endless, order, True, settings["per_part"]),
     )
-
-
-def _stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Stage:
-    """Return the stage that the settings ask for; ValueError if there is none, or it cannot be."""
-    composition, module = settings["composition"], registered("STAGES").get("composition")
-    if composition == 0 or (composition == "auto" and not (module and scoring.local)):
-        return Stage()
-    if module is None:
-        raise ValueError(f"composition {composition}: 0 expected, this glsw has no other")
-    stage: Stage = importlib.import_module(module).stage_of(scoring, settings)
-    return stage
 
 
 def evalue_of(given: Evalue) -> float | None:

@@ -20,9 +20,8 @@ from glsw.engines.base import Ties
 from glsw.run.pool import EnginePool, Runner
 from glsw.search.align import align_hits, bounds_of, parts_to_align
 from glsw.search.limits import Limits
-from glsw.search.parallel_scan import scan_database
 from glsw.search.ranking import Ranking
-from glsw.search.scan import ScanResult, check_longest
+from glsw.search.scan import ScanResult, check_longest, scan_database
 from glsw.search.select import Selection, select_hits
 from glsw.search.stages import Stage
 from glsw.sequences.database import Database
@@ -48,6 +47,8 @@ class PreparedSearch:
     ties : str
     settings : dict of str to object
         What else decides the results, as it was given, by name.
+    stage : Stage
+        What scores hits again before they are aligned.
     """
 
     pool: EnginePool
@@ -56,12 +57,13 @@ class PreparedSearch:
     limits: Limits
     ties: Ties
     settings: Mapping[str, object]
+    stage: Stage
 
     @property
     def ranking(self) -> Ranking:
         """The ranking of the scan."""
         scoring = self.pool.engine.scoring
-        limits = self.limits.stage.first(self.limits)
+        limits = self.stage.first(self.limits)
         return limits.scan_ranking(scoring, self.queries.sequences, self.database)
 
     def results(self, scans: Iterator[ScanResult]) -> Iterator[list[SearchResult]]:
@@ -76,16 +78,20 @@ class PreparedSearch:
 
     def aligned(self, hits: Selection) -> Iterator[list[SearchResult]]:
         """Yield the results of queries, those together that are, given the hits to align."""
-        last = self.limits.stage.last(self.limits)
+        last = self.stage.last(self.limits)
         for part in parts_to_align(hits, last):
-            yield _results(self.pool.engine, part, self.database, last, self.ties)
+            results = _results(self.pool.engine, part, self.database, last, self.ties)
+            if type(self.stage) is Stage and len(part.table):
+                _warn_of_low_complexity(part.queries, results[0].listed.table)
+            yield results
 
     def _selected(self, queries: QuerySet, scans: Sequence[list[ScanResult]]) -> Selection:
         """Return the hits within the limits; the time that it takes is that of the scans too."""
         start = time.perf_counter()
-        database, limits, after = self.database, self.limits, self.limits.stage
+        database, limits, after = self.database, self.limits, self.stage
         engine = self.pool.engine  # of the pool, whose processes the scans need
-        first = select_hits(queries, scans, database, after.first(limits), engine.scoring)
+        within, every = after.first(limits), after.every_context
+        first = select_hits(queries, scans, database, within, engine.scoring, every_context=every)
         hits = after.rescored(engine, first, database, limits, self.ties)
         of_hit = (time.perf_counter() - start) / max(1, len(first.table))
         counts = np.diff(first.offsets).tolist()
@@ -159,8 +165,6 @@ def _results(
     start = time.perf_counter()
     with stage("alignments", len(hits.table)):
         table = align_hits(engine, hits, database, limits, ties)
-    if type(limits.stage) is Stage:
-        _warn_of_low_complexity(hits.queries, table)
     seconds = (time.perf_counter() - start) / max(1, len(hits.table))
     bounds = bounds_of(table).tolist()
     return [

@@ -10,12 +10,17 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
+from glsw.alignment.batch import Batch
+from glsw.alignment.paths import Runs
 from glsw.alignment.table import HitTable
+from glsw.caller import stage
+from glsw.engines import Engine
+from glsw.engines.base import Progress, Ties
+from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits
 from glsw.search.ranking import RankedHits, scores_of, target_numbers
 from glsw.search.scan import ScanResult, added
-from glsw.search.stages import AS_SCANNED, PairScores
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import ranges
 from glsw.sequences.query import InContext, QuerySet
@@ -25,6 +30,74 @@ from glsw.statistics.least_scores import least_score
 _MIN_HITS_TO_PREFILTER = 2**14  # by the least score that can have the E-value
 
 _Int64 = npt.NDArray[np.int64]
+
+
+class PairScores:
+    """How pairs of hits are scored when they are aligned: as the scan did.
+
+    A stage gives hits others, such as a matrix for each pair. Scores of hits are in their units.
+    """
+
+    def known(self, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Return which pairs of hits have scores; the others have none that counts."""
+        return np.ones(len(pairs), bool)
+
+    def part(self, hits: slice) -> PairScores:
+        """Return those of a slice of the hits, of step 1."""
+        return self
+
+    def select(self, hits: npt.NDArray[np.int64]) -> PairScores:
+        """Return those of some hits, in this order."""
+        return self
+
+    def concatenated(self, parts: Sequence[PairScores]) -> PairScores:
+        """Return those of the hits of all parts, of which this is one and which are of its kind."""
+        return self
+
+    def aligned(
+        self, engine: Engine, batch: Batch, pairs: npt.NDArray[np.int64], ties: Ties
+    ) -> tuple[npt.NDArray[np.int32], Runs]:
+        """Return the score of each pair and the columns of its best alignment.
+
+        ``batch`` has the queries, the targets and the masks, ``pairs`` the number of each pair, see
+        `pair_numbers`.
+        """
+        with stage(
+            "further alignments" if batch.masks is not None else "alignments", batch.cells
+        ) as progress:
+            return self._aligned(engine, batch, pairs, ties, progress)
+
+    def _aligned(
+        self,
+        engine: Engine,
+        batch: Batch,
+        pairs: npt.NDArray[np.int64],
+        ties: Ties,
+        progress: Progress,
+    ) -> tuple[npt.NDArray[np.int32], Runs]:
+        """Return what `aligned` does; progress is in cells."""
+        return aligned(engine, batch, ties, progress)
+
+    def listed(self, table: HitTable) -> HitTable:
+        """Return alignments with scores in integer units of the scoring, as results list them."""
+        return table
+
+
+AS_SCANNED = PairScores()
+"""The scores of hits that no stage has scored again."""
+
+
+def pair_numbers(
+    hits: npt.NDArray[np.int64],
+    contexts: npt.NDArray[np.int64] | int = 0,
+    frames: npt.NDArray[np.int64] | int = 0,
+) -> npt.NDArray[np.int64]:
+    """Return numbers of pairs, by hit, context of its query and frame of its target, from 0 each.
+
+    >>> pair_numbers(np.array([0, 1]), 2, 3).tolist()
+    [35, 291]
+    """
+    return hits << 8 | contexts << 4 | frames
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +175,8 @@ def select_hits(
     database: Database,
     limits: Limits,
     scoring: Scoring,
+    *,
+    every_context: bool = False,
 ) -> Selection:
     """Return the hits of queries within the limits, given the scans with the contexts of each.
 
@@ -121,7 +196,7 @@ def select_hits(
     counts = np.array([len(each) for each in lists], np.int64)
     found = [one for each in lists for one in each]
     hits, contexts, owners = _joined(found, counts)
-    if not limits.stage.every_context:
+    if not every_context:
         best = best_contexts(hits, contexts, owners, len(database.frames))
         hits, contexts, owners = hits[best], contexts[best], owners[best]
     more: list[int | None]

@@ -10,8 +10,7 @@ from hypothesis import given, settings, strategies as st
 from glsw.aligner import Aligner
 from glsw.alignment.batch import Mask
 from glsw.alignment.paths import coordinates
-from glsw.alignment.rows import best_end
-from glsw.alignment.traceback import trace
+from glsw.alignment.traceback import best_end, trace
 from glsw.engines import cpu_local, windows
 from glsw.engines.auto import Auto
 from glsw.engines.cpu import Cpu

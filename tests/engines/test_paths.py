@@ -24,7 +24,7 @@ from test_engines import small_cases
 import glsw.engines.choice
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import DIAGONAL, LEFT, UP
-from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import best_end
 from glsw.device.info import DeviceInfo
 from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
 from glsw.engines.base import ComingScan, Pairs

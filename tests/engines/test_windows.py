@@ -7,8 +7,7 @@ from cases import COMPUTE, able, hinting
 from hypothesis import given, settings, strategies as st
 
 from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.rows import best_end
-from glsw.alignment.traceback import trace
+from glsw.alignment.traceback import best_end, trace
 from glsw.engines import auto, choice, windows as module
 from glsw.engines.base import ScanHints
 from glsw.engines.cpu import Cpu

@@ -13,7 +13,7 @@ import pytest
 
 from glsw import Aligner, Hit, Hsp, Record, Scoring, SearchResult
 from glsw.alignment.columns import COLUMNS
-from glsw.alignment.text import WIDTH
+from glsw.alignment.listing import WIDTH
 from glsw.output import ALIGNMENT_FORMATS, FORMATS, names_and_lengths, pairwise, tsv, write
 from glsw.sequences.query import Context
 

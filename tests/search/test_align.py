@@ -9,7 +9,7 @@ import pytest
 
 from glsw import Aligner, Record, Scoring, SearchResult
 from glsw.engines.base import ScanHints
-from glsw.search import search as flow, stages
+from glsw.search import search as flow, select
 from glsw.search.scan import ScanResult
 
 DNA = Scoring.nucleotide()
@@ -56,14 +56,14 @@ def test_first_alignments_in_the_columns_that_the_scan_has_found(
             yield found._replace(places=places)
 
     lengths: list[list[int]] = []
-    together = stages.aligned
+    together = select.aligned
 
     def watched(engine, batch, *rest):
         lengths.append(batch.target_lengths.tolist())
         return together(engine, batch, *rest)
 
     monkeypatch.setattr(flow, "scan_database", placed)
-    monkeypatch.setattr(stages, "aligned", watched)
+    monkeypatch.setattr(select, "aligned", watched)
     assert rows(aligner.search(QUERIES, TARGETS, **options)) == expected
     first = [
         length for k in ([0] if max_hsps > 1 else range(len(lengths))) for length in lengths[k]
@@ -76,13 +76,13 @@ def test_first_alignments_in_the_columns_that_the_scan_has_found(
 
 def test_targets_of_many_queries_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    together = stages.aligned
+    together = select.aligned
 
     def watched(engine, batch, *rest):
         seen.append((len(batch), len(batch.targets), batch.targets))
         return together(engine, batch, *rest)
 
-    monkeypatch.setattr(stages, "aligned", watched)
+    monkeypatch.setattr(select, "aligned", watched)
     aligner = Aligner(DNA, engine="reference")
     found = rows(aligner.search(QUERIES * 4, TARGETS[:1], max_hsps=4, strand="plus"))
     assert (sum(map(len, found)) > 12, {count for _, count, _ in seen}) == (True, {1})

@@ -23,7 +23,7 @@ from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Cpu, Reference
 from glsw.engines.base import ScanHints
-from glsw.search import align, select, stages
+from glsw.search import align, select
 from glsw.search.limits import limits_for
 from glsw.search.ranking import Ranking, scores_of, target_numbers
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
@@ -665,13 +665,13 @@ def test_hits_are_aligned_some_at_a_time(
     aligner = aligner_for(scoring)
     expected = rows(aligner.search(QUERIES[:2], targets, **options))
     sizes: list[tuple[int, int]] = []
-    together = stages.aligned
+    together = select.aligned
 
     def watched(engine, batch, records, *rest):
         sizes.append((len(batch), int(sum(batch.query_lengths)) + len(batch.targets.residues)))
         return together(engine, batch, records, *rest)
 
-    monkeypatch.setattr(stages, "aligned", watched)
+    monkeypatch.setattr(select, "aligned", watched)
     monkeypatch.setattr(align, *limit)
     assert rows(aligner.search(QUERIES[:2], targets, **options)) == expected
     contexts = 2 if code is None else 6

@@ -29,8 +29,8 @@ from glsw.statistics import (
     ungapped,
     ungapped_constants,
 )
-from glsw.statistics.finite_size import length_adjustment, search_space
-from glsw.statistics.ncbi_tables import blosum80, nucleotide_rows, protein_rows
+from glsw.statistics.karlin_altschul import length_adjustment, search_space
+from glsw.statistics.published_constants import blosum80, nucleotide_rows, protein_rows
 
 BLOSUM62 = Scoring.blast("BLOSUM62", 11, 1)
 UNPUBLISHED = Scoring.blast("BLOSUM62", 7, 3)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, coordinates
-from glsw.alignment.rows import TableRow, whole_table
+from glsw.alignment.traceback import TableRow, whole_table
 from glsw.engines import cpu_pairs
 from glsw.scoring.gaps import EndGaps, GapCost
 from glsw.scoring.scoring import Scoring

@@ -26,8 +26,7 @@ from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, offsets_of, ranges
 from glsw.statistics.base import Statistics
-from glsw.statistics.ncbi_tables import joint_frequencies
-from glsw.statistics.published_constants import published
+from glsw.statistics.published_constants import joint_frequencies, published
 from glsw.statistics.ungapped_constants import AMINO_ACIDS, codes_of, ungapped_lambda
 from glsw.wings.composition.target_frequencies import target_frequencies
 

@@ -19,9 +19,8 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import Ends, Paths, Runs
-from glsw.alignment.rows import best_end
 from glsw.alignment.table import HitTable
-from glsw.alignment.traceback import trace
+from glsw.alignment.traceback import best_end, trace
 from glsw.engines import Engine
 from glsw.engines.base import Progress, Ties
 from glsw.engines.cpu_letters import text_of
@@ -32,7 +31,7 @@ from glsw.pairs.align_pairs import aligned
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
-from glsw.search.stages import PairScores, pair_numbers
+from glsw.search.select import PairScores, pair_numbers
 from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
 from glsw.sequences.tiles import cut
 from glsw.wings.composition.adjustment import rounded, scaled_profiles
@@ -60,7 +59,7 @@ class OwnScores(PairScores, ABC):
     scale : int
         Units of scores per unit of the matrix as it is.
     pairs : ndarray of int64, shape (N,)
-        Their numbers, ascending, see `glsw.search.stages.pair_numbers`.
+        Their numbers, ascending, see `glsw.search.select.pair_numbers`.
     """
 
     targets: Sequences

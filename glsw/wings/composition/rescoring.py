@@ -33,8 +33,8 @@ from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits, evalue_of
 from glsw.search.ranking import hits_of
-from glsw.search.select import Selection, best_contexts, listed, with_significance
-from glsw.search.stages import Stage, pair_numbers
+from glsw.search.select import Selection, best_contexts, listed, pair_numbers, with_significance
+from glsw.search.stages import Stage
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, ranges
 from glsw.sequences.seg import Seg

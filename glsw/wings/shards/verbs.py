@@ -36,8 +36,7 @@ from glsw.engines.base import Progress, ignore
 from glsw.output.part_file import BusyFileError, PartFile, check_regular
 from glsw.search.align import DifferentScoreError
 from glsw.search.fingerprint import Fingerprint, differences, fingerprint, json_object
-from glsw.search.parallel_scan import Merge, scan_database
-from glsw.search.scan import ScanResult, check_longest
+from glsw.search.scan import Merge, ScanResult, check_longest, scan_database
 from glsw.search.search import PreparedSearch
 from glsw.sequences.lines import checksum
 from glsw.wings.shards.file import ShardError, ShardFile, first_block, hits_block, last_block

@@ -21,11 +21,11 @@ from wing import wing
 
 import glsw
 from glsw import Aligner, Record, Scoring, SearchResult, makedb
-from glsw.alignment.rows import best_end
+from glsw.alignment.traceback import best_end
 from glsw.device.device import Device
 from glsw.output.blast import evalue_text
 from glsw.sequences.encoded import Sequences
-from glsw.statistics.ncbi_tables import joint_frequencies
+from glsw.statistics.published_constants import joint_frequencies
 from glsw.wings import opened
 from glsw.wings.composition import own_matrices, rescoring
 from glsw.wings.composition.own_matrices import own_scores

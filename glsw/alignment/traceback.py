@@ -1,4 +1,4 @@
-"""Alignments of one pair on the host, in NumPy and linear memory: rows of tables, and the walk back.
+"""Alignments of one pair on the host, in NumPy and linear memory: rows of tables, the walk back.
 
 A row is computed at once: E as a running maximum over the row (the scan of Lin et al. 2015), the
 rest by its definition. Several alignments may have the same score; `trace` gives one, always the

@@ -7,8 +7,6 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from glsw.sequences.seg import Masked
-
 if TYPE_CHECKING:
     from glsw.output import Format
     from glsw.scoring.scoring import Scoring

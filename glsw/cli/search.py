@@ -155,8 +155,7 @@ class Search(Comparison):
 
     def no_second_place(self, scoring: Scoring) -> str:
         """Return why no second place of a query is found, empty if one may be."""
-        reason = limits_for(scoring, **self._options(scoring)).stage.one_place
-        if reason and not self.frames.any:
+        if reason := limits_for(scoring, **self._options(scoring)).stage.one_place:
             return reason
         if self.hits.top == 1:
             return "--top 1 lists no second place"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import Field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ import pytest
 from closing import ROOT, close, environment
 
 import glsw
+from glsw.cli.command import Group, flag_of
 from glsw.wings import opened, registered
 
 WINGS = sorted(opened())
@@ -28,6 +32,9 @@ OPTIONS = {  # those of a search, of each wing
     },
     "shards": {"--shard"},
 }
+CORE_COMMANDS = ["search", "align", "neighbors", "makedb", "verify", "devices", "demo"]
+TITLES = "scoring", "map"
+"""Titles of groups that are names of options too."""
 WORDS = {"edit": "bit_parallel unit_costs", "three": "Aligner3 Engine3 Scoring3 subtable"}
 """Words for what wings have, which the core does not know."""
 # Quick tests of what the core does: commands, search, align, score, neighbors, formats.
@@ -135,6 +142,63 @@ def test_the_core_does_not_know_what_wings_have() -> None:
                 assert not known.search(path.read_text(encoding="utf-8")), (wing, path)
 
 
+def options_of(kind: type[Group]) -> Iterator[Field[Any]]:
+    """Yield the options of a group, and of those in it."""
+    for each in fields(kind):
+        if "help" in each.metadata:
+            yield each
+        elif isinstance(inner := each.default_factory, type) and issubclass(inner, Group):
+            yield from options_of(inner)
+
+
+def nodes(path: Path) -> list[ast.AST]:
+    """Return the nodes of a module without its documentation."""
+    found = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    documentation = {id(node.value) for node in found if isinstance(node, ast.Expr)}
+    return [node for node in found if id(node) not in documentation]
+
+
+CORE_FILES = [
+    path
+    for path in sorted((ROOT / "glsw").rglob("*.py"))
+    if path.relative_to(ROOT / "glsw").parts[0] != "wings"
+]
+
+
+def test_the_core_names_no_option_of_a_wing() -> None:
+    """Neither in code nor in help and messages: options of wings come as groups of a command."""
+    core = [getattr(importlib.import_module(f"glsw.cli.{k}"), k.title()) for k in CORE_COMMANDS]
+    known = {each.name for kind in core for each in options_of(kind)}
+    kinds = [importlib.import_module(name).Options for name in registered("OPTIONS")]
+    for place, _ in registered("COMMANDS").values():
+        module, _, name = place.partition(":")
+        kinds.append(getattr(importlib.import_module(module), name))
+    found = [each for kind in kinds for each in options_of(kind) if each.name not in known]
+    names = {each.name: flag_of(each) for each in found if flag_of(each)}
+    for wing, option in {"shards": "shard", "three": "scheme", "dotplot": "cap"}.items():
+        assert wing not in WINGS or option in names
+    for path in CORE_FILES:
+        for node in nodes(path):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert {*re.findall(r"--[\w-]+", node.value)}.isdisjoint(names.values()), path
+                if path.parent.name == "cli" and node.value not in TITLES:
+                    assert node.value not in names, path
+
+
+def test_commands_read_no_attribute_by_a_string() -> None:
+    """What argparse finds is a dataclass at once; a field is named by itself."""
+    named = "getattr", "hasattr", "setattr"
+    of_modules = "signal", "importlib.import_module(module)"
+    files = [path for path in CORE_FILES if path.parent.name == "cli"]
+    for path in [*files, *(ROOT / "glsw" / "wings").rglob("*.py")]:
+        found = {node.attr for node in nodes(path) if isinstance(node, ast.Attribute)}
+        assert "Namespace" not in found, path
+    calls = [node for path in files for node in nodes(path) if isinstance(node, ast.Call)]
+    for node in calls:
+        if ast.unparse(node.func) in named and ast.unparse(node.args[0]) not in of_modules:
+            assert ast.unparse(node.args[1]) == "each.name", ast.unparse(node)
+
+
 def test_all_wings_can_be_closed(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     assert close(folder, WINGS) == WINGS
@@ -150,23 +214,37 @@ def test_wings_need_wings() -> None:
 
 
 WING = '''"""A wing of another package."""
-COMMANDS = {"greet": (__name__, "greet somebody")}
-OPTIONS = {__name__ + "_options": ("search hits",)}
+COMMANDS = {"greet": ("hall_command:Greet", "greet somebody")}
+OPTIONS = {"hall_options": ("search hits",)}
+BLAST = {"threefold": "--twice"}
 NAMES = {"greeting": __name__}
 greeting = "hello"
-def add(parser):
-    parser.add_argument("whom")
-def run(arguments):
-    print(greeting, arguments.whom)
 '''
+COMMAND = """
+from glsw.cli.command import Command, argument, option
+import hall
+class Greet(Command):
+    whom: str = argument("WHOM: a name")
+    often: int = option("N: how often", 1)
+    def run(self):
+        print(*[hall.greeting] * self.often, self.whom)
+"""
+HALL_OPTIONS = """
+from glsw.cli.command import Group, option
+class Options(Group):
+    twice: bool = option("search twice")
+    def apply(self, command):
+        if self.twice:
+            command.results = lambda aligner, given, bar, done, options: 2 * [*aligner.search(
+                given.queries, given.targets)]
+"""
 
 
 def test_another_package_adds_a_wing(tmp_path: Path) -> None:
     """It is found by its entry point: its command, option and name; mistakes stay mistakes."""
     (tmp_path / "hall.py").write_text(WING)
-    (tmp_path / "hall_options.py").write_text(
-        "def add(parser, group):\n    group.add_argument('--twice', action='store_true')\n"
-    )
+    (tmp_path / "hall_command.py").write_text(COMMAND)
+    (tmp_path / "hall_options.py").write_text(HALL_OPTIONS)
     (tmp_path / "hall-1.dist-info").mkdir()
     (tmp_path / "hall-1.dist-info" / "METADATA").write_text("Name: hall\nVersion: 1\n")
     (tmp_path / "hall-1.dist-info" / "entry_points.txt").write_text("[glsw.wings]\nhall = hall\n")
@@ -177,11 +255,13 @@ def test_another_package_adds_a_wing(tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
 
-    assert said("-m", "glsw", "greet", "you") == (0, "hello you\n")
+    assert said("-m", "glsw", "greet", "you", "--often", "2") == (0, "hello hello you\n")
     assert said("-c", "import glsw; print(glsw.greeting)") == (0, "hello\n")
     files = "demo/query.fasta", "demo/query.fasta"
     search = "-m", "glsw", "search", *files, "--engine", "cpu", "--no-progress"
-    assert said(*search, "--twice")[0] == 0
+    assert said(*search)[1].count("Query=") == 2
+    assert said(*search, "--twice")[1].count("Query=") == 4
+    assert "did you mean --twice?" in said(*search, "--threefold")[1]
     assert "--twice" in said("-m", "glsw", "search", "--help")[1]
     assert "greet somebody" in said("-m", "glsw", "--help")[1]
     assert said(*search, "--thrice")[0] == said("-m", "glsw", "meet")[0] == 2

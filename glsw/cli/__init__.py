@@ -5,8 +5,7 @@ is one line on stderr, with exit status 2. Results are written, by a thread, whi
 computed; those of finished queries stay if a later one is interrupted. A file for results appears,
 or replaces the old one, when all are written.
 
-Each command is a module with ``add(parser)``, which declares its options, and ``run(arguments)``.
-The module is imported when its command is called.
+Each command is a `glsw.cli.command.Command`. Its module is imported when it is called.
 """
 
 from __future__ import annotations
@@ -19,11 +18,12 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from glsw._version import __version__
 from glsw.cli.messages import occupy_standard_streams, say, warnings_in_a_line
@@ -33,27 +33,30 @@ from glsw.device import egl
 from glsw.wings import registered, widened
 from glsw.words import ParameterError, is_number
 
+if TYPE_CHECKING:
+    from glsw.cli.command import Command
+
 ERROR, BROKEN_PIPE = 2, 141
 """Exit statuses; the last one is 128 and the number of the signal, as in a shell."""
 INTERRUPTED = STATUSES.values()
 """The exit statuses after signals."""
 
 _COMMANDS = {
-    "search": ("glsw.cli.search", "rank the sequences of a database by their best alignment"),
-    "align": ("glsw.cli.align", "align two sequences"),
+    "search": (
+        "glsw.cli.search:Search",
+        "rank the sequences of a database by their best alignment",
+    ),
+    "align": ("glsw.cli.align:Align", "align two sequences"),
     "neighbors": (
-        "glsw.cli.neighbors",
+        "glsw.cli.neighbors:Neighbors",
         "compare all pairs of sequences and list those within a cutoff",
     ),
-    "makedb": ("glsw.cli.makedb", "index sequences, so that searches start at once"),
-    "verify": (
-        "glsw.cli.verify",
-        "check a whole database against its checksums",
-    ),
-    "devices": ("glsw.cli.devices", "list the OpenGL devices"),
-    "demo": ("glsw.cli.demo", "write a small database and a query, and search them"),
+    "makedb": ("glsw.cli.makedb:Makedb", "index sequences, so that searches start at once"),
+    "verify": ("glsw.cli.verify:Verify", "check a whole database against its checksums"),
+    "devices": ("glsw.cli.devices:Devices", "list the OpenGL devices"),
+    "demo": ("glsw.cli.demo:Demo", "write a small database and a query, and search them"),
 }
-"""The commands of the core: the module of each, and its help. Wings register more."""
+"""The commands of the core: the class of each, and its help. Wings register more."""
 _WITHOUT_DEVICE = "makedb", "verify"
 """Commands that open no device."""
 _NOT_EARLY = "-h", "--help"
@@ -62,16 +65,10 @@ _HOST_ENGINES = "cpu", "reference"
 """Engines that open none."""
 
 _SCORINGS = "glsw.Scoring.blast()", "glsw.Scoring.nucleotide()"
-_ALPHABETS = "--alphabet protein", "--alphabet dna"
-"""What errors of letters advise, and the options where --protein is none."""
+"""What errors of letters advise; each command has options for it."""
 
-_OPTIONS = {
-    "existence": "gapopen",
-    "extension": "gapextend",
-    "strand": "--strand",
-    "cap": "--cap",
-}
-"""What errors of parameters call them on the command line."""
+_COSTS = {"existence": "gapopen", "extension": "gapextend"}
+"""What errors of these parameters call them on the command line."""
 
 _NAMES_OF_BLAST = {
     "outfmt": ("--format", "6 is blast-tab, 7 blast-tab-comments, 0 pairwise"),
@@ -81,7 +78,6 @@ _NAMES_OF_BLAST = {
     "num_threads": ("--threads", ""),
     "task": ("--task", ""),
     "out": ("--output", ""),
-    "comp_based_stats": ("--composition", ""),
     "reward": ("--match", ""),
     "penalty": ("--mismatch", ""),
     "lcase_masking": ("--lower-case-mask", ""),
@@ -89,7 +85,10 @@ _NAMES_OF_BLAST = {
     "db_gencode": ("--target-genetic-code", ""),
     "dbtype": ("--alphabet", ""),
 }
-"""Options of BLAST+ without their hyphen: those of the same meaning, and what else to say."""
+"""Options of BLAST+ without their hyphen: those of the same meaning, and what else to say.
+
+Wings register more, as ``BLAST``, and programs.
+"""
 _FILES_OF_BLAST = "query", "db", "subject", "in"
 """Options of BLAST+ with a file, which has no option here."""
 _PROGRAMS_OF_BLAST = {
@@ -99,7 +98,6 @@ _PROGRAMS_OF_BLAST = {
     "tblastn": "search --translated-target",
     "tblastx": "search --translated --translated-target",
     "makeblastdb": "makedb",
-    "psiblast": "search --iterations",
     "help": "--help",
 }
 
@@ -120,14 +118,14 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
 
     If this is the ``program`` of the process, signals may end it at once when the work is done.
     """
-    arguments = argparse.Namespace()
+    command: Command | None = None
     occupy_standard_streams()
     try:
         words = sys.argv[1:] if argv is None else argv
         if not words:
             _parser(False).print_help(sys.stderr)
             return ERROR
-        arguments = parsed(words)
+        command = parsed(words)
         if program:
             gc.freeze()
             gc.set_threshold(_OBJECTS)
@@ -135,9 +133,8 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
         with warnings_in_a_line(), interrupts_raised(program=program):
             from glsw.sequences.lines import located
 
-            threads = getattr(arguments, "threads", None)
-            with located([Path(word) for word in words]), limited(threads):
-                arguments.run(arguments)
+            with located([Path(word) for word in words]), limited(command.threads):
+                (command.instead or command.run)()
     except Served:
         return 0
     except BrokenPipeError:
@@ -145,48 +142,56 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
     except (KeyboardInterrupt, Terminated) as signal:
         end_is_said()
         name = "terminated" if isinstance(signal, Terminated) else "interrupted"
-        say(f"{name}{_left(arguments)}")
+        say(f"{name}{_left(command)}")
         return STATUSES[type(signal)]
     except Exception as error:
         if not isinstance(error, _errors()):
             raise
-        say(_one_line(error, arguments) + _hint(error, arguments) + _left(arguments))
+        say(_one_line(error, command) + _hint(error, command) + _left(command))
         return ERROR
     return 0
 
 
-def parsed(words: Sequence[str]) -> argparse.Namespace:
-    """Return the arguments of a command line, which has these ``words`` after its name."""
+def parsed(words: Sequence[str]) -> Command:
+    """Return the command of a command line, which has these ``words`` after its name."""
     began = time.time()
     if {"-h", "--help"} & {*words}:
         widened()
     try:
-        arguments = _arguments(words)
+        command = _command(words)
     except ValueError:
         if not widened():
             raise
-        arguments = _arguments(words)
-    arguments.words, arguments.began = list(words), began
-    for wing in getattr(arguments, "wings", ()):
-        if hasattr(wing, "apply"):
-            wing.apply(arguments)
-    return arguments
+        command = _command(words)
+    command.words, command.began = list(words), began
+    for part in command.parts():
+        part.apply(command)
+    return command
 
 
-def _arguments(words: Sequence[str]) -> argparse.Namespace:
+def _command(words: Sequence[str]) -> Command:
     parser = _parser("--verbose" in words)
     parser.words = words
-    return parser.parse_args(words)
+    found: Command = parser.parse_args(words).command
+    return found
 
 
 def with_all_options() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     """Return the parser and those of the commands with their options, for pages about them."""
+    from glsw.cli.command import add_options
+
     parser = _parser(False)
     (action,) = (each for each in parser._actions if each.nargs == argparse.PARSER)
     commands: dict[str, argparse.ArgumentParser] = dict(action.choices)  # type: ignore[arg-type]
     for name, command in commands.items():
-        importlib.import_module(_commands()[name][0]).add(command)
+        add_options(command, _kind(name))
     return parser, commands
+
+
+def _kind(name: str) -> type[Command]:
+    module, _, kind = _commands()[name][0].partition(":")
+    found: type[Command] = getattr(importlib.import_module(module), kind)
+    return found
 
 
 def _commands() -> dict[str, tuple[str, str]]:
@@ -256,7 +261,8 @@ class _Parser(argparse.ArgumentParser):
         from glsw.words import did_you_mean
 
         if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)$", message):
-            if (like := _PROGRAMS_OF_BLAST.get(found[1])) and "search" in found[2]:
+            programs = {**_PROGRAMS_OF_BLAST, **registered("BLAST")}
+            if (like := programs.get(found[1])) and "search" in found[2]:
                 return f", did you mean {like}?"
             return did_you_mean(found[1], re.findall(r"[\w-]+", found[2]))
         names = (word.partition("=")[0] for word in self.words if word[1:] and word[0] == "-")
@@ -264,7 +270,7 @@ class _Parser(argparse.ArgumentParser):
             if name in self._option_string_actions:
                 continue
             blast = name.lstrip("-").replace("-", "_")
-            option, what = _NAMES_OF_BLAST.get(blast, ("", ""))
+            option, what = _NAMES_OF_BLAST.get(blast, (registered("BLAST").get(blast), ""))
             if option in self._option_string_actions:
                 named = "" if name in message.split() else f"; {name}"
                 return f"{named}, did you mean {option}?{' ' + what if what else ''}"
@@ -283,46 +289,23 @@ class _CommandParser(_Parser):
     """The parser of a command, which gets its options when the command is called."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        command = self.prog.split()[-1]
-        name, _ = _commands()[command]
-        _open_early(command, args, name)
-        module = importlib.import_module(name)
-        module.add(self)
-        self.set_defaults(run=module.run)
-        self.words = list(_with_negative_numbers(args))
-        found, others = super().parse_known_args(self.words, namespace)
-        if usual := getattr(module, "TASKS", {}).get(getattr(found, "task", None)):
-            self.set_defaults(**usual)
-            found, others = super().parse_known_args(self.words, namespace)
+        name = self.prog.split()[-1]
+        _open_early(name, args)
+        from glsw.cli.command import add_options, made
+
+        kind = _kind(name)
+        add_options(self, kind, *_values_of("--task", args)[-1:])
+        self.words = args
+        # Without that -1e-4 would be an option.
+        self._negative_number_matcher = SimpleNamespace(match=is_number)  # type: ignore[assignment]
+        found, others = super().parse_known_args(args, namespace)
         if others:
             self.error(f"unrecognized arguments: {' '.join(others)}")
+        found.command = made(kind, vars(found), name)
         return found, others
 
 
-def _with_negative_numbers(words: Iterable[str]) -> Iterator[str]:
-    """Join options and negative numbers such as -1e-4, which argparse takes for options.
-
-    >>> list(_with_negative_numbers(["--mismatch", "-1e-4", "--top", "3", "-"]))
-    ['--mismatch=-1e-4', '--top', '3', '-']
-    """
-    option = ""
-    for word in words:
-        negative = word[:1] == "-" and is_number(word)
-        if option and not negative:
-            yield option
-        if option and negative:
-            yield f"{option}={word}"
-            option = ""
-        elif word.startswith("--") and len(word) > 2 and "=" not in word:
-            option = word
-        else:
-            option = ""
-            yield word
-    if option:
-        yield option
-
-
-def _open_early(command: str, words: Sequence[str], module: str) -> None:
+def _open_early(command: str, words: Sequence[str]) -> None:
     """Open the device that a command will use, while a thread imports its module."""
     without = {*_values_of("--engine", words)} & {*_HOST_ENGINES}
     if without or command in _WITHOUT_DEVICE or any(word.startswith(_NOT_EARLY) for word in words):
@@ -331,7 +314,7 @@ def _open_early(command: str, words: Sequence[str], module: str) -> None:
     if threads and threads[-1].isascii() and threads[-1].isdecimal():
         os.environ.setdefault("LP_NUM_THREADS", threads[-1])  # which Mesa's llvmpipe reads
     devices = _values_of("--device", words)
-    importing = threading.Thread(target=_import_quietly, args=[module], name="glsw import")
+    importing = threading.Thread(target=_import_quietly, args=[command], name="glsw import")
     importing.start()
     if not devices:
         egl.prepare(every=command == "devices")
@@ -341,9 +324,9 @@ def _open_early(command: str, words: Sequence[str], module: str) -> None:
 
 
 def _import_quietly(name: str) -> None:
-    """Import a module; errors come when it is imported again."""
+    """Import the module of a command; errors come when it is imported again."""
     with suppress(Exception):
-        importlib.import_module(name)
+        _kind(name)
 
 
 def _values_of(option: str, words: Sequence[str]) -> list[str]:
@@ -364,32 +347,27 @@ def _errors() -> tuple[type[Exception], ...]:
     return OSError, ValueError, MemoryError, DeviceError, ShaderError
 
 
-def _hint(error: Exception, arguments: argparse.Namespace) -> str:
+def _hint(error: Exception, command: Command | None) -> str:
     """Return the option that avoids an error, if the command has it."""
-    from glsw.output.result_file import OtherRunError
-    from glsw.sequences.alphabet import GAPS, UnknownLetterError
-    from glsw.sequences.database_writer import NoDatabaseError
+    from glsw.sequences.alphabet import GAPS
 
-    for kind, option, text in (
-        (UnknownLetterError, "unknown", "--unknown LETTER maps such letters"),
-        (NoDatabaseError, "force", "--force overwrites it"),
-        (OtherRunError, "resume", "without --resume it is overwritten"),
-    ):
-        if isinstance(error, kind) and option in arguments and GAPS not in error.args:
+    for _, each in command.options() if command else ():
+        kind, text = each.metadata.get("avoids", ((), ""))
+        if isinstance(error, kind) and GAPS not in error.args:
             return f"; {text}"
     return ""
 
 
-def _left(arguments: argparse.Namespace) -> str:
+def _left(command: Command | None) -> str:
     """Return where the results are of a command that ends early."""
-    file = getattr(arguments, "destination", None)
+    file = command.file if command else None
     if file is None or not file.left or not file.part.exists():
         return ""
-    on = ", --resume continues from them" if "resume" in arguments else ""
+    on = ", --resume continues from them" if file.resumable else ""
     return f"; {file.part} has the results so far{on}"
 
 
-def _one_line(error: Exception, arguments: argparse.Namespace) -> str:
+def _one_line(error: Exception, command: Command | None) -> str:
     from glsw.device.shader import ShaderError
 
     if isinstance(error, OSError) and error.strerror:
@@ -402,10 +380,12 @@ def _one_line(error: Exception, arguments: argparse.Namespace) -> str:
     else:
         text = str(error)
         if isinstance(error, ParameterError):
-            text = f"{_OPTIONS.get(error.parameter, error.parameter)} {error.text}"
-        by_alphabet = "protein" not in arguments or getattr(arguments, "scheme", "") == "identity"
-        options = _ALPHABETS if by_alphabet else ("--protein", "--dna")
+            from glsw.cli.command import flag_of
+
+            flags = {each.name: flag_of(each) for _, each in command.options()} if command else {}
+            text = f"{({**flags, **_COSTS}).get(error.parameter, error.parameter)} {error.text}"
         text = text.replace("max_hsps None", "max_hsps 0")  # as it is typed
-        for ours, theirs in zip(_SCORINGS, options, strict=True):
-            text = text.replace(ours, theirs)
+        if command:
+            for ours, theirs in zip(_SCORINGS, command.advice, strict=True):
+                text = text.replace(ours, theirs)
     return text

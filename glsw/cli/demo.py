@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import random
 import shlex
 import textwrap
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from glsw import cli
+from glsw.cli.command import Command, argument
 from glsw.cli.messages import say
 from glsw.statistics.ungapped_constants import ROBINSON
 
@@ -21,28 +21,31 @@ _INDELS = 0.01
 """The probability that a relative lacks a residue of the query, and that it has one more."""
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command with its options."""
-    text = "the folder for both files, which is created if needed (the current one)"
-    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help=text)
+class Demo(Command):
+    """The command."""
 
+    folder: str = argument(
+        "DIR: the folder for both files, which is created if needed (the current one)",
+        ".",
+        nargs="?",
+    )
 
-def run(arguments: argparse.Namespace) -> None:
-    """Write a query and a database, and search: the files are the same on every machine."""
-    folder = Path(arguments.folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / name for name in _NAMES]
-    query, *database = _proteins(random.Random(1982))
-    for path, proteins in zip(paths, ([query], database), strict=True):
-        text = "".join(f">{title}\n{textwrap.fill(letters, 60)}\n" for title, letters in proteins)
-        if path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:
-            raise ValueError(f"{path} has other content: give another folder, glsw demo DIR")
-        path.write_text(text, encoding="utf-8")
-    words = ["search", *map(str, paths), "--evalue", "1e-3", "--format", "table"]
-    say(f"wrote {paths[0]} and {paths[1]} ({len(database)} generated proteins)")
-    say(f"running glsw {shlex.join(words)}")
-    search = cli.parsed(words)
-    search.run(search)
+    def run(self) -> None:
+        """Write a query and a database, and search: the files are the same on every machine."""
+        folder = Path(self.folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = [folder / name for name in _NAMES]
+        query, *database = _proteins(random.Random(1982))
+        for path, proteins in zip(paths, ([query], database), strict=True):
+            lines = (f">{title}\n{textwrap.fill(letters, 60)}\n" for title, letters in proteins)
+            text = "".join(lines)
+            if path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:
+                raise ValueError(f"{path} has other content: give another folder, glsw demo DIR")
+            path.write_text(text, encoding="utf-8")
+        words = ["search", *map(str, paths), "--evalue", "1e-3", "--format", "table"]
+        say(f"wrote {paths[0]} and {paths[1]} ({len(database)} generated proteins)")
+        say(f"running glsw {shlex.join(words)}")
+        cli.parsed(words).run()
 
 
 def _proteins(rng: random.Random) -> Iterator[tuple[str, str]]:

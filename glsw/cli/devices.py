@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
+from glsw.cli.command import Command, option
 from glsw.cli.messages import gcups
 from glsw.cli.stream import PlainStream
-from glsw.cli.words import add_rows
 from glsw.device.device import DeviceError, devices, open_device
 from glsw.device.info import DeviceInfo
 from glsw.words import visible
 
-_ARGUMENTS = {
-    ("--test", bool): (
+
+class Devices(Command):
+    """The command."""
+
+    test: bool = option(
         "test every engine on each device and print a table to include in bug reports; also "
-        "compare the speeds of device and CPU, so that searches use the faster one"
-    ),
-    ("--device", None, None, "N"): "number of the device or part of its name (all)",
-    ("--format", ("text", "json"), "text"): "text or JSON (text)",
-}
+        "compare the speeds of device and CPU, so that searches use the faster one",
+    )
+    device: str | None = option("N: number of the device or part of its name (all)", type=str)
+    format: Literal["text", "json"] = option("text or JSON (text)", "text")
 
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command with its options."""
-    add_rows(parser, _ARGUMENTS)
-
-
-def run(arguments: argparse.Namespace) -> None:
-    """List or test the devices."""
-    wanted = arguments.device
-    listed = devices() if wanted is None else [open_device(wanted, quiet=True).info]
-    with PlainStream("-") as to:
-        if arguments.test:
-            _test(listed, arguments.format, to.stream)
-            return
-        if arguments.format == "json":
-            json.dump([asdict(info) for info in listed], to.stream, indent=1)
-            to.stream.write("\n")
-        else:
-            to.stream.writelines(f"{info}\n" for info in listed)
+    def run(self) -> None:
+        """List or test the devices."""
+        wanted = self.device
+        listed = devices() if wanted is None else [open_device(wanted, quiet=True).info]
+        with PlainStream("-") as to:
+            if self.test:
+                _test(listed, self.format, to.stream)
+                return
+            if self.format == "json":
+                json.dump([asdict(info) for info in listed], to.stream, indent=1)
+                to.stream.write("\n")
+            else:
+                to.stream.writelines(f"{info}\n" for info in listed)
 
 
 def _test(listed: list[DeviceInfo], form: str, stream: TextIO) -> None:

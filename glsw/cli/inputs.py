@@ -1,10 +1,12 @@
-"""Files of sequences that a command reads."""
+"""Files of sequences that a command reads, and the option of letters that do not fit."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from glsw.cli.command import option
 from glsw.cli.messages import say
+from glsw.sequences.alphabet import UnknownLetterError
 from glsw.sequences.fasta import EmptyFileError, read_all
 from glsw.sequences.records import Record, Records
 
@@ -15,6 +17,17 @@ if TYPE_CHECKING:
 
 FILES = "FASTA or FASTQ, plain or gzip; - is standard input"
 """Kinds of files, for help on arguments."""
+
+
+def unknown_letters() -> Any:
+    """Return the option of letters outside the alphabet."""
+    return option(
+        "LETTER: replace letters outside the alphabet by this one; without it they are an error, "
+        "but in proteins U counts as C, and O and J as X",
+        decides=True,
+        avoids=(UnknownLetterError, "--unknown LETTER maps such letters"),
+    )
+
 
 Targets: TypeAlias = "Records | Database"
 """The sequences that queries are compared with."""

@@ -2,76 +2,78 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from glsw.cli.inputs import FILES
+from glsw.cli.command import Command, argument, option
+from glsw.cli.inputs import FILES, unknown_letters
 from glsw.cli.messages import progress_bar, say
-from glsw.cli.words import MATRIX, PROGRESS, UNKNOWN, Rows, add_rows, alphabet, matrix_of, name
+from glsw.cli.words import MATRIX, NO_PROGRESS, alphabet, matrix_of
+from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.database import makedb
 from glsw.sequences.database_file import is_database
+from glsw.sequences.database_writer import NoDatabaseError
 from glsw.sequences.paired_alphabet import STRUCTURE
 from glsw.words import numbered
 
-_OPTIONS: Rows = {
-    ("out", None, None, "OUT"): "the database to write",
-    ("--alphabet", alphabet, None, "NAME"): (
-        "protein, dna (for --dna, --match and --mismatch), or the name of a matrix with other "
-        "letters, such as GONNET1992 (dna if all files look like DNA, otherwise protein)"
-    ),
-    **UNKNOWN,
-    ("--lower-case-mask", bool): (
-        "store lower-case letters as X or N, for searches with --lower-case-mask"
-    ),
-    ("--seg", bool): "mask low-complexity segments of proteins with SEG: store them as X",
-    ("--second-track", name, None, "FILE"): (
-        "a second letter for each position, such as its structural state: records with the same "
-        "names and lengths in the same order as in FILE, of which there is one"
-    ),
-    ("--second-matrix", name, None, "FILE"): (
-        f"a matrix with the letters of the second track, {MATRIX} (the 20 letters of the "
-        "structure alphabet 3Di, and X)"
-    ),
-    ("--force", bool): "overwrite OUT even if it is not a database",
-    **PROGRESS,
-}
 
+class Makedb(Command):
+    """The command."""
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command with its options."""
-    parser.add_argument("source", metavar="FILE", nargs="+", help=FILES)
-    add_rows(parser, _OPTIONS)
-
-
-def run(arguments: argparse.Namespace) -> None:
-    """Write the database, and its size to stderr."""
-    start = time.perf_counter()
-    matrix, second = arguments.second_matrix, arguments.second_track
-    if matrix is not None and second is None:
-        raise ValueError("--second-matrix requires --second-track")
-    letters = STRUCTURE if matrix is None else "".join(matrix_of(matrix).alphabet.letters)
-    _check_order(arguments.source[0], arguments.out)
-    sources = [*arguments.source, *([] if second is None else [second])]
-    with progress_bar(arguments, _bytes(sources), "B") as bar:
-        database = makedb(
-            arguments.source,
-            arguments.out,
-            alphabet=arguments.alphabet,
-            unknown=arguments.unknown,
-            lower_case_mask=arguments.lower_case_mask,
-            seg=arguments.seg,
-            second_track=second,
-            second_letters=letters,
-            force=arguments.force,
-            progress=bar.update,
-        )
-    say(
-        f"{arguments.out}: {numbered(len(database), 'sequence')}, "
-        f"{numbered(database.residues, 'residue')}, "
-        f"{database.alphabet.name} alphabet, in {time.perf_counter() - start:.2f} s"
+    source: list[str] = argument(f"FILE: {FILES}", nargs="+")
+    out: str = argument("OUT: the database to write")
+    alphabet: Alphabet | None = option(
+        "NAME: protein, dna (for --dna, --match and --mismatch), or the name of a matrix with "
+        "other letters, such as GONNET1992 (dna if all files look like DNA, otherwise protein)",
+        type=alphabet,
     )
+    unknown: str | None = unknown_letters()
+    lower_case_mask: bool = option(
+        "store lower-case letters as X or N, for searches with --lower-case-mask"
+    )
+    seg: bool = option("mask low-complexity segments of proteins with SEG: store them as X")
+    second_track: str | None = option(
+        "FILE: a second letter for each position, such as its structural state: records with the "
+        "same names and lengths in the same order as in FILE, of which there is one",
+    )
+    second_matrix: str | None = option(
+        f"FILE: a matrix with the letters of the second track, {MATRIX} (the 20 letters of the "
+        "structure alphabet 3Di, and X)",
+    )
+    force: bool = option(
+        "overwrite OUT even if it is not a database",
+        avoids=(NoDatabaseError, "--force overwrites it"),
+    )
+    no_progress: bool = option(NO_PROGRESS)
+
+    def run(self) -> None:
+        """Write the database, and its size to stderr."""
+        start = time.perf_counter()
+        matrix, second = self.second_matrix, self.second_track
+        if matrix is not None and second is None:
+            raise ValueError("--second-matrix requires --second-track")
+        letters = STRUCTURE if matrix is None else "".join(matrix_of(matrix).alphabet.letters)
+        _check_order(self.source[0], self.out)
+        sources = [*self.source, *([] if second is None else [second])]
+        with progress_bar(self.no_progress, _bytes(sources), "B") as bar:
+            database = makedb(
+                self.source,
+                self.out,
+                alphabet=self.alphabet,
+                unknown=self.unknown,
+                lower_case_mask=self.lower_case_mask,
+                seg=self.seg,
+                second_track=second,
+                second_letters=letters,
+                force=self.force,
+                progress=bar.update,
+            )
+        say(
+            f"{self.out}: {numbered(len(database), 'sequence')}, "
+            f"{numbered(database.residues, 'residue')}, "
+            f"{database.alphabet.name} alphabet, in {time.perf_counter() - start:.2f} s"
+        )
 
 
 def _check_order(first: str, out: str) -> None:

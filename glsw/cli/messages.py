@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -92,14 +91,12 @@ def occupy_standard_streams() -> None:
 
 
 @contextmanager
-def progress_bar(
-    arguments: argparse.Namespace, total: int | None, unit: str = "cell"
-) -> Iterator[Bar]:
-    """Give a progress bar, which shows nothing unless stderr is a terminal.
+def progress_bar(hidden: bool, total: int | None, unit: str = "cell") -> Iterator[Bar]:
+    """Give a progress bar, which shows nothing if ``hidden``, or unless stderr is a terminal.
 
     Before it stand the stage of the work, if that is not the one it counts, and the part done.
     """
-    if arguments.no_progress or not (sys.stderr and sys.stderr.isatty()):
+    if hidden or not (sys.stderr and sys.stderr.isatty()):
         yield _NoBar()
         return
     from tqdm import tqdm

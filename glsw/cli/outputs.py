@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import sys
@@ -14,13 +13,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from glsw.alignment.hits import SearchResult, joined
+from glsw.cli.command import Command
 from glsw.cli.messages import Bar, gcups, say
 from glsw.cli.stream import PlainStream, WritingThread
 from glsw.output import Format, names_and_lengths
 from glsw.output.cigar import NOT_KNOWN, mapping_qualities
 from glsw.output.format import of_rows
 from glsw.output.result_file import ResultFile, is_replaced
-from glsw.scoring.scoring import Scoring
 from glsw.search.fingerprint import Fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_writer import beside, same_file
@@ -53,19 +52,16 @@ Destination: TypeAlias = ResultFile | PlainStream
 
 
 def destination(
-    arguments: argparse.Namespace,
+    command: Command,
+    output: str,
     fingerprint: Callable[[], Fingerprint] | None = None,
     patience: float = 0.0,
 ) -> Destination:
     """Return where the results of a command go, see `ResultFile`; `main` looks for what is left."""
-    output: str = arguments.output
-    arguments.destination = (
-        ResultFile(output, fingerprint, patience)
-        if output != "-" and is_replaced(Path(output))
-        else PlainStream(output)
-    )
-    made: Destination = arguments.destination
-    return made
+    if output == "-" or not is_replaced(Path(output)):
+        return PlainStream(output)
+    command.file = ResultFile(output, fingerprint, patience)
+    return command.file
 
 
 def write(
@@ -78,7 +74,7 @@ def write(
     note: str = "",
     done: int = 0,
     command: Sequence[str] | None = None,
-    reason: str = "",
+    reason: Callable[[], str] = str,
 ) -> None:
     """Write each result when it is computed, and after the last one a summary to stderr.
 
@@ -88,7 +84,7 @@ def write(
     A thread writes while the next results are computed.
 
     The time of the summary is that until the last result, whatever it was spent on. The summary
-    ends with ``note``; ``reason`` says why mapping qualities are not known, see `no_second_place`.
+    ends with ``note``; ``reason`` says why mapping qualities are not known, "" if it has no words.
     Formats that show the ``command`` get that of the process unless another one is given.
 
     The file is opened when the first result is there. Some formats list all ``targets`` before it.
@@ -140,7 +136,7 @@ def write(
         say(f"{numbered(unlisted.places, 'hit')} with further alignments not listed{all_places}")
     if unknown:
         of = f"{unknown} quer{'y' if unknown == 1 else 'ies'}"
-        say(f"MAPQ is 255, unknown, for {of}: {reason or 'there are no bit scores'}")
+        say(f"MAPQ is 255, unknown, for {of}: {reason() or 'there are no bit scores'}")
     say(f"{cells} cells in {seconds:.2f} s, {gcups(rate)}{ran}{note}{resumed}")
 
 
@@ -200,30 +196,6 @@ class Unlisted:
         have = "has" if self.cut == 1 else "have"
         cut = f"{self.cut} of {self.queries} queries {have} more hits than are listed"
         return f"{cut}: {hits}{self.hint}"
-
-
-def usual_places(scoring: Scoring) -> int:
-    """Return how many places of a part of a query are listed in formats that map."""
-    return 2 if scoring.local and scoring.alphabet.nucleotides else 1
-
-
-def no_second_place(arguments: argparse.Namespace, scoring: Scoring) -> str:
-    """Return why a command finds no second place of a query, empty if it may find one."""
-    if "max_hsps" not in arguments:
-        return "glsw align does not look for a second place"
-    others = "translated", "translated_target", "second_track", "read_queries"
-    adjusts = getattr(arguments, "composition", 0)
-    if adjusts == "auto":
-        adjusts = scoring.name == "BLOSUM62" and scoring.local
-        adjusts = adjusts and not any(getattr(arguments, name, None) for name in others)
-    if adjusts:
-        return "scores adjusted for composition do not compare places: --composition 0"
-    if arguments.top == 1:
-        return "--top 1 lists no second place"
-    wanted = usual_places(scoring) if arguments.max_hsps is None else arguments.max_hsps
-    if wanted == 1:
-        return "only one place per sequence was looked for; --max-hsps 2 looks for a second"
-    return ""
 
 
 def command_line(words: Sequence[str] | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,37 +9,32 @@ from pathlib import Path
 
 from glsw.aligner import Aligner
 from glsw.alignment.hits import SearchResult
+from glsw.cli.command import Command
 from glsw.cli.inputs import Targets, residues
 from glsw.cli.outputs import check_output, command_line
-from glsw.cli.words import Rows
 from glsw.output.result_file import is_replaced
 from glsw.output.summary import RunSummary
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 
-SUMMARY: Rows = {
-    ("--summary", None, None, "FILE.json"): (
-        "write versions, database, devices, cells, seconds and hits per query to this file once "
-        "the results are complete"
-    ),
-}
 
-
-def check_summary(arguments: argparse.Namespace, *inputs: str) -> None:
-    """Raise an error if the file could not be written later, or is an input or the output."""
-    if arguments.summary == "-":
+def check_files(output: str, summary: str | None, *inputs: str) -> None:
+    """Raise an error if a file could not be written later, or is an input or the other one."""
+    check_output(output, *inputs)
+    if summary == "-":
         raise ValueError("--summary -: it names no file")
-    if arguments.summary is not None:
-        if os.path.realpath(arguments.summary) == os.path.realpath(arguments.output):
-            raise ValueError(f"--summary {arguments.summary}: it is --output")
-        check_output(arguments.summary, *inputs, option="--summary")
-        if not is_replaced(Path(arguments.summary)):
-            raise ValueError(f"--summary {arguments.summary}: a regular file is needed")
+    if summary is not None:
+        if os.path.realpath(summary) == os.path.realpath(output):
+            raise ValueError(f"--summary {summary}: it is --output")
+        check_output(summary, *inputs, option="--summary")
+        if not is_replaced(Path(summary)):
+            raise ValueError(f"--summary {summary}: a regular file is needed")
 
 
 @contextmanager
 def summary_of(
-    arguments: argparse.Namespace,
+    command: Command,
+    path: str | None,
     aligner: Aligner,
     queries: Targets,
     targets: Targets,
@@ -48,18 +42,17 @@ def summary_of(
     paths: Sequence[str],
     resumed: int = 0,
 ) -> Iterator[RunSummary | None]:
-    """Return the summary of a command, None if none is wanted."""
-    if arguments.summary is None:
+    """Return the summary of a command at a path, None if none is wanted."""
+    if path is None:
         yield None
         return
     members = {
-        "command": command_line(arguments.words),
+        "command": command_line(command.words),
         "query": _members_of(queries, paths[0], aligner.scoring),
         "database": _members_of(targets, paths[-1], aligner.scoring),
         "scoring": _scoring(aligner.scoring),
     }
-    began = arguments.began
-    with RunSummary(arguments.summary, members, began=began, resumed=resumed) as summary:
+    with RunSummary(path, members, began=command.began, resumed=resumed) as summary:
         yield summary
         summary.devices = aligner.devices
 

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 
+from glsw.cli.command import Command, argument, option
 from glsw.cli.stream import PlainStream
-from glsw.cli.words import add_rows, positive
+from glsw.cli.words import positive
 from glsw.sequences.database import Database
 from glsw.words import numbered
 
-_ARGUMENTS = {
-    ("database", None, None, "DB"): "a database of makedb",
-    ("--threads", positive, None, "N"): "CPU threads (all cores)",
-}
 
+class Verify(Command):
+    """The command."""
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command with its options."""
-    add_rows(parser, _ARGUMENTS)
+    database: str = argument("DB: a database of makedb")
+    threads: int | None = option("N: CPU threads (all cores)", type=positive)
 
-
-def run(arguments: argparse.Namespace) -> None:
-    """Read the whole file, and print its size; damage is an error."""
-    start = time.perf_counter()
-    database = Database.open(arguments.database)
-    database.verify()
-    with PlainStream("-") as to:
-        to.stream.write(
-            f"{arguments.database}: undamaged, {numbered(len(database), 'sequence')}, "
-            f"{numbered(database.residues, 'residue')}, {database.alphabet.name} alphabet, "
-            f"format {database.version}, checked in {time.perf_counter() - start:.2f} s\n"
-        )
+    def run(self) -> None:
+        """Read the whole file, and print its size; damage is an error."""
+        start = time.perf_counter()
+        database = Database.open(self.database)
+        database.verify()
+        with PlainStream("-") as to:
+            to.stream.write(
+                f"{self.database}: undamaged, {numbered(len(database), 'sequence')}, "
+                f"{numbered(database.residues, 'residue')}, {database.alphabet.name} alphabet, "
+                f"format {database.version}, checked in {time.perf_counter() - start:.2f} s\n"
+            )

@@ -1,50 +1,24 @@
-"""Words of a command line: rows of options, and what turns words into values."""
+"""Words of a command line: what turns them into values."""
 
 from __future__ import annotations
 
 import argparse
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from glsw.output import Format
     from glsw.scoring.scoring import Scoring
     from glsw.sequences.alphabet import Alphabet
-
-Rows: TypeAlias = Mapping[tuple[Any, ...], str]
-"""Options and their help, see `add_rows`."""
+    from glsw.sequences.seg import Masked
 
 MATRIX = "a file in NCBI's format, or the name of a matrix"
-
-
-def add_rows(group: argparse._ActionsContainer, rows: Rows) -> None:
-    """Add options to a group, each a row: what it is called and takes, and its help.
-
-    A row begins with the flag, or the name of an argument without one. Then come, where these are
-    not None, what its word becomes: a function of it, a tuple of choices, or `bool` for an option
-    without a word; the default; the name of the word.
-
-    >>> parser = argparse.ArgumentParser()
-    >>> add_rows(parser, {("--top", count, 10, "N"): "the N best", ("--both", bool): "list both"})
-    >>> parser.parse_args(["--top", "3"])
-    Namespace(top=3, both=False)
-    """
-    for (flag, *rest), text in rows.items():
-        kind, default, metavar = (*rest, None, None, None)[:3]
-        options: dict[str, Any] = {"help": text}
-        if kind is bool:
-            options["action"] = "store_true"
-        elif isinstance(kind, tuple):
-            known: dict[str, Any] = {str(each): each for each in kind}
-            options |= {"choices": kind, "type": lambda text, of=known: of.get(text, text)}
-        elif kind is not None:
-            options["type"] = kind
-        if default is not None:
-            options["default"] = default
-        if metavar is not None:
-            options["metavar"] = metavar
-        group.add_argument(flag, **options)
+NO_PROGRESS = "no progress bar on a terminal"
+SUMMARY = (
+    "FILE.json: write versions, database, devices, cells, seconds and hits per query to this file "
+    "once the results are complete"
+)
 
 
 def number(text: str) -> float:
@@ -124,6 +98,12 @@ def devices_of(text: str) -> str | list[int]:
     return [int(word) for word in words] if several else text
 
 
+def masked(text: str) -> Masked:
+    """Return which sequences are masked, where blastp's word for the query is yes."""
+    found: Masked = "query" if text == "yes" else text  # type: ignore[assignment]
+    return found
+
+
 def format_in(text: str, formats: Mapping[str, Format]) -> Format:
     """Return a format by its name, perhaps followed by columns."""
     from glsw.output import format_of
@@ -152,12 +132,3 @@ def matrix_of(text: str) -> Scoring:
     from glsw.scoring.scoring import Scoring
 
     return Scoring.named(text) if is_published(text) else Scoring.from_file(text, 1, 1)
-
-
-UNKNOWN: Rows = {
-    ("--unknown", name, None, "LETTER"): (
-        "replace letters outside the alphabet by this one; without it they are an error, but "
-        "in proteins U counts as C, and O and J as X"
-    ),
-}
-PROGRESS: Rows = {("--no-progress", bool): "no progress bar on a terminal"}

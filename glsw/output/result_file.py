@@ -83,6 +83,8 @@ class ResultFile:
         To write to, UTF-8, in a ``with`` block.
     part : Path
         The file as long as it is not complete.
+    resumable : bool
+        Whether a run can go on with what is left.
     left : bool
         Whether the block ended early, so that this file remains.
 
@@ -118,6 +120,7 @@ class ResultFile:
         self.part = Path(beside(self._path, ".part"))
         self._journal_path = Path(beside(self._path, ".part.journal"))
         self._fingerprint, self._patience = fingerprint, patience
+        self.resumable = fingerprint is not None
         self._made: Fingerprint | None = None
         self._journal: io.FileIO | None = None
         self._point = Point()

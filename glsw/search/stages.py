@@ -26,9 +26,12 @@ class Stage:
     every_context : bool
         Whether it gets each context of a query and each frame of a target as a hit of its own; it
         returns the best of each target.
+    one_place : str
+        Why its scores find no second place of a query, "" if they may.
     """
 
     every_context = False
+    one_place = ""
 
     def first(self, limits: Limits) -> Limits:
         """Return the limits of the hits that the stage gets, given those of the search."""

@@ -6,7 +6,7 @@ constants of its ``__init__``:
 ``NEEDS``
     Names of the wings it stands on itself. Without these it is closed too.
 ``COMMANDS``
-    Commands of glsw: the module of each, with ``add(parser)`` and ``run(arguments)``, and its help.
+    Commands of glsw: the class of each, a `glsw.cli.command.Command`, and its help.
 ``ENGINES``
     Engines of certain scorings, by name: the places of the class and of a function that tells
     whether a scoring is one of these; ``auto`` then leaves all scores to that engine.
@@ -15,20 +15,17 @@ constants of its ``__init__``:
     `glsw.search.stages`.
 ``OPTIONS``
     Options of commands: a module, and the places of its options, each the name of a command and the
-    title of a group, such as ``"search hits"``. The module has ``add(parser, group)``, which adds
-    its options to the group or others behind it, and may have two more. ``apply(arguments)`` is
-    called once the words are read: it raises the errors of its options and, if these are given,
-    changes what the command does by setting one of
+    title of a group with a field ``wings``, such as ``"search hits"``. The module has the class
+    ``Options``, a `glsw.cli.command.Group`: its options stand in that group or, if it has a title
+    of its own, behind it. ``apply(command)`` is called once the words are read: it raises the
+    errors of its options and, if these are given, changes what the command does by setting
 
-    * ``arguments.run``: the whole command, as ``run(arguments)``;
-    * ``arguments.executor``: who computes, a context manager ``executor(arguments, database)``;
-    * ``arguments.read_queries``: what is searched with, as the scoring and the records that
-      ``read_queries(arguments)`` returns;
-    * ``arguments.results``: how the results of a search are found, as
-      ``results(aligner, inputs, arguments, bar, options)``; then ``arguments.rounds`` is how often
-      at most it goes through the database.
-
-    ``DECIDES`` are the names of those options that decide what is written, for ``--resume``.
+    * ``command.instead``: what is done in the place of ``run``;
+    * ``command.running.executor``: who computes, a context manager;
+    * ``read_queries``, ``results`` or ``rounds`` of a `glsw.cli.search.Search`, which say what is
+      searched with, how results are found, and how often that goes through the database.
+``BLAST``
+    What BLAST+ calls what the wing has: the option, or the command of a program.
 ``TESTS``
     Engines of the wing: the module of each, with ``tested(device)``, which yields its self-tests as
     `glsw.engines.proof.Tested`. `glsw.engines.device_check` runs them, with compute shaders.

@@ -34,7 +34,7 @@ import glsw
 import glsw.cli.devices
 import glsw.cli.pairs
 from glsw.cli import main, parsed
-from glsw.cli.scoring import scoring_of
+from glsw.cli.scoring import Costs
 from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
 from glsw.engines import Reference
@@ -372,7 +372,9 @@ def test_gap_costs_depend_on_the_matrix(command: str, subtests: pytest.Subtests)
                 (["--gapopen", "20"], ((20 + extension) * scale, extension * scale)),
                 (["--gapextend", "3"], ((existence + 3) * scale, 3 * scale)),
             ):
-                assert scoring_of(parsed([*words, *more])).deletion == cost
+                parts = parsed([*words, *more]).parts()
+                (costs,) = (part for part in parts if isinstance(part, Costs))
+                assert costs.scoring().deletion == cost
             assert Scoring.blast(matrix).deletion == given.deletion
             assert Scoring.blast(matrix, extension=3).deletion == (
                 (existence + 3) * scale,
@@ -425,15 +427,15 @@ def test_a_short_query_without_hits_names_the_task(
         ("--matrix BLOSUM62", "matrix", "BLOSUM62"),
         ("--evalue 10", "evalue", 10),
         ("--top 3", "top", 3),
-        ("--seg yes", "seg", "yes"),
+        ("--seg yes", "seg", "query"),
     ],
 )
 def test_a_task_sets_defaults_that_options_override(given: str, name: str, value: object) -> None:
     for task in ("--task blastp-short {}", "{} --task blastp-short"):
-        arguments = parsed(["search", "q.fa", "d.fa", *task.format(given).split()])
-        assert getattr(arguments, name) == value
+        command = parsed(["search", "q.fa", "d.fa", *task.format(given).split()])
+        assert command.named([name]) == {name: value}
     plain = ["search", "q.fa", "d.fa"]
-    assert getattr(parsed(plain), name) == getattr(parsed([*plain, "--task", "blastp"]), name)
+    assert parsed(plain).named([name]) == parsed([*plain, "--task", "blastp"]).named([name])
 
 
 def test_decimal_costs_make_decimal_scores(run: Callable[..., SimpleNamespace]) -> None:
@@ -1222,8 +1224,7 @@ def alive(process: int) -> bool:
 
 WITHOUT_GPU = """
 import os, sys
-from glsw.cli import main, parsed
-from glsw.cli.scoring import scoring_of
+from glsw.cli import main
 from glsw.engines import cpu
 cpu.is_installed = lambda: {installed}
 os.chdir({files!r})
@@ -1264,8 +1265,7 @@ def test_a_software_renderer_is_one_line(files: Path, run_under: Callable[..., s
     words = "align query.fasta query.fasta --engine fragment --no-progress --format tsv"
     code = f"""
 import os, sys
-from glsw.cli import main, parsed
-from glsw.cli.scoring import scoring_of
+from glsw.cli import main
 os.chdir({str(files)!r})
 sys.stdout, sys.stderr = open(os.devnull, "w"), sys.stdout
 assert main({words.split()!r}) == 0

@@ -103,6 +103,10 @@ def test_defaults_of_the_command(
     ):
         assert {fields[4] for fields in mapped(words, ONE, COPIES)} == {"255"}
         assert f"MAPQ is 255, unknown, for 1 query: {reason}" in capfd.readouterr().err
+    for more in of_wing("composition", [[], ["--max-hsps", "2"]]):
+        translated = ["--translated", "--translated-target", "--format", "paf", *more]
+        assert {fields[11] for fields in mapped(translated, ONE, COPIES)} == {"255"}
+        assert "for 1 query: scores adjusted for composition do not" in capfd.readouterr().err
     assert main(["align", "read.fa", "genome.fa", "--engine", "cpu", "--format", "paf"]) == 0
     assert "255, unknown, for 1 query: glsw align does not" in capfd.readouterr().err
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from glsw.cli.command import Group, option
+from glsw.cli.options import Running
 from glsw.cli.signals import Served
-from glsw.cli.words import add_rows
 from glsw.engines import ENGINES
 from glsw.engines.spec import EngineSpec
 from glsw.run.pool import AnyExecutor
@@ -16,53 +17,54 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 
-_ADD = {
-    ("--cluster", None, None, "ADDRESS"): (
-        "compute on the workers of a cluster, each with its own device: tcp://HOST:PORT or a Dask "
-        "scheduler file; local:N, N workers on this host; mpi, under mpiexec"
-    ),
-}
+if TYPE_CHECKING:
+    from glsw.cli.neighbors import Neighbors
+    from glsw.cli.search import Search
 
 
-def add(_: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> None:
-    """Add the option."""
-    add_rows(group, _ADD)
+class Options(Group, notes={"threads": "; of each worker of a cluster"}):
+    """The option."""
 
+    cluster: str | None = option(
+        "ADDRESS: compute on the workers of a cluster, each with its own device: tcp://HOST:PORT "
+        "or a Dask scheduler file; local:N, N workers on this host; mpi, under mpiexec",
+        type=str,
+    )
 
-def apply(arguments: argparse.Namespace) -> None:
-    """Let the cluster compute."""
-    if arguments.cluster is not None:
-        arguments.executor = executor
+    def apply(self, command: Search | Neighbors) -> None:
+        """Let the cluster compute."""
+        if self.cluster is not None:
+            command.running.executor = partial(executor, self.cluster, command.running)
 
 
 @contextmanager
-def executor(arguments: argparse.Namespace, database: str) -> Iterator[AnyExecutor]:
+def executor(address: str, running: Running, database: str) -> Iterator[AnyExecutor]:
     """Return the executor of a cluster; `Served` if this process is a part of it.
 
     ``database`` is the path of what other processes read.
     """
-    if arguments.device == "all" or isinstance(arguments.device, list):
+    if running.several:
         raise ValueError("--cluster and several devices cannot be combined: a worker has one")
     from glsw.wings.cluster.addresses import cluster
 
     served = True
-    check = partial(_fault, arguments.engine, arguments.device, database)
-    with cluster(arguments.cluster, check) as workers:
+    check = partial(_fault, running.engine, running.device, database)
+    with cluster(address, check) as workers:
         if workers is not None:
             served = False
-            if arguments.device == "auto":  # of the workers; this process may have none
-                arguments.device = None
+            if running.device == "auto":  # of the workers; this process may have none
+                running.device = None
             yield workers
     if served:  # such a block swallows what is raised in it
         raise Served
 
 
-def _fault(engine: str, device: int | str | None, database: str) -> str:
+def _fault(engine: str | None, device: Any, database: str) -> str:
     """Return why this process cannot serve, or "".
 
     An engine of a wing needs what `lanes` does.
     """
-    name = engine if engine in ENGINES else "lanes"
+    name = engine if engine and engine in ENGINES else "lanes"
     try:
         EngineSpec(name, Scoring.blast(), device or "auto").make(quiet=True)
         if database and is_database(database):

@@ -2,3 +2,4 @@
 
 STAGES = {"composition": "glsw.wings.composition.rescoring"}
 OPTIONS = {"glsw.wings.composition.options": ("search hits",)}
+BLAST = {"comp_based_stats": "--composition"}

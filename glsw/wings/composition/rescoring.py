@@ -81,6 +81,7 @@ class Rescoring(Stage):
 
     composition: Composition
     every_context = True
+    one_place = "scores adjusted for composition do not compare places: --composition 0"
 
     def first(self, limits: Limits) -> Limits:
         """Return limits with more E-values, which no other number narrows."""

@@ -2,7 +2,7 @@
 
 COMMANDS = {
     "dotplot": (
-        "glsw.wings.dotplot.command",
+        "glsw.wings.dotplot.command:Dotplot",
         "draw an exact dot plot: the best local score through each part of the table",
     ),
 }

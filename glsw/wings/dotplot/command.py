@@ -7,20 +7,22 @@ import time
 import warnings
 
 from glsw.aligner import Aligner
+from glsw.cli.command import Command, Group, argument, group, option
 from glsw.cli.inputs import FILES, check_standard_input
 from glsw.cli.messages import gcups, progress_bar, say
-from glsw.cli.options import add_running
+from glsw.cli.options import Masks, Running
 from glsw.cli.outputs import check_output
-from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of, seg_of
-from glsw.cli.words import add_rows, count, number
+from glsw.cli.pairs import aligner_for
+from glsw.cli.scoring import Costs, scoring_for
+from glsw.cli.words import number
 from glsw.device.device import SoftwareRendererWarning, without_gpu
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.fasta import read_all
-from glsw.sequences.query import STRANDS
+from glsw.sequences.query import Strand
 from glsw.sequences.records import Records
 from glsw.wings.dotplot.mapper import Cap, Settings
 from glsw.wings.dotplot.plot import SUFFIXES, TILES, DotPlot, Prepared, check_path, prepare
-from glsw.wings.dotplot.score_map import VALUES
+from glsw.wings.dotplot.score_map import VALUES, Value
 
 
 def _cap(text: str) -> Cap:
@@ -32,145 +34,124 @@ def _cap(text: str) -> Cap:
     return value
 
 
-_OUTPUT = {
-    ("--max-alignments", count, 1, "K"): (
-        "draw the K best alignments over the map, 0 for none; each takes about as long as the "
-        "map (1)"
-    ),
-}
-_SEQUENCES = {
-    ("query", None, None, "QUERY"): f"sequences of the rows: {FILES}",
-}
-_TILES = {
-    ("--tiles", count, TILES, "N"): f"approximate number of tiles along the longer side ({TILES})",
-    ("--side", count, None, "N"): "approximate side of a tile in residues, instead of --tiles",
-}
-_MAP = {
-    ("--value", VALUES, VALUES[0]): (
+class _Costs(Costs):
+    about = "Gap costs follow BLAST's convention: the first residue costs gapopen + gapextend."
+
+
+class _Running(Running):
+    engine: str | None = option("NAME: engine for the alignments that are drawn (auto)", "auto")
+
+
+class Map(Group, title="map"):
+    """What a map shows."""
+
+    value: Value = option(
         "show the best score of a local alignment that passes through a tile, or that ends "
-        f"there, which takes half the time ({VALUES[0]})"
-    ),
-    ("--cap", _cap, "auto", "S"): (
-        "upper limit of scores, none for no limit (auto: 40 nucleotide matches or 6 times the "
-        "best score of the matrix, or the cost of a gap of half a tile if that is more)"
-    ),
-    ("--strand", STRANDS): "strands of the target (both for DNA or RNA)",
-}
+        f"there, which takes half the time ({VALUES[0]})",
+        VALUES[0],
+    )
+    cap: Cap = option(
+        "S: upper limit of scores, none for no limit (auto: 40 nucleotide matches or 6 times the "
+        "best score of the matrix, or the cost of a gap of half a tile if that is more)",
+        "auto",
+        type=_cap,
+    )
+    strand: Strand | None = option("strands of the target (both for DNA or RNA)")
+    tiles: int = TILES
+    side: int | None = None
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command with its options."""
-    add_sequences(parser)
-    add_tiles(add_map(parser))
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--output",
-        metavar="FILE",
+class _Tiles(Map):
+    tiles: int = option(f"N: approximate number of tiles along the longer side ({TILES})", TILES)
+    side: int | None = option("N: approximate side of a tile in residues, instead of --tiles")
+
+
+class _Output(Group, title="output"):
+    output: list[str] = argument(
+        "FILE: a picture (png, svg, pdf), a page to zoom into (html), or arrays (npz): "
+        f"{', '.join(SUFFIXES)}; may be repeated",
+        flag="--output",
         action="append",
         required=True,
-        help=f"a picture (png, svg, pdf), a page to zoom into (html), or arrays (npz): "
-        f"{', '.join(SUFFIXES)}; may be repeated",
     )
-    add_rows(group, _OUTPUT)
-
-
-def add_sequences(parser: argparse.ArgumentParser) -> None:
-    """Add the sequences, their scoring, and where it runs."""
-    add_rows(parser, _SEQUENCES)
-    parser.add_argument(
-        "target",
-        metavar="TARGET",
-        nargs="?",
-        help="sequences of the columns (the query itself)",
+    max_alignments: int = option(
+        "K: draw the K best alignments over the map, 0 for none; each takes about as long as the "
+        "map (1)",
+        1,
     )
-    group = parser.add_argument_group(
-        "scoring",
-        "Gap costs follow BLAST's convention: the first residue costs gapopen + gapextend.",
-    )
-    add_costs(group)
-    add_masks(parser)
-    add_running(parser, engines="engine for the alignments that are drawn (auto)")
 
 
-def add_tiles(group: argparse._ArgumentGroup) -> None:
-    """Add the number of tiles, and their size."""
-    add_rows(group, _TILES)
+class Plot(Command):
+    """A command that draws the table of the sequences of one or two files."""
+
+    query: str = argument(f"QUERY: sequences of the rows: {FILES}")
+    target: str | None = argument("TARGET: sequences of the columns (the query itself)", nargs="?")
+    scoring: Costs = group(_Costs)
+    masks: Masks = group(Masks)
+    running: Running = group(_Running)
+    map: Map = group(Map)
+
+    @property
+    def paths(self) -> list[str]:
+        """The files of sequences."""
+        return [self.query, *filter(None, [self.target])]
+
+    def read_inputs(self) -> tuple[Scoring, Records, Records | None, str]:
+        """Return the scoring, the queries, the targets if they are others, and a note."""
+        self.scoring.scoring()  # raises errors of options
+        check_standard_input(*self.paths)
+        for flag, value in (("tiles", self.map.tiles), ("side", self.map.side)):
+            if value == 0:
+                raise ValueError(f"--{flag} 0: at least 1 expected")
+        sides = [read_all(path) for path in self.paths]
+        scoring, note = scoring_for(self.scoring, *zip(self.paths, sides, strict=True))
+        for path, records in zip(self.paths, sides, strict=True):
+            if not len(records.letters):
+                raise ValueError(f"{path}: it has no residues")
+        return scoring, sides[0], sides[1] if self.target else None, note
+
+    def aligner(self, scoring: Scoring) -> Aligner:
+        """Return the aligner; maps are computed on its device, not by engine ``cpu``."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SoftwareRendererWarning)
+            aligner = aligner_for(self, scoring)
+        for info in aligner.devices:
+            if info.software:
+                say(without_gpu(info))
+        return aligner
+
+    def prepared(self, aligner: Aligner, queries: Records, targets: Records | None) -> Prepared:
+        """Return the dot plot, to compute."""
+        shown = self.map
+        settings = Settings(shown.value, shown.cap, shown.strand)
+        sizes = shown.tiles, shown.side, self.running.memory
+        return prepare(aligner, queries, targets, settings, *sizes)
 
 
-def add_map(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add what the map shows; return the group of options."""
-    group = parser.add_argument_group("map")
-    add_rows(group, _MAP)
-    return group
+class Dotplot(Plot):
+    """The command."""
 
+    map: Map = group(_Tiles)
+    output: _Output = group(_Output)
 
-def run(arguments: argparse.Namespace) -> None:
-    """Compute the map and its alignments, and write all files."""
-    for output in arguments.output:
-        check_output(output, arguments.query, *filter(None, [arguments.target]))
-        try:
-            check_path(output)
-        except ValueError as error:
-            raise ValueError(f"--output {error}") from None
-    scoring, queries, targets, note = read_inputs(arguments)
-    with aligner_for(arguments, scoring) as aligner:
-        prepared = prepared_of(arguments, aligner, queries, targets)
-        started = time.perf_counter()
-        with progress_bar(arguments, prepared.cells) as bar:
-            plot = prepared.compute(arguments.max_alignments, bar.update, bar.expect)
-        seconds = time.perf_counter() - started
-    for output in arguments.output:
-        plot.write(output)
-    _summary(plot, prepared, seconds, note)
-
-
-def read_inputs(
-    arguments: argparse.Namespace,
-) -> tuple[Scoring, Records, Records | None, str]:
-    """Return the scoring, the queries, the targets if they are others, and a note."""
-    scoring_of(arguments)  # raises errors of options
-    paths = [arguments.query, *filter(None, [arguments.target])]
-    check_standard_input(*paths)
-    for option in ("tiles", "side"):
-        if getattr(arguments, option, None) == 0:
-            raise ValueError(f"--{option} 0: at least 1 expected")
-    queries = read_all(arguments.query)
-    targets = read_all(arguments.target) if arguments.target else None
-    sides = [queries] if targets is None else [queries, targets]
-    scoring, note = scoring_for(arguments, *zip(paths, sides, strict=True))
-    for path, records in zip(paths, sides, strict=True):
-        if not len(records.letters):
-            raise ValueError(f"{path}: it has no residues")
-    return scoring, queries, targets, note
-
-
-def aligner_for(arguments: argparse.Namespace, scoring: Scoring) -> Aligner:
-    """Return the aligner of the options; maps are computed on its device, not by engine ``cpu``."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SoftwareRendererWarning)
-        aligner = Aligner(
-            scoring,
-            engine=arguments.engine,
-            device=arguments.device,
-            unknown=arguments.unknown,
-            memory=arguments.memory,
-            lower_case_mask=arguments.lower_case_mask,
-            mask_low_complexity=arguments.mask_low_complexity,
-            seg=seg_of(arguments),
-        )
-    for info in aligner.devices:
-        if info.software:
-            say(without_gpu(info))
-    return aligner
-
-
-def prepared_of(
-    arguments: argparse.Namespace, aligner: Aligner, queries: Records, targets: Records | None
-) -> Prepared:
-    """Return the dot plot of the options, to compute."""
-    settings = Settings(arguments.value, arguments.cap, arguments.strand)
-    tiles, side = getattr(arguments, "tiles", TILES), getattr(arguments, "side", None)
-    return prepare(aligner, queries, targets, settings, tiles, side, arguments.memory)
+    def run(self) -> None:
+        """Compute the map and its alignments, and write all files."""
+        for output in self.output.output:
+            check_output(output, *self.paths)
+            try:
+                check_path(output)
+            except ValueError as error:
+                raise ValueError(f"--output {error}") from None
+        scoring, queries, targets, note = self.read_inputs()
+        with self.aligner(scoring) as aligner:
+            prepared = self.prepared(aligner, queries, targets)
+            started = time.perf_counter()
+            with progress_bar(self.running.no_progress, prepared.cells) as bar:
+                plot = prepared.compute(self.output.max_alignments, bar.update, bar.expect)
+            seconds = time.perf_counter() - started
+        for output in self.output.output:
+            plot.write(output)
+        _summary(plot, prepared, seconds, note)
 
 
 def _summary(plot: DotPlot, prepared: Prepared, seconds: float, note: str) -> None:

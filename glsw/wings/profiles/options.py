@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glsw import caller
 from glsw.aligner import Aligner
 from glsw.alignment.hits import SearchResult
+from glsw.cli.command import Group, option
 from glsw.cli.messages import Bar, say
-from glsw.cli.scoring import asked_for, scoring_of, seg_of
-from glsw.cli.words import add_rows, count, name, number
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.query import MaskedError
@@ -24,77 +23,83 @@ from glsw.wings.profiles import FORMATS, INCLUSION, SUMS_INCLUSION
 
 if TYPE_CHECKING:
     from glsw.cli.pairs import Inputs
+    from glsw.cli.search import Search
     from glsw.wings.profiles.background import Gaps
     from glsw.wings.profiles.iteration import Round
 
 
-DECIDES = "profile", "iterations", "inclusion", "positional_gaps", "sums"
+class Options(Group, title="profiles", decides=True):
+    """Options of profiles, and of searches round by round."""
 
-
-_PROFILES = {
-    ("--profile", bool): (
+    profile: bool = option(
         f"QUERY is a profile, with its own scores at each position: {FORMATS}; --matrix, "
-        "--gapopen and --gapextend supplement or override the file"
-    ),
-    ("--iterations", count, None, "N"): (
-        "search up to N times, each round with a profile of the query and the significant hits "
-        "of the previous round, until no new hits are found; report the last round"
-    ),
-    ("--inclusion", number, None, "E"): (
-        f"with --iterations, hits with at most this E-value are significant ({INCLUSION:g}, "
-        f"with --sums {SUMS_INCLUSION:g})"
-    ),
-    ("--profiles", name, None, "DIR"): (
-        "with --iterations, write the profile built in each round to a file in this folder"
-    ),
-    ("--positional-gaps", bool): (
+        "--gapopen and --gapextend supplement or override the file",
+        one_track=True,
+    )
+    iterations: int | None = option(
+        "N: search up to N times, each round with a profile of the query and the significant hits "
+        "of the previous round, until no new hits are found; report the last round",
+        one_track=True,
+    )
+    inclusion: float | None = option(
+        f"E: with --iterations, hits with at most this E-value are significant ({INCLUSION:g}, "
+        f"with --sums {SUMS_INCLUSION:g})",
+    )
+    profiles: str | None = option(
+        "DIR: with --iterations, write the profile built in each round to a file in this folder",
+        decides=False,
+    )
+    positional_gaps: bool = option(
         "gap costs by position: with --iterations from the gaps of the members, with "
-        "--profile from those of an alignment or the transitions of a HMMER3 model"
-    ),
-    ("--sums", bool): (
+        "--profile from those of an alignment or the transitions of a HMMER3 model",
+    )
+    sums: bool = option(
         "with --iterations, compute E-values from the sum over all alignments of a hit, corrected "
-        "for biased composition, and sort by them: more sensitive for distant relatives (proteins)"
-    ),
-}
+        "for biased composition, and sort by them: more sensitive for distant relatives (proteins)",
+    )
 
+    def apply(self, command: Search) -> None:
+        """Let a profile be the query, and searches go on round by round.
 
-def add(parser: argparse.ArgumentParser, _: argparse._ArgumentGroup) -> None:
-    """Add the options."""
-    group = parser.add_argument_group("profiles")
-    add_rows(group, _PROFILES)
+        Raises
+        ------
+        ValueError
+            For options that iterations need, or that exclude them.
+        """
+        if self.profile:
+            command.read_queries = partial(read_profile, command, self.gaps)
+        if self.positional_gaps and self.iterations is None and not self.profile:
+            raise ValueError("--positional-gaps is for --iterations and --profile")
+        if self.iterations is None:
+            for option, given in (
+                ("inclusion", self.inclusion is not None),
+                ("profiles", self.profiles is not None),
+                ("sums", self.sums),
+            ):
+                if given:
+                    raise ValueError(f"--{option} requires --iterations")
+            return
+        if self.iterations < 1:
+            raise ValueError("--iterations 0: at least 1 expected")
+        for option, value in command.named(("shard", "translated", "translated_target")).items():
+            if value:
+                option = option.replace("_", "-")
+                raise ValueError(f"--iterations and --{option} cannot be combined")
+        command.results, command.rounds = partial(iterated, self, self.iterations), self.iterations
 
-
-def apply(arguments: argparse.Namespace) -> None:
-    """Let a profile be the query, and searches go on round by round.
-
-    Raises
-    ------
-    ValueError
-        For options that iterations need, or that exclude them.
-    """
-    if arguments.profile:
-        arguments.read_queries = read_profile
-    if arguments.positional_gaps and arguments.iterations is None and not arguments.profile:
-        raise ValueError("--positional-gaps is for --iterations and --profile")
-    if arguments.iterations is None:
-        for word in ("inclusion", "profiles", "sums"):
-            if getattr(arguments, word) not in (None, False):
-                raise ValueError(f"--{word} requires --iterations")
-        return
-    if arguments.iterations < 1:
-        raise ValueError("--iterations 0: at least 1 expected")
-    for word in ("shard", "translated", "translated_target"):
-        if getattr(arguments, word, None):
-            option = word.replace("_", "-")
-            raise ValueError(f"--iterations and --{option} cannot be combined")
-    arguments.results, arguments.rounds = iterated, arguments.iterations
+    @property
+    def gaps(self) -> Gaps:
+        """Which costs gaps have."""
+        return "positional" if self.positional_gaps else "fixed"
 
 
 def iterated(
+    asked: Options,
+    iterations: int,
     aligner: Aligner,
     given: Inputs,
-    arguments: argparse.Namespace,
     bar: Bar,
+    done: int,
     options: dict[str, Any],
 ) -> Iterator[SearchResult]:
     """Yield the result of the last round of each query, and write the profiles of all rounds.
@@ -110,9 +115,9 @@ def iterated(
         with_work_of,
     )
 
-    queries, database = given.queries[arguments.skip :], aligner.database(given.targets)
-    inclusion = inclusion_of(arguments.inclusion, arguments.sums)
-    folder = arguments.profiles and Path(arguments.profiles)
+    queries, database = given.queries[done:], aligner.database(given.targets)
+    inclusion = inclusion_of(asked.inclusion, asked.sums)
+    folder = asked.profiles and Path(asked.profiles)
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
     counts: Counter[int] = Counter()
@@ -122,9 +127,9 @@ def iterated(
         results: dict[int, SearchResult] = {}
         numbers = range(len(queries))[some]
         found = rounds(
-            *(aligner, queries[some], database, arguments.iterations, inclusion),
-            gaps=_gaps(arguments),
-            sums=arguments.sums,
+            *(aligner, queries[some], database, iterations, inclusion),
+            gaps=asked.gaps,
+            sums=asked.sums,
             every_hit=False,
             every_profile=bool(folder),
             **options,
@@ -139,7 +144,7 @@ def iterated(
                     counts[each.number] += len(each.members)
                     if folder:
                         named = re.sub(r"[^\w.-]", "_", queries[numbers[k]].id)[:100]
-                        number = arguments.skip + numbers[k] + 1
+                        number = done + numbers[k] + 1
                         each.built.write(folder / f"{number}_{named}_round{each.number}.profile")
         except MaskedError as error:  # of a query by itself
             if len(queries) == 1:
@@ -150,7 +155,7 @@ def iterated(
         converged += sum(each.converged for each in last.values())
         of_each = last_results([results[k] for k in range(len(numbers))])
         for number, result in zip(numbers, of_each, strict=True):
-            bar.expect(result.cells - given.cells[arguments.skip + number])
+            bar.expect(result.cells - given.cells[done + number])
             yield result
     _say(queries, counts, converged)
 
@@ -168,20 +173,17 @@ def _say(queries: Records, counts: Mapping[int, int], converged: int) -> None:
     say(f"{len(queries)} queries: members by round: {members}; {ends}")
 
 
-def read_profile(arguments: argparse.Namespace) -> tuple[Scoring, Records]:
+def read_profile(search: Search, gaps: Gaps) -> tuple[Scoring, Records]:
     """Return the scoring by position of the profile in the file of the query, and its record."""
     from glsw.wings.profiles.profile import Profile
 
-    gaps = arguments.gapopen is not None or arguments.gapextend is not None
-    given = scoring_of(arguments) if asked_for(arguments) or gaps else None
-    profile = Profile.read(Path(arguments.query), given, gaps=_gaps(arguments))
-    masks = arguments.lower_case_mask, arguments.mask_low_complexity
-    scoring, records = Profile.by_position([profile], *masks, seg_of(arguments))
+    costs, masks = search.scoring, search.masks
+    given = costs.gapopen is not None or costs.gapextend is not None
+    asked = costs.scoring() if costs.asked or search.frames.any or given else None
+    profile = Profile.read(Path(search.query), asked, gaps=gaps)
+    masked = masks.lower_case_mask, masks.mask_low_complexity, masks.seg
+    scoring, records = Profile.by_position([profile], *masked)
     return scoring, Records.of(records)
-
-
-def _gaps(arguments: argparse.Namespace) -> Gaps:
-    return "positional" if arguments.positional_gaps else "fixed"
 
 
 def _without_hits(aligner: Aligner, query: Record, database: Database) -> SearchResult:

@@ -3,7 +3,7 @@
 NEEDS = ("three",)
 COMMANDS = {
     "motifs": (
-        "glsw.wings.series.command",
+        "glsw.wings.series.command:Motifs",
         "rank similar segments in different channels of a recording",
     ),
 }

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from glsw.cli.command import Group, option
 from glsw.cli.messages import progress_bar, say
-from glsw.cli.pairs import aligner_for, read_inputs
-from glsw.cli.search import check, preparation, prepare
-from glsw.cli.words import add_rows
+from glsw.cli.pairs import aligner_for
+from glsw.cli.search import Search
 
 _FILES = "query", "target", "matrix", "second_track", "second_matrix"
-"""The arguments that may name files."""
+"""The options that may name files."""
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -28,54 +29,49 @@ def _shard(text: str) -> tuple[int, int]:
     return number, shards
 
 
-_ADD = {
-    ("--shard", _shard, None, "K/N"): (
-        "search only part K of N, from 1 to N, and write its hits to a file in the folder "
-        "--output; glsw merge combines all parts"
-    ),
-}
+class Options(Group):
+    """The option."""
+
+    shard: tuple[int, int] | None = option(
+        "K/N: search only part K of N, from 1 to N, and write its hits to a file in the folder "
+        "--output; glsw merge combines all parts",
+        type=_shard,
+    )
+
+    def apply(self, command: Search) -> None:
+        """Let a shard be scanned instead of all."""
+        if self.shard:
+            command.instead = partial(scan, command, *self.shard)
 
 
-def add(_: argparse.ArgumentParser, group: argparse._ArgumentGroup) -> None:
-    """Add the option."""
-    add_rows(group, _ADD)
-
-
-def apply(arguments: argparse.Namespace) -> None:
-    """Let a shard be scanned instead of all."""
-    if arguments.shard:
-        arguments.run = scan
-
-
-def scan(arguments: argparse.Namespace) -> None:
+def scan(search: Search, number: int, count: int) -> None:
     """Scan a shard, and write its file into the folder of the output."""
     from glsw.wings.shards.verbs import path_of, scan_shard
 
-    check(arguments)
-    if "executor" in arguments:
+    search.check()
+    if search.running.executor:
         raise ValueError("--shard and --cluster cannot be combined")
-    if arguments.summary:
+    if search.output.summary:
         raise ValueError("--shard and --summary cannot be combined: glsw merge has --summary")
-    number, count = arguments.shard
-    folder = arguments.output
+    folder = search.output.output
     if folder == "-":
         raise ValueError("--shard is for --output DIR, a folder")
     if Path(folder).exists() and not Path(folder).is_dir():
         raise ValueError(f"--output {folder}: it is not a folder, which --shard requires")
-    if "-" in (arguments.query, arguments.target):
+    if "-" in (search.query, search.target):
         raise ValueError("standard input ('-') cannot be read again by other shards")
-    given = read_inputs(arguments, preparation)
+    given = search.read_inputs()
     with (
-        aligner_for(arguments, given.scoring) as aligner,
-        progress_bar(arguments, 0) as bar,
+        aligner_for(search, given.scoring) as aligner,
+        progress_bar(search.running.no_progress, 0) as bar,
     ):
         done = scan_shard(
-            prepare(aligner, given, arguments),
+            search.prepare(aligner, given),
             number,
             count,
             folder,
-            resume=arguments.resume,
-            notes={"words": arguments.words, "folder": str(Path.cwd())},
+            resume=bool(search.output.resume),
+            notes={"words": search.words, "folder": str(Path.cwd())},
             progress=bar.update,
             expect=bar.expect,
         )
@@ -106,19 +102,24 @@ def words_of(notes: Mapping[str, Any]) -> list[str]:
     return [str(word) for word in words]
 
 
-def files_of(arguments: argparse.Namespace) -> list[str]:
-    """Return the files that a command line names."""
-    words = (getattr(arguments, name) for name in _FILES)
+def files_of(search: Search) -> list[str]:
+    """Return the files that a search reads."""
+    words = (getattr(part, name) for part, name in _named(search))
     return [word for word in words if word and os.path.exists(word)]
 
 
-def find_files(arguments: argparse.Namespace, notes: Mapping[str, Any]) -> None:
-    """Let the files of a command line be found from another folder."""
+def find_files(search: Search, notes: Mapping[str, Any]) -> None:
+    """Let the files of a search be found from another folder."""
     folder = str(notes.get("folder", ""))
-    for name in _FILES:
-        path = getattr(arguments, name)
+    for part, name in _named(search):
+        path = getattr(part, name)
         if path and os.path.exists(os.path.join(folder, path)):
-            setattr(arguments, name, os.path.relpath(os.path.join(folder, path)))
+            setattr(part, name, os.path.relpath(os.path.join(folder, path)))
+
+
+def _named(search: Search) -> Iterator[tuple[Group, str]]:
+    """Yield the options that may name files: their groups and names."""
+    return ((part, each.name) for part, each in search.options() if each.name in _FILES)
 
 
 def as_one_process(words: Sequence[str], output: str, form: str | None) -> list[str]:

@@ -3,7 +3,7 @@
 NEEDS = ("dotplot",)
 COMMANDS = {
     "view": (
-        "glsw.wings.view.command",
+        "glsw.wings.view.command:View",
         "explore a dot plot in a window while it is computed",
     ),
 }

@@ -6,8 +6,8 @@ import argparse
 import re
 from importlib.util import find_spec
 
-from glsw.cli.words import add_rows
-from glsw.wings.dotplot.command import add_map, add_sequences, aligner_for, prepared_of, read_inputs
+from glsw.cli.command import Group, group, option
+from glsw.wings.dotplot.command import Map, Plot
 from glsw.wings.view.computer import Computer
 from glsw.wings.view.viewer import KEYS
 from glsw.wings.view.window import show
@@ -30,26 +30,28 @@ def _size(text: str) -> tuple[int, int]:
     return width, height
 
 
-_ADD = {
-    ("--size", _size, _SIZE, "WxH"): f"pixels of the window ({_SIZE[0]}x{_SIZE[1]})",
-}
+class _Window(Map):
+    size: tuple[int, int] = option(
+        f"WxH: pixels of the window ({_SIZE[0]}x{_SIZE[1]})", _SIZE, type=_size
+    )
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command with its options."""
-    add_sequences(parser)
-    group = add_map(parser)
-    add_rows(group, _ADD)
-    parser.add_argument_group("keys", "; ".join(re.split(" {3}", "   ".join(KEYS))))
+class _Keys(Group, title="keys"):
+    about = "; ".join(re.split(" {3}", "   ".join(KEYS)))
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Show the window until it is closed."""
-    if find_spec("PIL") is None:
-        raise ValueError("a window needs Pillow: pip install 'glsw[view]'")
-    scoring, queries, targets, _ = read_inputs(arguments)
-    with aligner_for(arguments, scoring) as aligner:
-        prepared = prepared_of(arguments, aligner, queries, targets)
-        title = f"glsw view {arguments.query} {arguments.target or ''}".rstrip()
-        width, height = arguments.size
-        show(Computer(aligner, prepared.mapper), width, height, title)
+class View(Plot):
+    """The command."""
+
+    map: _Window = group(_Window)
+    keys: _Keys = group(_Keys)
+
+    def run(self) -> None:
+        """Show the window until it is closed."""
+        if find_spec("PIL") is None:
+            raise ValueError("a window needs Pillow: pip install 'glsw[view]'")
+        scoring, queries, targets, _ = self.read_inputs()
+        with self.aligner(scoring) as aligner:
+            prepared = self.prepared(aligner, queries, targets)
+            title = f"glsw view {self.query} {self.target or ''}".rstrip()
+            show(Computer(aligner, prepared.mapper), *self.map.size, title)

@@ -6,6 +6,7 @@ import argparse
 import math
 import time
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +21,12 @@ from glsw.cli.words import add_rows, count, number
 from glsw.output.sparse import SPARSE_FORMATS
 from glsw.pairs.distances import ASCENDING, DISTANCES, check_cutoff
 from glsw.pairs.near_pairs import listed, scipy_sparse
-from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.fasta import read_all
 from glsw.sequences.records import Records
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _ARGUMENTS = {
     ("sequences", None, None, "FASTA"): f"the rows: {FILES}",
@@ -98,7 +101,7 @@ def run(arguments: argparse.Namespace) -> None:
         _run(arguments, executor)
 
 
-def _run(arguments: argparse.Namespace, executor: AnyExecutor | None) -> None:
+def _run(arguments: argparse.Namespace, executor: Executor | None) -> None:
     paths = [arguments.sequences, *[arguments.other] * (arguments.other is not None)]
     check_output(arguments.output, *paths)
     check_summary(arguments, *paths)

@@ -7,15 +7,17 @@ import importlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glsw.cli.words import PROGRESS, Rows, add_rows, count, devices_of, name, number, positive, size
 from glsw.engines import ENGINES
 from glsw.output import Format, format_of
 from glsw.output.sam import sam_format
-from glsw.run.pool import AnyExecutor
 from glsw.sequences.query import STRANDS
 from glsw.wings import registered
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 STRAND: Rows = {("--strand", STRANDS): "strands of the query (both, plus of proteins)"}
 READ_GROUP: Rows = {
@@ -41,14 +43,14 @@ def _wings_at(parser: argparse.ArgumentParser, group: argparse._ArgumentGroup) -
 
 def executor_of(
     arguments: argparse.Namespace, database: str = ""
-) -> AbstractContextManager[AnyExecutor | None]:
+) -> AbstractContextManager[Executor | None]:
     """Return the executor that computes for a command, None if it computes itself.
 
     ``database`` is the path of what other processes read.
     """
     if "executor" not in arguments:
         return nullcontext()
-    made: AbstractContextManager[AnyExecutor] = arguments.executor(arguments, database)
+    made: AbstractContextManager[Executor] = arguments.executor(arguments, database)
     return made
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glsw.aligner import Aligner
 from glsw.alignment.hits import SearchResult
@@ -29,13 +29,15 @@ from glsw.cli.words import MATRIX, Rows, add_rows, cost, count, evalue, format_i
 from glsw.options import ORDERS, HitOptions, defaults_of
 from glsw.output import FORMATS, format_of
 from glsw.output.pairwise import ALIGNMENTS
-from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP
 from glsw.search.search import PreparedSearch
 from glsw.sequences.query import STRANDS, QueryPreparation
 from glsw.statistics import METHODS
 from glsw.words import numbered
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _DEFAULTS = defaults_of(HitOptions)
 _OF_ALIGNER = "mode", "ties", "unknown", "lower_case_mask", "mask_low_complexity", "seg"
@@ -237,7 +239,7 @@ def _ranked(
     given: Inputs,
     arguments: argparse.Namespace,
     bar: Bar,
-    executor: AnyExecutor | None,
+    executor: Executor | None,
 ) -> Iterator[SearchResult]:
     found = _results(aligner, given, arguments, bar, executor)
     return _with_hint(found, arguments, given.scoring)
@@ -248,7 +250,7 @@ def _results(
     given: Inputs,
     arguments: argparse.Namespace,
     bar: Bar,
-    executor: AnyExecutor | None,
+    executor: Executor | None,
 ) -> Iterator[SearchResult]:
     searched = _options(arguments, aligner.scoring)
     options = {"progress": bar.update, "executor": executor, **searched}

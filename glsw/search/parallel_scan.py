@@ -17,7 +17,7 @@ from glsw.engines.base import ComingScan
 from glsw.engines.windows import WindowScores
 from glsw.run.pool import Runner, counted
 from glsw.run.tasks import Pace, run_tasks
-from glsw.run.workers import UserExecutor, Worker, Workers
+from glsw.run.workers import Worker
 from glsw.search.ranking import RankedHits, Ranking
 from glsw.search.scan import (
     FEW_QUERIES,
@@ -127,7 +127,7 @@ class _Pieces:
 
     def __init__(
         self,
-        workers: Workers,
+        workers: list[Worker],
         engine: Engine,
         queries: Sequences,
         database: Database,
@@ -203,11 +203,10 @@ def _scan_by(
     missing = np.full(len(queries) + 1, within.stop - within.start)
     start, done = time.perf_counter(), 0  # since the last results, how many there have been
     assert run.workers
-    for piece, worker, answer in run_tasks(task, run.workers, engine, "search"):
+    for piece, worker, answer in run_tasks(task, run.workers, "search"):
         some, part = piece
-        thread = answer.thread if isinstance(worker, UserExecutor) else worker
         for q, found in zip(range(some.start, some.stop), answer.value, strict=True):
-            merges[q].add(found, thread, ranking)
+            merges[q].add(found, answer.thread, ranking)
         cells = piece.cells(queries.offsets, database.offsets)
         worker.measured(cells, answer)
         run.report(cells)

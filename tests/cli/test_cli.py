@@ -41,7 +41,7 @@ from glsw.engines import Reference
 from glsw.engines.base import ScanHints
 from glsw.output import FORMATS
 from glsw.run import workers
-from glsw.run.workers import Task, run_task
+from glsw.run.workers import run_task
 from glsw.scoring.scoring import Scoring
 from glsw.search import search as flow
 
@@ -1156,11 +1156,11 @@ def test_alignments_take_one_device(run: Callable[..., SimpleNamespace]) -> None
     assert "no device '0,0'" in done.err
 
 
-def dies_once(flag: str, choice: bytes, parent: int, task: Task) -> object:
+def dies_once(flag: str, *task: Any) -> object:
     try:
         Path(flag).touch(exist_ok=False)
     except FileExistsError:
-        return run_task(choice, parent, task)
+        return run_task(*task)
     os._exit(1)
 
 

@@ -215,14 +215,17 @@ class FakeProcess(workers.Worker):
         self._runs, self.failed = True, False
         FakeProcess.running += 1
 
-    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
+    def submit(self, task: Task[AnswerT]) -> Future[workers.Answer[AnswerT]]:
         assert self._runs
-        done: Future[AnswerT] = Future()
+        done: Future[workers.Answer[AnswerT]] = Future()
         try:
-            done.set_result(workers.answer(task, self._engine))
+            done.set_result(workers.Answer(task(self._engine)))
         except Exception as error:
             done.set_exception(error)
         return done
+
+    def lost(self, error: BaseException) -> str:
+        raise error
 
     def wait(self) -> None:
         pass

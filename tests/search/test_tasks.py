@@ -12,7 +12,7 @@ from threading import Thread
 from typing import Any
 
 from glsw.run.tasks import in_order, run_tasks
-from glsw.run.workers import Answer, Call, Task, Worker, Workers, hand_over
+from glsw.run.workers import Answer, Call, Task, Worker, hand_over
 
 
 class Recorded(Worker):
@@ -29,6 +29,9 @@ class Recorded(Worker):
         done.set_result(Answer(task(None)))
         return done
 
+    def lost(self, error: BaseException) -> str:
+        raise error
+
 
 def number(k: int, engine: Any) -> int:
     return k
@@ -36,8 +39,8 @@ def number(k: int, engine: Any) -> int:
 
 def test_each_worker_gets_a_task_before_any_gets_one_to_wait() -> None:
     turns: list[str] = []
-    workers = Workers([Recorded(name, turns) for name in ("one", "two", "three")])
-    found = run_tasks(in_order([partial(number, k) for k in range(4)]), workers, None, "work")
+    workers: list[Worker] = [Recorded(name, turns) for name in ("one", "two", "three")]
+    found = run_tasks(in_order([partial(number, k) for k in range(4)]), workers, "work")
     assert sorted(answer.value for _, _, answer in found) == [0, 1, 2, 3]
     assert turns == ["one", "two", "three", "one"]
 

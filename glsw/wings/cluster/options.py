@@ -6,20 +6,23 @@ import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 from glsw.cli.signals import Served
 from glsw.cli.words import add_rows
 from glsw.engines import ENGINES
 from glsw.engines.spec import EngineSpec
-from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 _ADD = {
     ("--cluster", None, None, "ADDRESS"): (
-        "compute on the workers of a cluster, each with its own device: tcp://HOST:PORT or a Dask "
-        "scheduler file; local:N, N workers on this host; mpi, under mpiexec"
+        "compute on the workers of a cluster, each with its own device: local:N, N processes on "
+        "this host; tcp://HOST:PORT or a Dask scheduler file; mpi, under mpiexec"
     ),
 }
 
@@ -36,7 +39,7 @@ def apply(arguments: argparse.Namespace) -> None:
 
 
 @contextmanager
-def executor(arguments: argparse.Namespace, database: str) -> Iterator[AnyExecutor]:
+def executor(arguments: argparse.Namespace, database: str) -> Iterator[Executor]:
     """Return the executor of a cluster; `Served` if this process is a part of it.
 
     ``database`` is the path of what other processes read.

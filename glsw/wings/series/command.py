@@ -6,6 +6,7 @@ import argparse
 import inspect
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from glsw.aligner import Aligner
 from glsw.cli.messages import gcups, progress_bar, say
@@ -13,7 +14,6 @@ from glsw.cli.options import add_output, add_running, executor_of
 from glsw.cli.outputs import Destination, check_output, destination
 from glsw.cli.words import Rows, add_rows, cost, count, not_positive, number
 from glsw.engines import ENGINES
-from glsw.run.pool import AnyExecutor
 from glsw.scoring.gaps import from_blast
 from glsw.scoring.scoring import Scoring
 from glsw.wings.series import figure, readers, sax
@@ -35,6 +35,9 @@ from glsw.wings.three.aligner import Aligner3
 from glsw.wings.three.engines import ENGINES3
 from glsw.wings.three.scoring import Scoring3
 from glsw.words import numbered
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _DEFAULTS = {name: each.default for name, each in inspect.signature(motifs).parameters.items()}
 
@@ -131,7 +134,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _run(
-    arguments: argparse.Namespace, scoring: Scoring3 | Scoring, executor: AnyExecutor | None
+    arguments: argparse.Namespace, scoring: Scoring3 | Scoring, executor: Executor | None
 ) -> None:
     check_output(arguments.output, arguments.recording)
     _check_figure(arguments)

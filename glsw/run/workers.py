@@ -16,7 +16,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeAlias, TypeVar
@@ -94,9 +93,8 @@ def _this_process() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def _start_engine(spec: bytes, parent: str) -> tuple[str, DeviceInfo | None]:
-    """Make the engine; return the name of its device, and the device if it is one of OpenGL."""
-    engine = kept_engine(spec, parent)
+def _described(engine: Any) -> tuple[str, DeviceInfo | None]:
+    """Return the name of the device of an engine, and the device if it is one of OpenGL."""
     return engine.where, info_of(engine)
 
 
@@ -143,15 +141,15 @@ class _Call:
         return self._parts[0], self._parts[1:]
 
 
-def posted(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[[bytes], Any], bytes]:
-    """Return a call as one of the standard library and bytes; where it happens needs glsw."""
-    return pickle.loads, pickle.dumps(_Call(function, *arguments))
+def posted(function: Callable[..., Any], *arguments: Any) -> bytes:
+    """Return a call, which `pickle.loads` makes elsewhere."""
+    return pickle.dumps(_Call(function, *arguments))
 
 
 _numbers = count()
 
 
-def _posted_task(spec: bytes, task: Task[Any]) -> tuple[Callable[[bytes], Any], bytes]:
+def _posted_task(spec: bytes, task: Task[Any]) -> bytes:
     from glsw._version import __version__
 
     whose = next(_numbers), __version__, _this_process()
@@ -249,22 +247,19 @@ class DeviceProcess(Worker):
         self._closed = False
         self._calls: SimpleQueue[Call | None] = SimpleQueue()
         threading.Thread(target=hand_over, args=(mine, self._calls), daemon=True).start()
-        self._ready = self._call(_start_engine, self._spec, _this_process())
+        self._ready = self.submit(_described)
         self.failed = False
         self._looks = 0
 
-    def _call(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, task: Task[AnswerT]) -> Future[Answer[AnswerT]]:
+        """Begin with a task."""
         from concurrent.futures import Future
 
         if self._closed:
             raise RuntimeError(f"{self.name}: its process has been closed")
-        answer: Future[Any] = Future()
-        self._calls.put((partial(function, *arguments), answer))
+        answer: Future[Answer[AnswerT]] = Future()
+        self._calls.put((_posted_task(self._spec, task), answer))
         return answer
-
-    def submit(self, task: Task[AnswerT]) -> Future[Answer[AnswerT]]:
-        """Begin with a task."""
-        return self._call(*_posted_task(self._spec, task))
 
     def wait(self) -> None:
         """Wait until the engine is made; DeviceError if it cannot be."""
@@ -273,12 +268,15 @@ class DeviceProcess(Worker):
         while not wait([self._ready], SECONDS_BETWEEN_LOOKS).done:
             self.look()
         try:
-            self.where, self.info = self._ready.result()
+            described = self._ready.result()
         except BrokenExecutor:
             raise DeviceError(
                 f"{self.name}: {self.end} at the start; a script that uses several devices "
                 'has to be importable, with its work below if __name__ == "__main__"'
             ) from None
+        if described.error:
+            raise described.error
+        self.where, self.info = described.value
 
     def restart(self) -> None:
         """Go on with a new process."""
@@ -377,9 +375,9 @@ class UserExecutor(Worker):
 
     def submit(self, task: Task[AnswerT]) -> Future[Answer[AnswerT]]:
         """Begin with a task; DeviceError if the executor takes none."""
-        call, data = _posted_task(self._spec, task)
+        call = _posted_task(self._spec, task)
         try:
-            return self._executor.submit(call, data)
+            return self._executor.submit(pickle.loads, call)
         except Exception as error:
             self.lost(error)
 
@@ -439,8 +437,8 @@ def _is_stopped(pid: int | None) -> bool:
     return state.startswith("T")
 
 
-Call: TypeAlias = "tuple[Callable[[], Any], Future[Any]]"
-"""What to call, and what gets the answer."""
+Call: TypeAlias = "tuple[bytes, Future[Any]]"
+"""A call, see `posted`, and what gets the answer."""
 
 _BLOCKED = {signal.SIGINT, signal.SIGTERM}
 
@@ -457,29 +455,23 @@ def follow_parent() -> None:
 
 
 def serve(pipe: Connection) -> None:
-    """Carry out the calls that come."""
+    """Make the calls that come, see `posted`."""
     follow_parent()
     while True:
         try:
-            todo = pipe.recv_bytes()
+            call = pipe.recv_bytes()
         except (EOFError, OSError):
             return
         try:
-            answer = pickle.dumps((True, pickle.loads(todo)()))
+            data = pickle.dumps(pickle.loads(call))
         except Exception as error:
-            answer = _pickled_error(error)
+            failed = RuntimeError(f"{type(error).__name__}: {error}")
+            data = pickle.dumps(Answer(None, error=failed))
         try:
-            pipe.send_bytes(answer)
+            pipe.send_bytes(data)
         except OSError:  # the parent has ended
             return
-        del todo, answer  # they may be large
-
-
-def _pickled_error(error: Exception) -> bytes:
-    try:
-        return pickle.dumps((False, error))
-    except Exception:  # it has something that cannot be pickled
-        return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
+        del call, data  # they may be large
 
 
 def _exit_with_parent() -> None:
@@ -538,24 +530,13 @@ def hand_over(pipe: Connection, calls: SimpleQueue[Call | None]) -> None:
     sent: SimpleQueue[Future[Any] | None] = SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, sent), daemon=True).start()
     while call := calls.get():
-        _send(pipe, *call, sent)
-        del call  # it may be large
+        data, answer = call
+        if answer.set_running_or_notify_cancel():
+            with suppress(OSError):  # it has died, and there is no answer
+                pipe.send_bytes(data)
+            sent.put(answer)
+        del call, data  # they may be large
     sent.put(None)
-
-
-def _send(
-    pipe: Connection, todo: Callable[[], Any], answer: Future[Any], sent: SimpleQueue[Any]
-) -> None:
-    if not answer.set_running_or_notify_cancel():
-        return
-    try:
-        data = pickle.dumps(todo)
-    except Exception as error:
-        answer.set_exception(error)
-        return
-    with suppress(OSError):  # it has died, and there is no answer
-        pipe.send_bytes(data)
-    sent.put(answer)
 
 
 def _receive(pipe: Connection, sent: SimpleQueue[Future[Any] | None]) -> None:
@@ -565,15 +546,8 @@ def _receive(pipe: Connection, sent: SimpleQueue[Future[Any] | None]) -> None:
     with pipe:
         while answer := sent.get():
             try:
-                try:
-                    data = pipe.recv_bytes()
-                except (EOFError, OSError) as error:
-                    raise BrokenExecutor from error
-                succeeded, found = pickle.loads(data)
+                answer.set_result(pickle.loads(pipe.recv_bytes()))
+            except (EOFError, OSError) as error:
+                answer.set_exception(BrokenExecutor(error))
             except Exception as error:
                 answer.set_exception(error)
-                continue
-            if succeeded:
-                answer.set_result(found)
-            else:
-                answer.set_exception(found)

@@ -99,7 +99,7 @@ def test_what_cannot_be_pickled_is_an_error(device: Device) -> None:
             (unfit, "UnfitError|argument"),
         ):
             with pytest.raises(Exception, match=error):
-                process.submit(task).result(60)
+                process.failure(process.submit(task))
         assert process.submit(type).result(60).value.__name__ == "Diagonal"
     finally:
         process.close()

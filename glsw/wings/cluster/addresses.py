@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import pickle
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -120,7 +121,7 @@ def _dask(address: str, check: Callable[[], str]) -> Iterator[Executor]:
             text = f"the cluster {address} has no worker; waiting for one"
             caller.warn(text, RuntimeWarning)
             client.wait_for_workers(1)
-        faults = client.run(*posted(_fault, __version__, check), on_error="return")
+        faults = client.run(pickle.loads, posted(_fault, __version__, check), on_error="return")
         able = _able(faults)
         yield client.get_executor(pure=False, workers=None if len(able) == len(faults) else able)
 

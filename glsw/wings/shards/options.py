@@ -6,12 +6,16 @@ import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glsw.cli.messages import progress_bar, say
+from glsw.cli.options import executor_of
 from glsw.cli.pairs import aligner_for, read_inputs
 from glsw.cli.search import check, preparation, prepare
 from glsw.cli.words import add_rows
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _FILES = "query", "target", "matrix", "second_track", "second_matrix"
 """The arguments that may name files."""
@@ -49,14 +53,9 @@ def apply(arguments: argparse.Namespace) -> None:
 
 def scan(arguments: argparse.Namespace) -> None:
     """Scan a shard, and write its file into the folder of the output."""
-    from glsw.wings.shards.verbs import path_of, scan_shard
-
     check(arguments)
-    if "executor" in arguments:
-        raise ValueError("--shard and --cluster cannot be combined")
     if arguments.summary:
         raise ValueError("--shard and --summary cannot be combined: glsw merge has --summary")
-    number, count = arguments.shard
     folder = arguments.output
     if folder == "-":
         raise ValueError("--shard is for --output DIR, a folder")
@@ -64,6 +63,14 @@ def scan(arguments: argparse.Namespace) -> None:
         raise ValueError(f"--output {folder}: it is not a folder, which --shard requires")
     if "-" in (arguments.query, arguments.target):
         raise ValueError("standard input ('-') cannot be read again by other shards")
+    with executor_of(arguments, arguments.target) as executor:
+        _scan(arguments, executor)
+
+
+def _scan(arguments: argparse.Namespace, executor: Executor | None) -> None:
+    from glsw.wings.shards.verbs import path_of, scan_shard
+
+    number, count = arguments.shard
     given = read_inputs(arguments, preparation)
     with (
         aligner_for(arguments, given.scoring) as aligner,
@@ -73,14 +80,15 @@ def scan(arguments: argparse.Namespace) -> None:
             prepare(aligner, given, arguments),
             number,
             count,
-            folder,
+            arguments.output,
             resume=arguments.resume,
             notes={"words": arguments.words, "folder": str(Path.cwd())},
             progress=bar.update,
             expect=bar.expect,
+            executor=executor,
         )
     if done.was_complete:
-        say(f"{path_of(folder, number, count)} is complete")
+        say(f"{path_of(arguments.output, number, count)} is complete")
     else:
         ran = f"engine {done.engine} on {done.device}"
         say(f"{done.path}: {done.cells} cells in {done.seconds:.2f} s, {ran}{given.note}")
@@ -124,13 +132,13 @@ def find_files(arguments: argparse.Namespace, notes: Mapping[str, Any]) -> None:
 def as_one_process(words: Sequence[str], output: str, form: str | None) -> list[str]:
     """Return the command line of one process that writes what a merge writes.
 
-    >>> words = "search q db --shard 3/16 --output dir --format sam".split()
+    >>> words = "search q db --shard 3/16 --cluster mpi --output dir --format sam".split()
     >>> " ".join(as_one_process(words, "-", None))
     'search q db --format sam'
     >>> " ".join(as_one_process(words, "hits", "blast-tab"))
     'search q db --output hits --format blast-tab'
     """
-    wanted = {"--shard": None, "--output": None if output == "-" else output}
+    wanted = {"--shard": None, "--cluster": None, "--output": None if output == "-" else output}
     if form is not None:
         others = "--link", "--alignments", "--read-group"
         wanted |= {"--format": form, **dict.fromkeys(others)}

@@ -21,7 +21,7 @@ from glsw.engines.spec import EngineSpec
 from glsw.inputs import InputEncoder, Queries
 from glsw.options import HitOptions, SearchOptions, complete, described, listing
 from glsw.pairs.align_pairs import aligned, disjoint, own_scores
-from glsw.run.pool import AnyExecutor, Devices, PoolUser
+from glsw.run.pool import Devices, PoolUser
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import usual
 from glsw.scoring.positional import PositionalQuery, positional_queries
@@ -38,6 +38,8 @@ from glsw.sequences.seg import Masked
 from glsw.words import suggesting
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from scipy.sparse import csr_array
     from typing_extensions import Self, Unpack
 
@@ -275,7 +277,7 @@ class Aligner(PoolUser):
         pairs: Index | None = None,
         scores: Iterable[npt.ArrayLike] | None = None,
         progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
+        executor: Executor | None = None,
     ) -> Scores:
         """Return the score of each of many pairs.
 
@@ -297,7 +299,7 @@ class Aligner(PoolUser):
             computes, or the executor.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
-        executor : concurrent.futures.Executor or distributed.Client, optional
+        executor : concurrent.futures.Executor, optional
             Computes chunks of pairs, as in `search`.
 
         Returns
@@ -352,7 +354,7 @@ class Aligner(PoolUser):
         *,
         out: npt.NDArray[Any] | None = None,
         progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
+        executor: Executor | None = None,
     ) -> Scores:
         """Return the score of every query with every target.
 
@@ -368,7 +370,7 @@ class Aligner(PoolUser):
             tile of 2**25 scores too.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
-        executor : concurrent.futures.Executor or distributed.Client, optional
+        executor : concurrent.futures.Executor, optional
             Computes blocks of the matrix, as in `search`.
 
         Returns
@@ -442,7 +444,7 @@ class Aligner(PoolUser):
         pairs: Index | None = None,
         scores: Iterable[npt.ArrayLike] | None = None,
         progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
+        executor: Executor | None = None,
     ) -> PairAlignments:
         """Return the best alignment of each of many pairs, as arrays.
 
@@ -553,7 +555,7 @@ class Aligner(PoolUser):
         distance: Distance = "score",
         min_score: float | None = None,
         progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
+        executor: Executor | None = None,
     ) -> csr_array:
         """Return all pairs of sequences within a cutoff, as a sparse matrix.
 
@@ -582,7 +584,7 @@ class Aligner(PoolUser):
             reach it are aligned. For local identities the default is 1.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
-        executor : concurrent.futures.Executor or distributed.Client, optional
+        executor : concurrent.futures.Executor, optional
             Computes parts of the table of all pairs, as in `search`.
 
         Examples
@@ -606,7 +608,7 @@ class Aligner(PoolUser):
         distance: Distance = "score",
         min_score: float | None = None,
         progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
+        executor: Executor | None = None,
     ) -> BestHits:
         """Return the pairs of sequences that are each other's best hit.
 
@@ -643,7 +645,7 @@ class Aligner(PoolUser):
         distance: Distance = "score",
         min_score: float | None = None,
         progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
+        executor: Executor | None = None,
     ) -> npt.NDArray[np.int64]:
         """Return the number of the cluster of each sequence, by single linkage at a cutoff.
 
@@ -780,7 +782,7 @@ class Aligner(PoolUser):
         distance: Distance,
         min_score: float | None,
         progress: Progress | None,
-        executor: AnyExecutor | None,
+        executor: Executor | None,
         *,
         reciprocal: bool = False,
     ) -> csr_array:

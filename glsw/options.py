@@ -9,16 +9,29 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict, TypeVar, get_args, is_typeddict
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    get_args,
+    is_typeddict,
+)
 
 from glsw.engines.base import Progress, Ties
-from glsw.run.pool import AnyExecutor, Devices
+from glsw.run.pool import Devices
 from glsw.scoring.gaps import Mode
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Strand
 from glsw.sequences.seg import Masked
 from glsw.statistics import Method
 from glsw.words import no_option
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Order = Literal["score", "evalue"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -121,18 +134,18 @@ class SearchOptions(HitOptions, total=False):
     ----------
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
-    executor : concurrent.futures.Executor or distributed.Client, optional
+    executor : concurrent.futures.Executor, optional
         Computes the scores of parts of the database, with the engine and device of this
         aligner; workers on other hosts take device ``"auto"`` unless one is named. Engines on a
         device need processes, started by "spawn"; for several devices use the ``device`` of the
-        aligner instead. The workers of a Dask client are followed as they come and go.
+        aligner instead. That of Dask is ``client.get_executor()``.
     skip : int
         Number of queries at the start that are read but not searched, such as those finished by
         an interrupted search. The results of the others do not change.
     """
 
     progress: Annotated[Progress | None, None]
-    executor: Annotated[AnyExecutor | None, None]
+    executor: Annotated["Executor | None", None]
     skip: Annotated[int, 0]
 
 

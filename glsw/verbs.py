@@ -29,13 +29,15 @@ from glsw.options import (
 )
 from glsw.pairs.distances import Distance
 from glsw.pairs.many_pairs import Index
-from glsw.run.pool import AnyExecutor, SharedIterator
+from glsw.run.pool import SharedIterator
 from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import PositionalQuery
 from glsw.sequences.database import Database
 from glsw.sequences.named import Many, One, Single
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from scipy.sparse import csr_array
     from typing_extensions import Unpack
 
@@ -88,7 +90,7 @@ def score_matrix(
     *,
     out: npt.NDArray[Any] | None = None,
     progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
+    executor: Executor | None = None,
     **options: Unpack[AlignerOptions],
 ) -> Scores:
     """Return the score of every query with every target: `Aligner.score_matrix`.
@@ -113,7 +115,7 @@ def score_pairs(
     pairs: Index | None = None,
     scores: Iterable[npt.ArrayLike] | None = None,
     progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
+    executor: Executor | None = None,
     **options: Unpack[AlignerOptions],
 ) -> Scores:
     """Return the score of each of many pairs: `Aligner.score_pairs`.
@@ -144,7 +146,7 @@ def align_pairs(
     pairs: Index | None = None,
     scores: Iterable[npt.ArrayLike] | None = None,
     progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
+    executor: Executor | None = None,
     **options: Unpack[AlignerOptions],
 ) -> PairAlignments:
     """Return the best alignment of each of many pairs, as arrays: `Aligner.align_pairs`.
@@ -177,7 +179,7 @@ def neighbors(
     distance: Distance = "score",
     min_score: float | None = None,
     progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
+    executor: Executor | None = None,
     **options: Unpack[AlignerOptions],
 ) -> csr_array:
     """Return all pairs of sequences within a cutoff, as a sparse matrix.
@@ -391,7 +393,7 @@ def reciprocal_best_hits(
     distance: Distance = "score",
     min_score: float | None = None,
     progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
+    executor: Executor | None = None,
     **options: Unpack[AlignerOptions],
 ) -> BestHits:
     """Return the pairs of sequences that are each other's best hit.
@@ -437,7 +439,7 @@ def clusters(
     distance: Distance = "score",
     min_score: float | None = None,
     progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
+    executor: Executor | None = None,
     **options: Unpack[AlignerOptions],
 ) -> npt.NDArray[np.int64]:
     """Cluster sequences by single linkage at a cutoff.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +21,12 @@ from glsw.cli.words import SUMMARY, number
 from glsw.output.sparse import SPARSE_FORMATS
 from glsw.pairs.distances import ASCENDING, DISTANCES, Distance, check_cutoff
 from glsw.pairs.near_pairs import listed, scipy_sparse
-from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.fasta import read_all
 from glsw.sequences.records import Records
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 class _Pairs(Group, title="pairs"):
@@ -97,7 +100,7 @@ class Neighbors(Command, notes={"device": _SEVERAL}):
         with self.running.workers() as executor:
             self._run(executor)
 
-    def _run(self, executor: AnyExecutor | None) -> None:
+    def _run(self, executor: Executor | None) -> None:
         asked, output = self.pairs, self.output
         paths = [self.sequences, *([] if self.other is None else [self.other])]
         check_files(output.output, output.summary, *paths)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glsw.cli.command import Command, Group, of_wings, option
 from glsw.cli.words import (
@@ -19,9 +19,12 @@ from glsw.cli.words import (
 from glsw.engines import ENGINES
 from glsw.output import format_of
 from glsw.output.sam import sam_format
-from glsw.run.pool import AnyExecutor, Devices
+from glsw.run.pool import Devices
 from glsw.sequences.query import Strand
 from glsw.sequences.seg import MASKED, Masked
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 STRAND = "strands of the query (both, plus of proteins)"
 DEVICE = (
@@ -72,7 +75,7 @@ class Running(Group, title="running"):
     )
     wings: list[Group] = of_wings()
     no_progress: bool = option(NO_PROGRESS)
-    executor: Callable[[str], AbstractContextManager[AnyExecutor]] | None = None
+    executor: Callable[[str], AbstractContextManager[Executor]] | None = None
 
     def apply(self, command: Command) -> None:
         """Limit the threads of the command."""
@@ -83,7 +86,7 @@ class Running(Group, title="running"):
         """Whether there may be several devices."""
         return isinstance(self.device, list) or self.device == "all"
 
-    def workers(self, database: str = "") -> AbstractContextManager[AnyExecutor | None]:
+    def workers(self, database: str = "") -> AbstractContextManager[Executor | None]:
         """Return the executor that computes, None if the process does, which need not read it."""
         return self.executor(database) if self.executor else nullcontext()
 

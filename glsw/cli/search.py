@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from glsw.aligner import Aligner
 from glsw.alignment.hits import SearchResult
@@ -20,13 +20,15 @@ from glsw.options import HitOptions, Order, defaults_of
 from glsw.output import FORMATS, Format, format_of
 from glsw.output.pairwise import ALIGNMENTS
 from glsw.output.result_file import OtherRunError
-from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP, limits_for
 from glsw.search.search import PreparedSearch
 from glsw.sequences.query import QueryPreparation
 from glsw.statistics import Method
 from glsw.words import numbered
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _DEFAULTS = defaults_of(HitOptions)
 _FEW_LETTERS = 30
@@ -129,7 +131,7 @@ class Search(Comparison):
     results: (
         Callable[[Aligner, Inputs, Bar, int, dict[str, Any]], Iterable[SearchResult]] | None
     ) = None
-    executor: AnyExecutor | None = None
+    executor: Executor | None = None
 
     def run(self) -> None:
         """Search for each query; write its result before the next one."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from glsw.engines.base import Engine, Proportion, ignore
 from glsw.engines.tiles import ScanTile
 from glsw.run.pool import Runner, task_count
-from glsw.run.workers import Workers
+from glsw.run.workers import Worker
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.tiles import Tile, even
 
@@ -99,7 +99,7 @@ def _steps(sequences: Sequences, part: slice) -> int:
 
 
 def pieces_of_workers(
-    every: list[Tile], queries: Sequences, targets: Sequences, workers: Workers
+    every: list[Tile], queries: Sequences, targets: Sequences, workers: list[Worker]
 ) -> list[Tile]:
     """Return the same in more pieces: several for each worker, of about equal cells."""
     cells = [cells_of(each, queries, targets) for each in every]

@@ -6,30 +6,25 @@ finished the last one, so that a slow device gets less to do.
 
 from __future__ import annotations
 
-import importlib
 import threading
 import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from glsw.device.device import Device, devices
 from glsw.device.info import DeviceInfo
 from glsw.engines.base import AnyEngine, Progress, Ties
 from glsw.engines.spec import EngineSpec
 from glsw.run.tasks import in_order, run_tasks
-from glsw.run.workers import DeviceProcess, Task, UserExecutor, Worker, Workers, info_of
-from glsw.wings import registered, widened
+from glsw.run.workers import DeviceProcess, Task, UserExecutor, Worker, info_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from distributed import Client
     from typing_extensions import Self
-
-AnyExecutor: TypeAlias = Union["Executor", "Client"]
 
 Devices: TypeAlias = int | str | Device | Sequence[int | str] | None
 SpecT = TypeVar("SpecT", bound=EngineSpec)
@@ -74,7 +69,7 @@ class Runner:
     ----------
     engine : AnyEngine
         Of this process.
-    workers : Workers, optional
+    workers : list of Worker, optional
         What computes instead of it.
     ties : str
         As in `Engine.ends`.
@@ -83,7 +78,7 @@ class Runner:
     """
 
     engine: Any
-    workers: Workers | None = None
+    workers: list[Worker] | None = None
     ties: Ties = "conventional"
     progress: Progress | None = None
 
@@ -101,7 +96,7 @@ class Runner:
             Name of the work, for messages.
         """
         assert self.workers
-        done = run_tasks(in_order(tasks), self.workers, self.engine, whole, len(tasks))
+        done = run_tasks(in_order(tasks), self.workers, whole, len(tasks))
         for k, worker, answer in done:
             worker.measured(cells[k], answer)
             yield k, answer.value
@@ -168,7 +163,7 @@ class EnginePool:
         found = [process.info for process in self._processes] or [info_of(self.engine)]
         return [info for info in found if info is not None]
 
-    def workers(self, executor: AnyExecutor | None = None) -> Workers:
+    def workers(self, executor: Executor | None = None) -> list[Worker]:
         """Return the workers; none if the engine of this process is to do the work.
 
         Processes that have failed are restarted. TypeError if ``executor`` is no executor,
@@ -177,17 +172,17 @@ class EnginePool:
         if executor is not None:
             if self._processes:
                 raise ValueError("an executor and several devices cannot be combined")
-            return workers_of(executor, self.spec)
+            return [UserExecutor(executor, self.spec)]
         for process in self._processes:
             if process.failed:
                 process.restart()
-        return Workers(self._processes)
+        return [*self._processes]
 
     @contextmanager
     def running(
         self,
         progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
+        executor: Executor | None = None,
         ties: Ties = "conventional",
     ) -> Iterator[Runner]:
         """Give who carries out one call, while the engine has its turn; errors as of `workers`."""
@@ -285,25 +280,6 @@ def _close(processes: Sequence[DeviceProcess]) -> None:
         process.kill()
     for process in processes:
         process.close()
-
-
-def workers_of(executor: AnyExecutor, spec: EngineSpec) -> Workers:
-    """Return the workers of an executor of the standard library, or of one that a wing knows."""
-    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-
-    from glsw.run.remote import RemoteExecutor
-
-    packages = [kind.__module__.partition(".")[0] for kind in type(executor).__mro__]
-    if not {*packages} & {"concurrent", *registered("WORKERS")}:
-        widened()
-    for module in map(registered("WORKERS").get, packages):
-        if module:
-            workers: Workers = importlib.import_module(module).workers_of(executor, spec)
-            return workers
-    if not isinstance(executor, Executor):
-        raise TypeError(f"executor must be an Executor, not {type(executor).__name__}")
-    here = isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
-    return Workers([(UserExecutor if here else RemoteExecutor)(executor, spec)])
 
 
 def task_count(workers: Iterable[Worker]) -> int:

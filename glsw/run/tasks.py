@@ -1,11 +1,10 @@
 """Tasks are carried out by workers: each takes its next one when it is free.
 
-Lost tasks are repeated. The size of a task may depend on its worker, see `Cutter` and `Pace`.
+A task that fails is repeated once. Its size may depend on its worker, see `Cutter` and `Pace`.
 """
 
 from __future__ import annotations
 
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from glsw import caller
 from glsw.device.device import DeviceError
-from glsw.run.workers import SECONDS_BETWEEN_LOOKS, Answer, Task, Worker, Workers
+from glsw.run.workers import SECONDS_BETWEEN_LOOKS, Answer, Task, Worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -43,15 +42,15 @@ class Pace:
 
     Parameters
     ----------
-    workers : Workers
+    workers : list of Worker
         Those that there are when a size is asked for; their rates are measured meanwhile.
     at_once : int
         Cells that their engines should compute at once, about, see `ScanHints`.
 
     Examples
     --------
-    >>> from glsw.run.workers import ThisProcess
-    >>> workers = Workers([ThisProcess(None), ThisProcess(None)])
+    >>> from types import SimpleNamespace
+    >>> workers = [SimpleNamespace(rate=None, concurrency=1) for _ in range(2)]
     >>> pace = Pace(workers, 2**32)
     >>> [pace.cells(workers[0], cells) for cells in (10**12, 10**8)]
     [268435456, 25000000]
@@ -60,7 +59,7 @@ class Pace:
     [3000000000, 666666666, 250000000]
     """
 
-    def __init__(self, workers: Workers, at_once: int) -> None:
+    def __init__(self, workers: list[Worker], at_once: int) -> None:
         self._workers, self._first = workers, at_once // _FIRST_SHARE
 
     def cells(self, worker: Worker, left: int) -> int:
@@ -81,7 +80,7 @@ class Pace:
 
 
 def run_tasks(
-    cut: Cutter[ItemT], workers: Workers, engine: Any, whole: str, count: int | None = None
+    cut: Cutter[ItemT], workers: list[Worker], whole: str, count: int | None = None
 ) -> Iterator[tuple[ItemT, Worker, Answer[Any]]]:
     """Yield what each task stands for, its worker and its answer, in any order.
 
@@ -91,9 +90,7 @@ def run_tasks(
     ----------
     cut : callable
         See `Cutter`; `in_order` for a list of tasks.
-    workers : Workers
-    engine : AnyEngine
-        An engine of this process, for the tasks that a broken executor leaves.
+    workers : list of Worker
     whole : str
         Name of the work, for messages.
     count : int, optional
@@ -102,18 +99,13 @@ def run_tasks(
     Raises
     ------
     DeviceError
-        If a task has failed on two workers, or on four of a cluster; if no worker of a cluster can
-        do the work. Other errors of tasks as they are.
-    ConnectionError
-        If the scheduler of a cluster is lost.
+        If a task has failed twice, or an executor fails. Other errors of tasks as they are.
 
     Warns
     -----
     RuntimeWarning
         If a device fails, or its process dies or is stopped: another worker repeats its task.
     """
-    from concurrent.futures import BrokenExecutor
-
     again: deque[tuple[int, ItemT, Task[Any]]] = deque()
     running: dict[Future[Any], tuple[int, ItemT, Task[Any], Worker]] = {}
     ended: SimpleQueue[Future[Any]] = SimpleQueue()
@@ -121,7 +113,6 @@ def run_tasks(
     failures: Counter[int] = Counter()
     numbers = 0
     more = True
-    looked = time.monotonic()
     try:
         while more or again or running:
             # Each worker gets a task before any gets one to wait.
@@ -135,15 +126,12 @@ def run_tasks(
                     else:
                         k, (item, task) = numbers, piece
                         numbers += 1
-                    future = _submitted(worker, task)
+                    future = worker.submit(task)
                     running[future] = k, item, task, worker
                     busy[worker] += 1
                     future.add_done_callback(ended.put)
             if not (more or again or running):
                 break
-            if time.monotonic() - looked >= SECONDS_BETWEEN_LOOKS:
-                workers.follow()
-                looked = time.monotonic()
             try:
                 future = ended.get(timeout=SECONDS_BETWEEN_LOOKS)
             except Empty:
@@ -154,55 +142,24 @@ def run_tasks(
                 continue
             k, item, task, worker = running.pop(future)
             busy[worker] -= 1
-            error = _error(future)
-            if error is None:
+            if not (text := worker.failure(future)):
                 yield item, worker, future.result()
                 continue
-            text = worker.failure(error)
-            if text is None:
-                raise error
             again.appendleft((k, item, task))
-            if worker not in workers:  # it failed with another task
-                continue
-            workers.remove(worker)
             if worker.abandon():
                 for other in [each for each in running if running[each][-1] is worker]:
                     again.append(running.pop(other)[:3])
                 busy[worker] = 0
             failures[k] += 1
-            if failures[k] > worker.max_failures:
-                times = {2: "twice", 4: "four times"}[failures[k]]
-                text = f"{worker.name}: {text}; a part of the {whole} has failed {times}"
-                raise DeviceError(text)
+            if failures[k] > 1:
+                raise DeviceError(f"{text}; a part of the {whole} has failed twice")
+            if len(workers) > 1:
+                workers.remove(worker)
+            else:
+                worker.restart()
             part = f"part {k + 1} of {count}" if count else "a part"
-            text = f"{worker.name}: {text}; {part} of the {whole} is computed again"
-            if not workers:
-                workers.revive(worker, engine, isinstance(error, BrokenExecutor))
-            caller.warn(text, RuntimeWarning)
+            caller.warn(f"{text}; {part} of the {whole} is computed again", RuntimeWarning)
     finally:
         for future, (*_, worker) in running.items():
             future.cancel()
             worker.abandon()
-
-
-def _error(future: Future[Any]) -> BaseException | None:
-    """Return the error of a future that has ended, or is its result; also that it was cancelled."""
-    from concurrent.futures import CancelledError
-
-    try:
-        result = future.result()
-    except (Exception, CancelledError) as error:
-        return error
-    return result if isinstance(result, Exception) else None
-
-
-def _submitted(worker: Worker, task: Task[Any]) -> Future[Any]:
-    """Submit a task; if the executor is broken, the future has the error."""
-    from concurrent.futures import BrokenExecutor, Future
-
-    try:
-        return worker.submit(task)
-    except BrokenExecutor as error:
-        broken: Future[Any] = Future()
-        broken.set_exception(error)
-        return broken

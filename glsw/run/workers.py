@@ -1,7 +1,7 @@
-"""Workers carry out tasks: one process per device, an executor of the user, or this process.
+"""Workers carry out tasks: one process per device, or an executor of the user.
 
-A task is a callable that takes an engine. It is pickled for another process, which makes its engine
-once and keeps it for the next task. `remote` has what runs on other hosts.
+A task is a callable that takes an engine. It travels as bytes that only the worker reads, so that
+schedulers need no glsw. The worker makes its engine once and keeps it for the next task.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeAlias, TypeVar
 
+from glsw import caller
 from glsw.device.current import forked_after_gl, signals_held
 from glsw.device.device import Device, DeviceError, DeviceMemoryError
 from glsw.device.info import DeviceInfo
 from glsw.engines.spec import EngineSpec
+from glsw.sequences.sections import DatabaseError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Future
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
     from queue import SimpleQueue
@@ -46,33 +48,53 @@ class Answer(Generic[AnswerT]):
     seconds : float
         Wall time of the task itself, without waiting and without making an engine.
     thread : str
-        The process and the thread that did it.
+        The host, the process and the thread that did it.
+    error : Exception, optional
+        What the task raised; schedulers would log it.
     """
 
     value: AnswerT
     seconds: float = 0.0
     thread: str = ""
+    error: Exception | None = None
 
 
 # in the other process
 
 
-def run_task(spec: bytes, parent: int, task: Task[AnswerT]) -> Answer[AnswerT]:
-    """Carry out a task of process ``parent`` with the engine of a pickled spec."""
-    return answer(task, kept_engine(spec, parent))
+def run_task(number: int, version: str, parent: str, spec: bytes, task: bytes) -> Answer[Any]:
+    """Carry out a pickled task of the process ``parent`` with the engine of a pickled spec.
+
+    By its number a task differs from all others, as Dask answers equal calls once.
+    """
+    thread = f"{_this_process()}:{threading.get_ident()}"
+    try:
+        if fault := other_version(version):
+            raise DeviceError(fault)
+        engine = kept_engine(spec, parent)
+        do, start = pickle.loads(task), time.perf_counter()
+        return Answer(do(engine), time.perf_counter() - start, thread)
+    except Exception as error:
+        if isinstance(error, DeviceError):
+            _kept.spec = b""  # the next task opens the device again
+        return Answer(None, thread=thread, error=error)
 
 
-def answer(task: Task[AnswerT], engine: Any, host: str = "") -> Answer[AnswerT]:
-    """Carry out a task, and measure it."""
-    start = time.perf_counter()
-    value = task(engine)
-    thread = f"{host}:{os.getpid()}:{threading.get_ident()}"
-    return Answer(value, time.perf_counter() - start, thread)
+def other_version(needed: str) -> str:
+    """Return why this process cannot work for another version of glsw, or ""."""
+    from glsw._version import __version__
+
+    return "" if needed == __version__ else f"it has glsw {__version__}, and {needed} is needed"
 
 
-def _start_engine(spec: bytes, parent: int) -> tuple[str, DeviceInfo | None]:
-    """Make the engine; return the name of its device, and the device if it is one of OpenGL."""
-    engine = kept_engine(spec, parent)
+def _this_process() -> str:
+    import socket
+
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _described(engine: Any) -> tuple[str, DeviceInfo | None]:
+    """Return the name of the device of an engine, and the device if it is one of OpenGL."""
     return engine.where, info_of(engine)
 
 
@@ -92,11 +114,11 @@ class _EngineOfThread(threading.local):
 _kept = _EngineOfThread()
 
 
-def kept_engine(pickled: bytes, parent: int = 0) -> Any:
+def kept_engine(pickled: bytes, parent: str) -> Any:
     """Return the engine of a pickled spec, which this thread keeps; ValueError after a fork."""
     if _kept.spec != pickled:
         spec: EngineSpec = pickle.loads(pickled)
-        if spec.requires and (parent == os.getpid() or forked_after_gl()):
+        if spec.requires and (parent == _this_process() or forked_after_gl()):
             raise ValueError(
                 f"engine {spec.name!r} on an executor needs processes started by 'spawn': threads "
                 "take turns on an OpenGL device, and no driver survives a fork"
@@ -109,22 +131,51 @@ def kept_engine(pickled: bytes, parent: int = 0) -> Any:
 # in this process
 
 
+class _Call:
+    """A call, which happens when it is unpickled."""
+
+    def __init__(self, *parts: Any) -> None:
+        self._parts = parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._parts[0], self._parts[1:]
+
+
+def posted(function: Callable[..., Any], *arguments: Any) -> bytes:
+    """Return a call, which `pickle.loads` makes elsewhere."""
+    return pickle.dumps(_Call(function, *arguments))
+
+
+_numbers = count()
+
+
+def _posted_task(spec: bytes, task: Task[Any]) -> bytes:
+    from glsw._version import __version__
+
+    whose = next(_numbers), __version__, _this_process()
+    return posted(run_task, *whose, spec, pickle.dumps(task))
+
+
 class Worker(ABC):
     """Base class of workers."""
 
     name: str
-    slots: float = 1
-    """Maximum number of tasks it accepts at a time."""
+    slots: int = 1
+    """How many tasks it gets at a time."""
     concurrency: int = 1
     """How many of these run at the same time, as far as known."""
     rate: float | None = None
     """Cells per second of each of these, once measured."""
-    max_failures: int = 1
-    """How often a task that it has lost is repeated."""
+    repeatable: ClassVar[tuple[type[Exception], ...]] = (DeviceError,)
+    """Errors of a task that another process may not have."""
 
     @abstractmethod
-    def submit(self, task: Task[AnswerT]) -> Future[Any]:
-        """Begin with a task; the future has an `Answer`."""
+    def submit(self, task: Task[AnswerT]) -> Future[Answer[AnswerT]]:
+        """Begin with a task."""
+
+    @abstractmethod
+    def lost(self, error: BaseException) -> str:
+        """Return why there is no answer if the task may be repeated; else raise a DeviceError."""
 
     def measured(self, cells: int, answer: Answer[Any]) -> None:
         """Learn from a task that is done."""
@@ -135,44 +186,37 @@ class Worker(ABC):
             else:
                 self.rate = (self.rate + rate) / 2
 
-    def failure(self, error: BaseException) -> str | None:
-        """Return what failed if another worker may repeat the task; None for its own errors."""
-        from concurrent.futures import BrokenExecutor, CancelledError
+    def failure(self, future: Future[Answer[Any]]) -> str:
+        """Return what failed if the task may be repeated, "" if nothing did; raise other errors."""
+        from concurrent.futures import CancelledError
 
-        if isinstance(error, BrokenExecutor | CancelledError):
-            return self.end
-        repeatable = isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError)
-        return str(error) if repeatable else None
+        try:
+            answer = future.result()
+        except (Exception, CancelledError) as error:
+            return f"{self.name}: {self.lost(error)}"
+        if (failed := answer.error) is None:
+            return ""
+        if not isinstance(failed, self.repeatable) or isinstance(failed, DeviceMemoryError):
+            raise failed
+        return f"{self.name_in(answer)}: {failed}"
 
-    def replacement(self, engine: Any, broken: bool) -> Worker:
-        """Return the worker that takes over if this one has failed and there is no other."""
-        return self
+    def name_in(self, answer: Answer[Any]) -> str:
+        """Return who has failed."""
+        return self.name
 
     def abandon(self) -> bool:
         """Stop what is running, as far as possible; return whether nothing comes of it."""
         return False
 
+    def restart(self) -> None:  # noqa: B027
+        """Go on after `abandon`."""
+
     def look(self) -> None:  # noqa: B027
-        """End a process that does not run any more; called now and then while it is waited for."""
-
-    @property
-    def end(self) -> str:
-        """How its process ended, for messages."""
-        return "its process died"
-
-
-class Workers(list[Worker]):
-    """The workers that there are at present; failed ones are removed from the list."""
-
-    def follow(self) -> None:
-        """Add new workers and remove lost ones; called about once a second."""
-
-    def revive(self, failed: Worker, engine: Any, broken: bool) -> None:
-        """Add what takes over if there is no worker any more; DeviceError if nothing can."""
-        self.append(failed.replacement(engine, broken))
+        """Look after its processes; called now and then while it is waited for."""
 
 
 SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_FOR_AN_ANSWER = 60  # of a scheduler, about its workers
 _LOOKS_AT_A_STOPPED_PROCESS = 10
 """After so many it is ended; after Ctrl-Z and `fg` parent and child do not go on at once."""
 
@@ -203,22 +247,19 @@ class DeviceProcess(Worker):
         self._closed = False
         self._calls: SimpleQueue[Call | None] = SimpleQueue()
         threading.Thread(target=hand_over, args=(mine, self._calls), daemon=True).start()
-        self._ready = self._call(_start_engine, self._spec, os.getpid())
+        self._ready = self.submit(_described)
         self.failed = False
         self._looks = 0
 
-    def _call(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, task: Task[AnswerT]) -> Future[Answer[AnswerT]]:
+        """Begin with a task."""
         from concurrent.futures import Future
 
         if self._closed:
             raise RuntimeError(f"{self.name}: its process has been closed")
-        answer: Future[Any] = Future()
-        self._calls.put((partial(function, *arguments), answer))
+        answer: Future[Answer[AnswerT]] = Future()
+        self._calls.put((_posted_task(self._spec, task), answer))
         return answer
-
-    def submit(self, task: Task[AnswerT]) -> Future[Any]:
-        """Begin with a task."""
-        return self._call(run_task, self._spec, os.getpid(), task)
 
     def wait(self) -> None:
         """Wait until the engine is made; DeviceError if it cannot be."""
@@ -227,17 +268,15 @@ class DeviceProcess(Worker):
         while not wait([self._ready], SECONDS_BETWEEN_LOOKS).done:
             self.look()
         try:
-            self.where, self.info = self._ready.result()
+            described = self._ready.result()
         except BrokenExecutor:
             raise DeviceError(
                 f"{self.name}: {self.end} at the start; a script that uses several devices "
                 'has to be importable, with its work below if __name__ == "__main__"'
             ) from None
-
-    def replacement(self, engine: Any, broken: bool) -> DeviceProcess:
-        """Return this worker with a new process."""
-        self.restart()
-        return self
+        if described.error:
+            raise described.error
+        self.where, self.info = described.value
 
     def restart(self) -> None:
         """Go on with a new process."""
@@ -264,7 +303,15 @@ class DeviceProcess(Worker):
     @property
     def end(self) -> str:
         """How its process ended, for messages."""
-        return "its process was stopped by a signal" if self._was_stopped else super().end
+        return "its process was stopped by a signal" if self._was_stopped else "its process died"
+
+    def lost(self, error: BaseException) -> str:
+        """Return how its process ended; other errors are raised as they are."""
+        from concurrent.futures import BrokenExecutor, CancelledError
+
+        if isinstance(error, BrokenExecutor | CancelledError):
+            return self.end
+        raise error
 
     def kill(self) -> None:
         """Have the process end, even during a task; `close` waits until it has."""
@@ -281,55 +328,90 @@ class DeviceProcess(Worker):
 
 
 class UserExecutor(Worker):
-    """An executor of the user; if it breaks, the engine of this process takes over."""
+    """An executor of the user: it finds processes for the tasks, and replaces lost ones or fails.
+
+    Parameters
+    ----------
+    executor : Executor
+    spec : EngineSpec
+        If it names no device, processes that may be on other hosts take that of their rank.
+
+    Raises
+    ------
+    TypeError
+        If it is no executor, or belongs to an asynchronous client of Dask.
+    """
 
     name = "executor"
+    repeatable = DeviceError, DatabaseError, OSError, ImportError
 
-    def __init__(self, executor: Executor, spec: EngineSpec) -> None:
+    def __init__(self, executor: Any, spec: EngineSpec) -> None:
+        from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+
+        if not isinstance(executor, Executor):
+            hint = "; Dask's is client.get_executor()" * hasattr(executor, "get_executor")
+            raise TypeError(f"executor must be an Executor, not {type(executor).__name__}{hint}")
+        here = type(executor) in (ThreadPoolExecutor, ProcessPoolExecutor)
+        if spec.device is None and spec.requires and not here:
+            spec = replace(spec, device="auto")
         self._executor, self._spec = executor, pickled(spec)
-        known = getattr(executor, "num_workers", getattr(executor, "_max_workers", None))
-        self._known = known if isinstance(known, int) else None
         self._seen: set[str] = set()
-        self._grow()
+        self._known = tasks_at_once(executor)
 
-    def _grow(self) -> None:
-        """Keep a task running and one waiting per worker, those that have answered if unknown."""
-        self.concurrency = self._known or max(1, len(self._seen))
-        self.slots = 2 * self.concurrency + (0 if self._known else 2)
+    @property
+    def concurrency(self) -> int:  # type: ignore[override]
+        """How many tasks run at the same time: what it says, or as many as have answered."""
+        return max(1, self._known or 0, len(self._seen))
+
+    @property
+    def slots(self) -> int:  # type: ignore[override]
+        """A task to run and one to wait for each of these, and two for those that are unknown."""
+        return 2 * self.concurrency + 2 * (self._known is None)
 
     def measured(self, cells: int, answer: Answer[Any]) -> None:
         """Learn from a task that is done, also how many workers there are."""
         super().measured(cells, answer)
         self._seen.add(answer.thread)
-        self._grow()
 
-    def submit(self, task: Task[AnswerT]) -> Future[Any]:
-        """Begin with a task."""
-        return self._executor.submit(run_task, self._spec, os.getpid(), task)
-
-    def replacement(self, engine: Any, broken: bool) -> Worker:
-        """Return the engine of this process if the executor is broken."""
-        return ThisProcess(engine) if broken else self
-
-
-class ThisProcess(Worker):
-    """The process itself, for the tasks that a broken executor leaves."""
-
-    name = "this process"
-
-    def __init__(self, engine: Any) -> None:
-        self._engine = engine
-
-    def submit(self, task: Task[AnswerT]) -> Future[Any]:
-        """Carry out a task at once."""
-        from concurrent.futures import Future
-
-        done: Future[Any] = Future()
+    def submit(self, task: Task[AnswerT]) -> Future[Answer[AnswerT]]:
+        """Begin with a task; DeviceError if the executor takes none."""
+        call = _posted_task(self._spec, task)
         try:
-            done.set_result(answer(task, self._engine))
-        except DeviceError as error:
-            done.set_exception(error)
-        return done
+            return self._executor.submit(pickle.loads, call)
+        except Exception as error:
+            self.lost(error)
+
+    def lost(self, error: BaseException) -> NoReturn:
+        """Raise a DeviceError of one line."""
+        text = str(error) or "it has cancelled a task; its scheduler may be lost"
+        raise DeviceError(f"{self.name}: {text}") from None
+
+    def name_in(self, answer: Answer[Any]) -> str:
+        """Return who has failed, by its host."""
+        return f"worker on {answer.thread.partition(':')[0]}"
+
+    def look(self) -> None:
+        """Count the workers again; say so when the last one has gone."""
+        before, self._known = self._known, tasks_at_once(self._executor)
+        if self._known == 0 != before:
+            caller.warn("the executor has no worker; waiting for one", RuntimeWarning)
+
+
+def tasks_at_once(executor: Any) -> int | None:
+    """Return how many tasks an executor runs at the same time, None if it does not say."""
+    client = getattr(executor, "_client", None)
+    if client is None:  # not Dask's
+        known = getattr(executor, "num_workers", getattr(executor, "_max_workers", None))
+        return known if isinstance(known, int) else None
+    if client.asynchronous:
+        raise TypeError("executor: that of a Client with asynchronous=False expected")
+    chosen = executor._kwargs.get("workers")
+    try:
+        return sum(
+            map(int, client.ncores(chosen, callback_timeout=_SECONDS_FOR_AN_ANSWER).values())
+        )
+    except Exception:
+        return None  # its scheduler is lost: the tasks will say so
 
 
 def pickled(spec: EngineSpec) -> bytes:
@@ -355,8 +437,8 @@ def _is_stopped(pid: int | None) -> bool:
     return state.startswith("T")
 
 
-Call: TypeAlias = "tuple[Callable[[], Any], Future[Any]]"
-"""What to call, and what gets the answer."""
+Call: TypeAlias = "tuple[bytes, Future[Any]]"
+"""A call, see `posted`, and what gets the answer."""
 
 _BLOCKED = {signal.SIGINT, signal.SIGTERM}
 
@@ -373,29 +455,23 @@ def follow_parent() -> None:
 
 
 def serve(pipe: Connection) -> None:
-    """Carry out the calls that come."""
+    """Make the calls that come, see `posted`."""
     follow_parent()
     while True:
         try:
-            todo = pipe.recv_bytes()
+            call = pipe.recv_bytes()
         except (EOFError, OSError):
             return
         try:
-            answer = pickle.dumps((True, pickle.loads(todo)()))
+            data = pickle.dumps(pickle.loads(call))
         except Exception as error:
-            answer = _pickled_error(error)
+            failed = RuntimeError(f"{type(error).__name__}: {error}")
+            data = pickle.dumps(Answer(None, error=failed))
         try:
-            pipe.send_bytes(answer)
+            pipe.send_bytes(data)
         except OSError:  # the parent has ended
             return
-        del todo, answer  # they may be large
-
-
-def _pickled_error(error: Exception) -> bytes:
-    try:
-        return pickle.dumps((False, error))
-    except Exception:  # it has something that cannot be pickled
-        return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
+        del call, data  # they may be large
 
 
 def _exit_with_parent() -> None:
@@ -454,24 +530,13 @@ def hand_over(pipe: Connection, calls: SimpleQueue[Call | None]) -> None:
     sent: SimpleQueue[Future[Any] | None] = SimpleQueue()
     threading.Thread(target=_receive, args=(pipe, sent), daemon=True).start()
     while call := calls.get():
-        _send(pipe, *call, sent)
-        del call  # it may be large
+        data, answer = call
+        if answer.set_running_or_notify_cancel():
+            with suppress(OSError):  # it has died, and there is no answer
+                pipe.send_bytes(data)
+            sent.put(answer)
+        del call, data  # they may be large
     sent.put(None)
-
-
-def _send(
-    pipe: Connection, todo: Callable[[], Any], answer: Future[Any], sent: SimpleQueue[Any]
-) -> None:
-    if not answer.set_running_or_notify_cancel():
-        return
-    try:
-        data = pickle.dumps(todo)
-    except Exception as error:
-        answer.set_exception(error)
-        return
-    with suppress(OSError):  # it has died, and there is no answer
-        pipe.send_bytes(data)
-    sent.put(answer)
 
 
 def _receive(pipe: Connection, sent: SimpleQueue[Future[Any] | None]) -> None:
@@ -481,15 +546,8 @@ def _receive(pipe: Connection, sent: SimpleQueue[Future[Any] | None]) -> None:
     with pipe:
         while answer := sent.get():
             try:
-                try:
-                    data = pipe.recv_bytes()
-                except (EOFError, OSError) as error:
-                    raise BrokenExecutor from error
-                succeeded, found = pickle.loads(data)
+                answer.set_result(pickle.loads(pipe.recv_bytes()))
+            except (EOFError, OSError) as error:
+                answer.set_exception(BrokenExecutor(error))
             except Exception as error:
                 answer.set_exception(error)
-                continue
-            if succeeded:
-                answer.set_result(found)
-            else:
-                answer.set_exception(found)

@@ -21,7 +21,7 @@ from glsw.engines.tiles import ScanTile
 from glsw.engines.windows import WindowScores, scan_windows
 from glsw.run.pool import Runner, counted
 from glsw.run.tasks import Pace, run_tasks
-from glsw.run.workers import UserExecutor, Worker, Workers
+from glsw.run.workers import Worker
 from glsw.search.ranking import RankedHits, Ranking, target_numbers
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
@@ -335,7 +335,7 @@ class _Pieces:
 
     def __init__(
         self,
-        workers: Workers,
+        workers: list[Worker],
         engine: Engine,
         queries: Sequences,
         database: Database,
@@ -411,11 +411,10 @@ def _scan_by(
     missing = np.full(len(queries) + 1, within.stop - within.start)
     start, done = time.perf_counter(), 0  # since the last results, how many there have been
     assert run.workers
-    for piece, worker, answer in run_tasks(task, run.workers, engine, "search"):
+    for piece, worker, answer in run_tasks(task, run.workers, "search"):
         some, part = piece
-        thread = answer.thread if isinstance(worker, UserExecutor) else worker
         for q, found in zip(range(some.start, some.stop), answer.value, strict=True):
-            merges[q].add(found, thread, ranking)
+            merges[q].add(found, answer.thread, ranking)
         cells = piece.cells(queries.offsets, database.offsets)
         worker.measured(cells, answer)
         run.report(cells)

@@ -29,14 +29,12 @@ constants of its ``__init__``:
 ``TESTS``
     Engines of the wing: the module of each, with ``tested(device)``, which yields its self-tests as
     `glsw.engines.proof.Tested`. `glsw.engines.device_check` runs them, with compute shaders.
-``WORKERS``
-    Packages of executors: a module with ``workers_of(executor, spec)``, see `glsw.run.workers`.
 ``NAMES``
     Public names of glsw, each with its module; ``glsw/__init__.pyi`` lists those of the wings here.
 
 Other packages add wings by entry points of the group ``glsw.wings``, each a module with such
-constants. They are only looked for when a command, an option, a name or an executor is not known
-here, and for help: that takes 50 ms.
+constants. They are only looked for when a command, an option or a name is not known here, and for
+help: that takes 50 ms.
 """
 
 from __future__ import annotations

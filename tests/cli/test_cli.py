@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from failing import fails_once
 from program import (
     ROOT,
     SUMMARY,
@@ -41,7 +42,6 @@ from glsw.engines import Reference
 from glsw.engines.base import ScanHints
 from glsw.output import FORMATS
 from glsw.run import workers
-from glsw.run.workers import Task, run_task
 from glsw.scoring.scoring import Scoring
 from glsw.search import search as flow
 
@@ -1158,14 +1158,6 @@ def test_alignments_take_one_device(run: Callable[..., SimpleNamespace]) -> None
     assert "no device '0,0'" in done.err
 
 
-def dies_once(flag: str, choice: bytes, parent: int, task: Task) -> object:
-    try:
-        Path(flag).touch(exist_ok=False)
-    except FileExistsError:
-        return run_task(choice, parent, task)
-    os._exit(1)
-
-
 def test_a_process_that_dies_is_reported(
     run: Callable[..., SimpleNamespace],
     device: Device,
@@ -1174,7 +1166,7 @@ def test_a_process_that_dies_is_reported(
 ) -> None:
     words = "search queries.fasta db.fasta --engine diagonal --format tsv --device"
     expected = run(f"{words} {device.info.index}").out
-    monkeypatch.setattr(workers, "run_task", partial(dies_once, str(tmp_path / "flag")))
+    monkeypatch.setattr(workers, "run_task", partial(fails_once, str(tmp_path / "flag"), "dies"))
     done = run(f"{words} {device.info.index},{device.info.index}")
     assert (done.status, done.out) == (0, expected)
     first, summary = done.err.splitlines()

@@ -99,7 +99,7 @@ def test_what_cannot_be_pickled_is_an_error(device: Device) -> None:
             (unfit, "UnfitError|argument"),
         ):
             with pytest.raises(Exception, match=error):
-                process.submit(task).result(60)
+                process.failure(process.submit(task))
         assert process.submit(type).result(60).value.__name__ == "Diagonal"
     finally:
         process.close()
@@ -215,14 +215,17 @@ class FakeProcess(workers.Worker):
         self._runs, self.failed = True, False
         FakeProcess.running += 1
 
-    def submit(self, task: Task[AnswerT]) -> Future[AnswerT]:
+    def submit(self, task: Task[AnswerT]) -> Future[workers.Answer[AnswerT]]:
         assert self._runs
-        done: Future[AnswerT] = Future()
+        done: Future[workers.Answer[AnswerT]] = Future()
         try:
-            done.set_result(workers.answer(task, self._engine))
+            done.set_result(workers.Answer(task(self._engine)))
         except Exception as error:
             done.set_exception(error)
         return done
+
+    def lost(self, error: BaseException) -> str:
+        raise error
 
     def wait(self) -> None:
         pass

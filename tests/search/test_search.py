@@ -431,15 +431,30 @@ def test_an_engine_on_a_device_needs_processes(device: Device, expected: list[st
         assert shown(aligner.search(QUERIES, TARGETS, executor=executor)) == expected
 
 
-def test_a_broken_executor(
+def test_a_task_of_an_executor_that_fails_is_repeated(
     expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "run_task", partial(fails_once, str(tmp_path / "flag"), "dies"))
+    monkeypatch.setattr(workers, "run_task", partial(fails_once, str(tmp_path / "flag"), "raises"))
+    said = "^worker on here: the driver is lost; a part of the search is computed again$"
     with EXECUTORS["processes"]() as executor:
         found = Aligner(engine="reference").search(QUERIES, TARGETS, executor=executor)
-        with pytest.warns(RuntimeWarning, match=r"^executor: its process died; a part of") as w:
+        with pytest.warns(RuntimeWarning, match=said) as w:
             assert shown(found) == expected
     assert len(w) == 1
+
+
+def test_executors_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    aligner = Aligner(engine="reference")
+    with EXECUTORS["threads"]() as executor:
+        executor.shutdown()
+        with pytest.raises(DeviceError, match=r"^executor: cannot schedule new futures after shut"):
+            aligner.search("MKV", TARGETS, executor=executor)
+    monkeypatch.setattr(workers, "run_task", partial(always_fails, "dies"))
+    with (
+        EXECUTORS["processes"]() as executor,
+        pytest.raises(DeviceError, match=r"^executor: A process in the process pool was "),
+    ):
+        aligner.search("MKV", TARGETS, executor=executor)
 
 
 def test_executors_that_cannot_be(two: Aligner) -> None:

@@ -12,7 +12,7 @@ from threading import Thread
 from typing import Any
 
 from glsw.run.tasks import in_order, run_tasks
-from glsw.run.workers import Answer, Call, Task, Worker, Workers, hand_over
+from glsw.run.workers import Answer, Call, Task, Worker, hand_over, posted
 
 
 class Recorded(Worker):
@@ -29,6 +29,9 @@ class Recorded(Worker):
         done.set_result(Answer(task(None)))
         return done
 
+    def lost(self, error: BaseException) -> str:
+        raise error
+
 
 def number(k: int, engine: Any) -> int:
     return k
@@ -36,8 +39,8 @@ def number(k: int, engine: Any) -> int:
 
 def test_each_worker_gets_a_task_before_any_gets_one_to_wait() -> None:
     turns: list[str] = []
-    workers = Workers([Recorded(name, turns) for name in ("one", "two", "three")])
-    found = run_tasks(in_order([partial(number, k) for k in range(4)]), workers, None, "work")
+    workers: list[Worker] = [Recorded(name, turns) for name in ("one", "two", "three")]
+    found = run_tasks(in_order([partial(number, k) for k in range(4)]), workers, "work")
     assert sorted(answer.value for _, _, answer in found) == [0, 1, 2, 3]
     assert turns == ["one", "two", "three", "one"]
 
@@ -48,9 +51,9 @@ def test_the_next_call_is_there_before_the_answer() -> None:
     answers: list[Future[Any]] = [Future(), Future()]
     Thread(target=hand_over, args=(mine, calls), daemon=True).start()
     for k, answer in enumerate(answers):
-        calls.put((partial(mul, 7, k), answer))
-    came = [pickle.loads(its.recv_bytes()) for _ in answers if its.poll(60)]
+        calls.put((posted(mul, 7, k), answer))
+    came = [its.recv_bytes() for _ in answers if its.poll(60)]
     for call in came:
-        its.send_bytes(pickle.dumps((True, call())))
+        its.send_bytes(pickle.dumps(pickle.loads(call)))
     assert [answer.result(60) for answer in answers] == [0, 7]
     calls.put(None)

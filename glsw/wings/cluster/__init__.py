@@ -1,6 +1,5 @@
-"""Clusters of Dask and MPI: workers of other hosts."""
+"""The words of the command line for clusters: processes of this host, Dask, MPI."""
 
-WORKERS = {"distributed": "glsw.wings.cluster.dask_workers"}
 OPTIONS = {
     "glsw.wings.cluster.options": ("search running", "neighbors running", "motifs running"),
 }

@@ -12,12 +12,13 @@ from glsw.cli.options import Running
 from glsw.cli.signals import Served
 from glsw.engines import ENGINES
 from glsw.engines.spec import EngineSpec
-from glsw.run.pool import AnyExecutor
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from glsw.cli.neighbors import Neighbors
     from glsw.cli.search import Search
 
@@ -26,8 +27,8 @@ class Options(Group, notes={"threads": "; of each worker of a cluster"}):
     """The option."""
 
     cluster: str | None = option(
-        "ADDRESS: compute on the workers of a cluster, each with its own device: tcp://HOST:PORT "
-        "or a Dask scheduler file; local:N, N workers on this host; mpi, under mpiexec",
+        "ADDRESS: compute on the workers of a cluster, each with its own device: local:N, N "
+        "processes on this host; tcp://HOST:PORT or a Dask scheduler file; mpi, under mpiexec",
         type=str,
     )
 
@@ -38,7 +39,7 @@ class Options(Group, notes={"threads": "; of each worker of a cluster"}):
 
 
 @contextmanager
-def executor(address: str, running: Running, database: str) -> Iterator[AnyExecutor]:
+def executor(address: str, running: Running, database: str) -> Iterator[Executor]:
     """Return the executor of a cluster; `Served` if this process is a part of it.
 
     ``database`` is the path of what other processes read.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from glsw.engines.base import Progress
 from glsw.engines.spec import EngineSpec
 from glsw.pairs.all_pairs import cells_of, pieces_of_workers, score_matrix
 from glsw.pairs.many_pairs import computed
-from glsw.run.pool import AnyExecutor, Devices, EnginePool, Runner
+from glsw.run.pool import Devices, EnginePool, Runner
 from glsw.sequences.alphabet import LARGEST
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.tiles import Tile
@@ -26,6 +26,9 @@ from glsw.wings.edit.bit_integers import edit_distances
 from glsw.wings.edit.bit_parallel import BitParallel, Distances
 from glsw.wings.edit.items import code_alphabet
 from glsw.wings.edit.unit_costs import is_infix, unit_costs
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
 
@@ -41,7 +44,7 @@ def distance_engine(
     letters: int,
     infix: bool,
     device: Devices,
-    executor: AnyExecutor | None,
+    executor: Executor | None,
 ) -> Iterator[DistanceEngine]:
     """Yield what computes edit distances for some options; its processes end with the block.
 
@@ -93,7 +96,7 @@ class OnDevices:
     """Distances by a device, by several, or by an executor."""
 
     pool: EnginePool
-    executor: AnyExecutor | None
+    executor: Executor | None
 
     def distances(self, batch: Batch, *, progress: Progress | None = None) -> Distances:
         """Return the distances of N pairs, arrays of shape (N,)."""

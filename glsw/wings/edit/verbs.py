@@ -12,7 +12,7 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Progress
 from glsw.options import described
-from glsw.run.pool import AnyExecutor, Devices
+from glsw.run.pool import Devices
 from glsw.sequences.encoded import Sequences, copy_ranges, offsets_of
 from glsw.sequences.fasta import read_all
 from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single, several
@@ -23,6 +23,8 @@ from glsw.wings.edit.items import CODES, Items, codes_together, items_of
 from glsw.words import one_of, suggesting
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from typing_extensions import Unpack
 
 EditMode: TypeAlias = Literal["global", "infix", "prefix"]
@@ -38,7 +40,7 @@ class EditOptions(TypedDict, total=False):
     engine: EditEngine
     device: Devices
     progress: Progress | None
-    executor: AnyExecutor | None
+    executor: Executor | None
 
 
 @overload
@@ -75,7 +77,7 @@ def edit_distance(
     engine: EditEngine = "auto",
     device: Devices = None,
     progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
+    executor: Executor | None = None,
 ) -> int | npt.NDArray[np.int32] | Distances:
     """Return the edit distance of each pair (Levenshtein): changed, inserted and deleted letters.
 
@@ -100,7 +102,7 @@ def edit_distance(
         As for `glsw.Aligner`; several devices share the work.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
-    executor : concurrent.futures.Executor or distributed.Client, optional
+    executor : concurrent.futures.Executor, optional
         Computes parts of the work, as in `search`, on the first device of each worker.
 
     Returns
@@ -191,7 +193,7 @@ def edit_distance_matrix(
     engine: EditEngine = "auto",
     device: Devices = None,
     progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
+    executor: Executor | None = None,
 ) -> npt.NDArray[np.int32] | Distances:
     """Return the edit distance of each query with each target.
 

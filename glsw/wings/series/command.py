@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from glsw.aligner import Aligner
 from glsw.cli.command import Command, Group, argument, group, option
@@ -14,7 +14,6 @@ from glsw.cli.options import OnDevices, Output
 from glsw.cli.outputs import Destination, check_output, destination
 from glsw.cli.words import cost, not_positive
 from glsw.engines import ENGINES
-from glsw.run.pool import AnyExecutor
 from glsw.scoring.gaps import from_blast
 from glsw.scoring.scoring import Scoring
 from glsw.wings.series import figure, readers, sax
@@ -36,6 +35,9 @@ from glsw.wings.three.aligner import Aligner3
 from glsw.wings.three.engines import ENGINES3
 from glsw.wings.three.scoring import Scoring3
 from glsw.words import numbered
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _DEFAULTS = {name: each.default for name, each in inspect.signature(motifs).parameters.items()}
 
@@ -170,7 +172,7 @@ class Motifs(Command, notes={"device": _SEVERAL}):
         with self.running.workers() as executor:
             self._run(scoring, executor)
 
-    def _run(self, scoring: Scoring3 | Scoring, executor: AnyExecutor | None) -> None:
+    def _run(self, scoring: Scoring3 | Scoring, executor: Executor | None) -> None:
         asked, running, output = self.sax, self.running, self.output
         check_output(output.output, self.recording)
         self._check_figure()

@@ -23,7 +23,7 @@ from glsw.aligner import Aligner, Scores
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Progress
 from glsw.pairs.align_pairs import aligned
-from glsw.run.pool import AnyExecutor, Devices
+from glsw.run.pool import Devices
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 from glsw.wings.series import sax
@@ -42,6 +42,8 @@ from glsw.wings.three.scoring import Scoring3
 from glsw.words import numbered, package, suggesting
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from matplotlib.figure import Figure
 
 Rule = Literal["identity", "mindist"]
@@ -238,7 +240,7 @@ def motifs(
     device: Devices = None,
     memory: int | None = None,
     progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
+    executor: Executor | None = None,
 ) -> Motifs:
     """Find similar segments in several channels of a recording, at different times.
 
@@ -283,7 +285,7 @@ def motifs(
         As for `glsw.Aligner`; pairs use one device.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
-    executor : concurrent.futures.Executor or distributed.Client, optional
+    executor : concurrent.futures.Executor, optional
         Scores parts of the triples. Not supported for pairs.
 
     Returns
@@ -445,7 +447,7 @@ def compare(
     surrogates: int = SURROGATES,
     seed: int = 0,
     progress: Progress | None = None,
-    executor: AnyExecutor | None = None,
+    executor: Executor | None = None,
 ) -> Comparison:
     """Score all triples of words, or all pairs with an `Aligner`, and select the best.
 
@@ -465,7 +467,7 @@ def compare(
         Seed of the surrogates: the same one gives the same E-values.
     progress : callable, optional
         Called now and then with the number of cells finished since the last call.
-    executor : concurrent.futures.Executor or distributed.Client, optional
+    executor : concurrent.futures.Executor, optional
         Scores parts of the triples, as in `Aligner3.scores`; not for pairs.
 
     Raises
@@ -573,7 +575,7 @@ def _scores(
     sequences: Sequences,
     chosen: _Index,
     progress: Progress | None,
-    executor: AnyExecutor | None,
+    executor: Executor | None,
 ) -> Scores:
     batch = Batch((sequences,) * chosen.shape[1], chosen)
     if isinstance(aligner, Aligner3):

@@ -7,12 +7,15 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glsw.cli.command import Group, option
 from glsw.cli.messages import progress_bar, say
 from glsw.cli.pairs import aligner_for
 from glsw.cli.search import Search
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _FILES = "query", "target", "matrix", "second_track", "second_matrix"
 """The options that may name files."""
@@ -46,11 +49,7 @@ class Options(Group):
 
 def scan(search: Search, number: int, count: int) -> None:
     """Scan a shard, and write its file into the folder of the output."""
-    from glsw.wings.shards.verbs import path_of, scan_shard
-
     search.check()
-    if search.running.executor:
-        raise ValueError("--shard and --cluster cannot be combined")
     if search.output.summary:
         raise ValueError("--shard and --summary cannot be combined: glsw merge has --summary")
     folder = search.output.output
@@ -60,7 +59,14 @@ def scan(search: Search, number: int, count: int) -> None:
         raise ValueError(f"--output {folder}: it is not a folder, which --shard requires")
     if "-" in (search.query, search.target):
         raise ValueError("standard input ('-') cannot be read again by other shards")
-    given = search.read_inputs()
+    with search.running.workers(search.target) as executor:
+        _scan(search, number, count, executor)
+
+
+def _scan(search: Search, number: int, count: int, executor: Executor | None) -> None:
+    from glsw.wings.shards.verbs import path_of, scan_shard
+
+    folder, given = search.output.output, search.read_inputs()
     with (
         aligner_for(search, given.scoring) as aligner,
         progress_bar(search.running.no_progress, 0) as bar,
@@ -74,6 +80,7 @@ def scan(search: Search, number: int, count: int) -> None:
             notes={"words": search.words, "folder": str(Path.cwd())},
             progress=bar.update,
             expect=bar.expect,
+            executor=executor,
         )
     if done.was_complete:
         say(f"{path_of(folder, number, count)} is complete")
@@ -125,13 +132,13 @@ def _named(search: Search) -> Iterator[tuple[Group, str]]:
 def as_one_process(words: Sequence[str], output: str, form: str | None) -> list[str]:
     """Return the command line of one process that writes what a merge writes.
 
-    >>> words = "search q db --shard 3/16 --output dir --format sam".split()
+    >>> words = "search q db --shard 3/16 --cluster mpi --output dir --format sam".split()
     >>> " ".join(as_one_process(words, "-", None))
     'search q db --format sam'
     >>> " ".join(as_one_process(words, "hits", "blast-tab"))
     'search q db --output hits --format blast-tab'
     """
-    wanted = {"--shard": None, "--output": None if output == "-" else output}
+    wanted = {"--shard": None, "--cluster": None, "--output": None if output == "-" else output}
     if form is not None:
         others = "--link", "--alignments", "--read-group"
         wanted |= {"--format": form, **dict.fromkeys(others)}

@@ -17,7 +17,7 @@ from glsw.alignment.paths import Ends, Paths
 from glsw.engines.base import Progress
 from glsw.inputs import InputEncoder
 from glsw.options import described, listing
-from glsw.run.pool import AnyExecutor, Devices, PoolUser, task_count
+from glsw.run.pool import Devices, PoolUser, task_count
 from glsw.scoring.gaps import Mode
 from glsw.scoring.kinds import chosen
 from glsw.sequences.named import One
@@ -27,6 +27,8 @@ from glsw.wings.three.scoring import Scoring3
 from glsw.words import suggesting
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import Bio.Align
     from typing_extensions import Unpack
 
@@ -141,7 +143,7 @@ class Aligner3(PoolUser):
         triples: Batch,
         *,
         progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
+        executor: Executor | None = None,
     ) -> Scores:
         """Return the best score of each triple of a batch.
 
@@ -152,7 +154,7 @@ class Aligner3(PoolUser):
             empty one are aligned as columns with a gap in the third.
         progress : callable, optional
             Called now and then with the number of cells finished since the last call.
-        executor : concurrent.futures.Executor or distributed.Client, optional
+        executor : concurrent.futures.Executor, optional
             Computes parts of the batch, each with the engine and device of this aligner. Engines
             on a device need processes, started by "spawn"; for several devices give them to the
             aligner instead.
@@ -199,7 +201,7 @@ class Aligner3(PoolUser):
         triples: Batch,
         *,
         progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
+        executor: Executor | None = None,
     ) -> Ends:
         """Return the best score of each triple and where its alignment ends.
 
@@ -215,7 +217,7 @@ class Aligner3(PoolUser):
         triples: Batch,
         *,
         progress: Progress | None = None,
-        executor: AnyExecutor | None = None,
+        executor: Executor | None = None,
     ) -> Paths:
         """Return the best alignment of each triple, column by column.
 
@@ -376,7 +378,7 @@ class Aligner3(PoolUser):
         return self.scoring.pairs.in_matrix_units(scores)
 
     def _parts(
-        self, verb: _Verb, triples: Batch, progress: Progress | None, executor: AnyExecutor | None
+        self, verb: _Verb, triples: Batch, progress: Progress | None, executor: Executor | None
     ) -> list[tuple[slice, Any]]:
         """Return what an engine answers, in one part or several, each with its triples."""
         if not isinstance(triples, Batch):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from dask_processes import Cluster
-from test_dask import written
+from test_dask import executor, written
 
 import glsw
 
@@ -32,12 +32,8 @@ def test_three_workers_of_which_one_dies_and_one_is_late(data: Path, tmp_path: P
     try:
         cluster.start("first")
         cluster.start("second")
-        with pytest.warns(RuntimeWarning, match="it is gone; a part of the search is computed"):
-            found = list(
-                glsw.search(
-                    queries, database, progress=progress, executor=cluster.client, **options
-                )
-            )
+        workers = executor(cluster)
+        found = list(glsw.search(queries, database, progress=progress, executor=workers, **options))
         assert sorted(cluster.names()) == ["late", "second"]
     finally:
         cluster.close()

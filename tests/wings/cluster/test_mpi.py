@@ -82,6 +82,6 @@ def test_ranks_without_a_device() -> None:
     words = ["-m", "glsw", "search", *FILES, "--engine", "lanes", "--device", "voodoo"]
     done = ranks(2, *words, "--cluster", "mpi")
     assert done.returncode == 2
-    assert "glsw: no rank of the MPI job can do the work; rank 1 on " in done.stderr
+    assert "glsw: no worker of the cluster can do the work; rank 1 on " in done.stderr
     assert "no device 'voodoo'" in done.stderr
     assert done.stderr.count("glsw: ") == 1

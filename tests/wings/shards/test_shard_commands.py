@@ -14,6 +14,7 @@ from program import refused
 from test_two_tracks import TRACKS, files_of_tracks
 
 from glsw import Aligner, Record
+from glsw.wings import opened
 from glsw.wings.shards.verbs import merge, scan_shard
 
 SEARCH = "search queries.fasta db.fasta --engine reference --format tsv"
@@ -39,6 +40,22 @@ def test_no_query_in_shards(run: Callable[..., SimpleNamespace]) -> None:
         assert run(f"{words} --shard {k}/2 --output parts").status == 0
     done = run("merge parts --engine reference")
     assert (done.status, done.out.count("@SQ")) == (0, 3)
+
+
+@pytest.mark.skipif("cluster" not in opened(), reason="the wing is closed")
+def test_a_cluster_computes_a_shard(run: Callable[..., SimpleNamespace]) -> None:
+    whole = run(f"{SEARCH} --format sam")
+    for k in (1, 2):
+        done = run(f"{SEARCH} --format sam --shard {k}/2 --output run --cluster local:{k}")
+        assert (done.status, "engine reference on " in done.err) == (0, True)
+    merged = run("merge run").out
+    kept = [
+        [line for line in text.splitlines() if not line.startswith("@PG")]
+        for text in (merged, whole.out)
+    ]
+    assert kept[0] == kept[1] != []
+    assert "--cluster" not in merged
+    assert run(f"{SEARCH} --shard 1/2 --output other --cluster local:0").status == 2
 
 
 def test_the_summary_of_a_merge(run: Callable[..., SimpleNamespace], files: Path) -> None:

@@ -545,17 +545,6 @@ def test_an_engine_on_a_device_needs_processes(device, batch):
         verbs.scores(batch[0], executor=executor)
 
 
-def test_a_broken_executor(batch, tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "run_task", partial(fails_once, str(tmp_path / "flag"), "dies"))
-    verbs = Aligner3(LINEAR, engine="reference")
-    with EXECUTORS["processes"]() as executor:
-        text = r"^executor: its process died; part \d+ of \d+ of the triples"
-        with pytest.warns(RuntimeWarning, match=text) as warned:
-            found = verbs.scores(batch[0], executor=executor)
-    assert found.tolist() == batch[1].ends.score.tolist()
-    assert len(warned) == 1
-
-
 def test_executors_that_cannot_be(two, batch):
     with pytest.raises(TypeError, match="executor must be an Executor, not int"):
         Aligner3(engine="reference").scores(batch[0], executor=4)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from glsw import Scoring
-from glsw.alignment import rows
+from glsw.alignment import traceback as rows
 
 
 @pytest.mark.parametrize("seed", range(40))

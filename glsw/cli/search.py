@@ -16,13 +16,14 @@ from glsw.cli.options import Masks, OnDevices, ResultOutput, Running
 from glsw.cli.pairs import Comparison, Inputs, Tracks
 from glsw.cli.scoring import Frames, Scored
 from glsw.cli.words import evalue, format_in
-from glsw.options import HitOptions, Order, defaults_of
+from glsw.options import HitOptions, Order, complete, defaults_of
 from glsw.output import FORMATS, Format, format_of
 from glsw.output.pairwise import ALIGNMENTS
 from glsw.output.result_file import OtherRunError
 from glsw.scoring.scoring import Scoring
-from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP, limits_for
+from glsw.search.limits import DEFAULT_EVALUE, DEFAULT_TOP
 from glsw.search.search import PreparedSearch
+from glsw.search.stages import stage_of
 from glsw.sequences.query import QueryPreparation
 from glsw.statistics import Method
 from glsw.words import numbered
@@ -157,7 +158,8 @@ class Search(Comparison):
 
     def no_second_place(self, scoring: Scoring) -> str:
         """Return why no second place of a query is found, empty if one may be."""
-        if reason := limits_for(scoring, **self._options(scoring)).stage.one_place:
+        settings = complete("search", HitOptions, self._options(scoring))
+        if reason := stage_of(scoring, settings).one_place:
             return reason
         if self.hits.top == 1:
             return "--top 1 lists no second place"

@@ -26,7 +26,7 @@ from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.proof import Proofs
 from glsw.run import tasks, workers
-from glsw.search import limits, parallel_scan, scan as scans, search as flow
+from glsw.search import limits, scan as scans, search as flow
 from glsw.search.ranking import Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -505,7 +505,7 @@ def test_programs_of_a_large_search_are_begun_unless_they_are_proved(
 ) -> None:
     begun: set[str] = set()
     monkeypatch.setattr(Programs, "begin", lambda engine, name, **macros: begun.add(name))
-    monkeypatch.setattr(parallel_scan, "large_first", lambda *words: True)
+    monkeypatch.setattr(scans, "large_first", lambda *words: True)
     monkeypatch.setattr(Auto, "weak", False)  # as hardware
     monkeypatch.setattr(Proofs, "require", lambda *words: None)
     for verdict, names in (

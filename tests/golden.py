@@ -37,7 +37,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
-from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -892,7 +891,7 @@ def resume() -> None:
 
 
 def cluster() -> None:
-    """Search by two workers of Dask, in a process that may start others."""
+    """Search by two processes, in a process that may start others."""
     for words in (
         "search query.fasta proteins.fasta --engine cpu --format tsv --cluster local:2",
         "neighbors few.fa --engine cpu --cutoff 60 --cluster local:2",
@@ -1042,8 +1041,6 @@ def digest(content: bytes) -> str:
 def cases(only: Iterable[str] = ()) -> list[str]:
     """Return the names of the cases that can run here, those that take longest first."""
     names = sorted({**COMMANDS, **CALLS}, key=lambda name: (not name.startswith(SLOW), name))
-    if not (find_spec("dask") and find_spec("distributed")):
-        names.remove("cluster")
     begins = tuple(only)
     return [name for name in names if not begins or name.startswith(begins)]
 

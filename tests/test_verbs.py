@@ -161,7 +161,11 @@ def test_a_new_option_of_a_search_is_declared_in_three_places(tmp_path):
             '    _check_number("min_score", min_score)\n',
             '    if settings["fewest"] > 9:\n        raise ValueError("fewest: too many")\n',
         ),
-        ("cli/search.py", "_HITS = {\n", '    ("--fewest", count, None, "N"): "a new option",\n'),
+        (
+            "cli/search.py",
+            '    """Which hits are listed."""\n\n',
+            '    fewest: int | None = option("N: a new option")\n',
+        ),
     ):
         path = tmp_path / "glsw" / name
         text = path.read_text(encoding="utf-8")

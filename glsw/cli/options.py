@@ -61,7 +61,7 @@ class Masks(Group, title="masking", decides=True):
 class Running(Group, title="running"):
     """Where a command computes.
 
-    A wing may set ``executor``: a context manager, given the path of what other processes read.
+    A wing may set ``executor``: a function that returns a context manager, see `workers`.
     """
 
     engine: str | None = option(f"NAME: {', '.join(ENGINES)} (auto)", "auto")
@@ -87,7 +87,10 @@ class Running(Group, title="running"):
         return isinstance(self.device, list) or self.device == "all"
 
     def workers(self, database: str = "") -> AbstractContextManager[Executor | None]:
-        """Return the executor that computes, None if the process does, which need not read it."""
+        """Return the executor that computes, None if this process does.
+
+        ``database`` is the path of what other processes read.
+        """
         return self.executor(database) if self.executor else nullcontext()
 
 

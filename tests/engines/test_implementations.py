@@ -330,7 +330,6 @@ OWN_PERMUTATIONS |= of_wing(
         ),
     },
 )
-OWN_PERMUTATIONS |= of_wing("view", {"view/map.frag": [{}], "view/overlay.frag": [{}]})
 OWN_PERMUTATIONS |= of_wing(
     "profiles",
     {
@@ -450,9 +449,8 @@ BUDGETS = {
     "wavefront.comp": (7, 5, 26),
 }
 BUDGETS |= of_wing("dotplot", {"dotplot/score_map.comp": (12, 13, 48)})
-BUDGETS |= of_wing("view", {"view/map.frag": (0, 0, 1), "view/overlay.frag": (0, 0, 1)})
 BUDGETS |= of_wing("profiles", {"profiles/forward.comp": (0, 1, 2)})
-ALL_PERMUTATIONS = 1_518
+ALL_PERMUTATIONS = 1_516
 
 
 def conditional_macros(lines):

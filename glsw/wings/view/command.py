@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
+from contextlib import closing
 
 from glsw.cli.words import add_rows
 from glsw.wings.dotplot.command import add_map, add_sequences, aligner_for, prepared_of, read_inputs
-from glsw.wings.view.computer import Computer
-from glsw.wings.view.viewer import KEYS
-from glsw.wings.view.window import show
+from glsw.wings.dotplot.figure import check
+from glsw.wings.view.scene import KEYS, Scene
 
 _SIZE = 1100, 860
 
@@ -44,9 +44,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Show the window until it is closed."""
+    title = f"glsw view {arguments.query} {arguments.target or ''}".rstrip()
+    check(title)
+    from glsw.wings.view.window import Window
+
     scoring, queries, targets, _ = read_inputs(arguments)
     with aligner_for(arguments, scoring) as aligner:
-        prepared = prepared_of(arguments, aligner, queries, targets)
-        title = f"glsw view {arguments.query} {arguments.target or ''}".rstrip()
-        width, height = arguments.size
-        show(Computer(aligner, prepared.mapper), width, height, title)
+        mapper = prepared_of(arguments, aligner, queries, targets).mapper
+        with closing(Scene(aligner, mapper, *arguments.size)) as scene:
+            Window(scene, title).run()

@@ -12,7 +12,7 @@ from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import add_running
 from glsw.cli.outputs import check_output
 from glsw.cli.scoring import add_costs, add_masks, scoring_for, scoring_of, seg_of
-from glsw.cli.words import add_rows, count, number
+from glsw.cli.words import add_rows, count, number, positive
 from glsw.device.device import SoftwareRendererWarning, without_gpu
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.fasta import read_all
@@ -42,8 +42,10 @@ _SEQUENCES = {
     ("query", None, None, "QUERY"): f"sequences of the rows: {FILES}",
 }
 _TILES = {
-    ("--tiles", count, TILES, "N"): f"approximate number of tiles along the longer side ({TILES})",
-    ("--side", count, None, "N"): "approximate side of a tile in residues, instead of --tiles",
+    ("--tiles", positive, TILES, "N"): (
+        f"approximate number of tiles along the longer side ({TILES})"
+    ),
+    ("--side", positive, None, "N"): "approximate side of a tile in residues, instead of --tiles",
 }
 _MAP = {
     ("--value", VALUES, VALUES[0]): (
@@ -61,7 +63,7 @@ _MAP = {
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command with its options."""
     add_sequences(parser)
-    add_tiles(add_map(parser))
+    add_rows(add_map(parser), _TILES)
     group = parser.add_argument_group("output")
     group.add_argument(
         "--output",
@@ -90,11 +92,6 @@ def add_sequences(parser: argparse.ArgumentParser) -> None:
     add_costs(group)
     add_masks(parser)
     add_running(parser, engines="engine for the alignments that are drawn (auto)")
-
-
-def add_tiles(group: argparse._ArgumentGroup) -> None:
-    """Add the number of tiles, and their size."""
-    add_rows(group, _TILES)
 
 
 def add_map(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -131,9 +128,6 @@ def read_inputs(
     scoring_of(arguments)  # raises errors of options
     paths = [arguments.query, *filter(None, [arguments.target])]
     check_standard_input(*paths)
-    for option in ("tiles", "side"):
-        if getattr(arguments, option, None) == 0:
-            raise ValueError(f"--{option} 0: at least 1 expected")
     queries = read_all(arguments.query)
     targets = read_all(arguments.target) if arguments.target else None
     sides = [queries] if targets is None else [queries, targets]

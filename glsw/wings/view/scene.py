@@ -290,11 +290,11 @@ class Scene:
         """Compute a map, and show what there is of it, until another one is wanted."""
         mapper, (part, side) = self.mapper, wanted
         tile = mapper.tile(side)
-        queries, targets = (
-            segments_of(collection, residues.start, residues.stop)
+        rows, columns = (
+            Axis(segments_of(collection, residues.start, residues.stop), tile.side)
             for collection, residues in zip(self.sides, part, strict=True)
         )
-        found = Map(part, mapper.axes(queries, targets, tile), {}, mapper.cap(tile.side))
+        found = Map(part, (rows, columns), {}, mapper.cap(tile.side))
 
         def show(maps: Maps) -> None:
             nonlocal found

@@ -236,6 +236,7 @@ def test_the_picture_of_a_wavefront_has_what_each_pass_knows(scene):
                 assert (colour == (255, 255, 255)) == (h[i, j] == 0)
             else:
                 assert colour == expected.get(age, (244, 244, 244))
+    assert len(np.unique(shown[-40:].reshape(-1, 3), axis=0)) == 2, "cells are apart"
     with_numbers = len(np.unique(shown.reshape(-1, 3), axis=0))
     scene.zoom(0.9)
     assert with_numbers > len(np.unique(pixels(scene).reshape(-1, 3), axis=0)) + 10, "H"

@@ -135,7 +135,8 @@ def _numbers(draw: ImageDraw.ImageDraw, scene: Scene, found: Map) -> None:
         if age[cell] >= 0:
             at = scene.pixel(1, column + 0.5), scene.pixel(0, row + 0.5)
             text = f"{scene.mapper.scoring.display(int(h[cell]))}"
-            draw.text(at, text, _WHITE if age[cell] < 2 else _BLACK, anchor="mm")
+            ink = _WHITE if age[cell] < 2 else _BLACK
+            draw.text(at, text, ink, _font(9), "mm")
 
 
 def _pairs(draw: ImageDraw.ImageDraw, scene: Scene) -> None:
@@ -163,7 +164,7 @@ def _axis(draw: ImageDraw.ImageDraw, scene: Scene, side: int) -> None:
         name = segment.name[: int((end - begin) / _CHARACTER)]
         if len(name) > 2 or name == segment.name:
             low = (begin + end - draw.textlength(name)) / 2
-            draw.text(place(low, -42 if side else -90), name, _GREY, turned)
+            draw.text(place(low, -43 if side else -90), name, _GREY, turned)
         ticks = {*range(-(-(segment.start + 1) // step) * step, segment.end + 1, step)}
         if not segment.start and end - begin >= _PIXELS_PER_TICK / 2:
             ticks.add(1)
@@ -171,7 +172,7 @@ def _axis(draw: ImageDraw.ImageDraw, scene: Scene, side: int) -> None:
             at = scene.pixel(side, first + tick - 0.5)
             if not scene.letters:
                 draw.line((place(at, -6), place(at, -1)), _BLACK)
-            draw.text(place(at, -25 if side else -24), f"{tick:,}", _BLACK, anchor=anchor)
+            draw.text(place(at, -24), f"{tick:,}", _BLACK, anchor=anchor)
         if segment.record and not segment.start:  # where a sequence begins that is not the first
             draw.line((place(begin, 0), place(begin, int(scene.area[1 - side]) - 1)), _LIGHT)
     if scene.letters:
@@ -179,7 +180,7 @@ def _axis(draw: ImageDraw.ImageDraw, scene: Scene, side: int) -> None:
         font = _font(min(16, int(scene.pixels)))
         for residue, letter in zip(part, letters, strict=True):
             if 0 <= (at := scene.pixel(side, residue + 0.5)) < pixels:
-                draw.text(place(at, -11), letter, _BLACK, font, "mm")
+                draw.text(place(at, -10), letter, _BLACK, font, "mm")
 
 
 def _legend(image: Image.Image, draw: ImageDraw.ImageDraw, scene: Scene, found: Map) -> None:

@@ -293,4 +293,4 @@ def test_the_core_does_not_know_the_engines_of_a_wing(wing: str) -> None:
     words += [stem.replace("_", "[ _]?") for stem in stems]
     for word in words:
         assert [name for name, text in core().items() if re.search(word, text)] == [], word
-    assert len(words) == {"dotplot": 2, "profiles": 2, "view": 2}.get(wing, len(words))
+    assert len(words) == {"dotplot": 2, "profiles": 2}.get(wing, len(words))

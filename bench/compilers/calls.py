@@ -12,7 +12,6 @@ import numpy as np
 import glsw
 from glsw.alignment.batch import Batch
 from glsw.cli import main
-from glsw.device import shader
 from glsw.device.device import open_device
 from glsw.engines import ENGINES
 
@@ -60,10 +59,6 @@ def _engine(name: str, **options: Any) -> object:
     codes = [_LINEAR.alphabet.encode(_dna(length)) for length in (400, 500, 600)]
     batch = Batch.one_to_many(codes[0], codes[1:])
     return engine.scores(batch) if name == "lanes" else engine.ends(batch)
-
-
-def _draw(name: str) -> object:
-    return shader.render(open_device(0, quiet=True), "quad.vert", name)
 
 
 def _searches() -> Iterator[tuple[str, Call]]:
@@ -118,8 +113,6 @@ def _engines() -> Iterator[tuple[str, Call]]:
         yield f"engine {name}", partial(_engine, name)
     for form in ("blocks", "single-stage"):
         yield f"engine scan {form}", partial(_engine, "scan", form=form)
-    for name in ("view/map.frag", "view/overlay.frag"):
-        yield name, partial(_draw, name)
 
 
 def _command(*words: str) -> object:

@@ -175,7 +175,16 @@ def _leave_platform_context() -> None:
             glx.glXMakeCurrent(ctypes.c_void_p(display), ctypes.c_ulong(0), None)
 
 
-def _window_context(version: int) -> Opened:
+def open_window(version: int, width: int, height: int, title: str, *, visible: bool = True) -> Any:
+    """Return a GLFW window whose context of OpenGL, in hundredths, is current.
+
+    Raises
+    ------
+    OSError
+        If there is no window system.
+    RuntimeError
+        If it has no such OpenGL.
+    """
     import glfw
 
     with warnings.catch_warnings():
@@ -183,15 +192,22 @@ def _window_context(version: int) -> Opened:
         if not glfw.init():
             raise OSError(_glfw_error("no window system"))
         glfw.default_window_hints()
-        glfw.window_hint(glfw.VISIBLE, False)
+        glfw.window_hint(glfw.VISIBLE, visible)
         glfw.window_hint(glfw.CONTEXT_VERSION_MAJOR, version // 100)
         glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, version // 10 % 10)
         glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
         glfw.window_hint(glfw.OPENGL_FORWARD_COMPAT, True)
-        window = glfw.create_window(16, 16, "glsw", None, None)
+        window = glfw.create_window(width, height, title, None, None)
         if not window:
             raise RuntimeError(_glfw_error("no window"))
         glfw.make_context_current(window)
+    return window
+
+
+def _window_context(version: int) -> Opened:
+    import glfw
+
+    window = open_window(version, 16, 16, "glsw", visible=False)
     try:
         ctx = _create_context(require=version, **_window_libraries())
     except Exception:

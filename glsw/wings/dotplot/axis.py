@@ -34,13 +34,6 @@ class Segment(NamedTuple):
     end: int
 
 
-class Place(NamedTuple):
-    """A residue: the number of its segment on an axis, and its position in its sequence."""
-
-    segment: int
-    position: int
-
-
 @dataclass(frozen=True)
 class Axis:
     """Segments of sequences, one after the other; each begins at a tile of its own.
@@ -56,7 +49,7 @@ class Axis:
     --------
     >>> axis = Axis((Segment(0, "a", 0, 25), Segment(1, "b", 100, 110)), 10)
     >>> axis.tiles, axis.starts.tolist(), axis.place(3.5), axis.tile(1, 105)
-    (4, [0, 3], Place(segment=1, position=105), 3.5)
+    (4, [0, 3], (1, 105), 3.5)
     """
 
     segments: tuple[Segment, ...]
@@ -71,11 +64,6 @@ class Axis:
     def tiles(self) -> int:
         """The number of tiles."""
         return sum(self._filled())
-
-    @property
-    def residues(self) -> int:
-        """The number of residues."""
-        return sum(each.end - each.start for each in self.segments)
 
     def length(self, between: int) -> int:
         """Return the number of `codes` with the padding ``between`` segments."""
@@ -93,12 +81,15 @@ class Axis:
         """Return where a position of a sequence lies, in tiles from the start of the axis."""
         return float(self.starts[segment] + (position - self.segments[segment].start) / self.side)
 
-    def place(self, tile: float) -> Place:
-        """Return the residue there, in tiles from the start of the axis; the nearest one."""
+    def place(self, tile: float) -> tuple[int, int]:
+        """Return the segment and the residue of its sequence there; the nearest one.
+
+        ``tile`` counts from the start of the axis.
+        """
         k = max(0, int(np.searchsorted(self.starts, tile, "right")) - 1)
         at = self.segments[k]
         position = at.start + int((tile - self.starts[k]) * self.side)
-        return Place(k, min(max(position, at.start), at.end - 1))
+        return k, min(max(position, at.start), at.end - 1)
 
     def codes(
         self, collection: NamedSequences, padding: int, between: int
@@ -129,7 +120,7 @@ class Axis:
 
 def segments_of(
     collection: NamedSequences, start: int = 0, end: int | None = None
-) -> list[Segment]:
+) -> tuple[Segment, ...]:
     """Return the sequences from residue ``start`` up to before ``end`` of all, taken as one."""
     found: list[Segment] = []
     offsets = collection.sequences.offsets
@@ -137,4 +128,4 @@ def segments_of(
         begin, stop = max(start, first), last if end is None else min(end, last)
         if begin < stop:
             found.append(Segment(k, collection.name(k), begin - first, stop - first))
-    return found
+    return tuple(found)

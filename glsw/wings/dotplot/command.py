@@ -14,7 +14,7 @@ from glsw.cli.options import Masks, Running
 from glsw.cli.outputs import check_output
 from glsw.cli.pairs import aligner_for
 from glsw.cli.scoring import Costs, scoring_for
-from glsw.cli.words import number
+from glsw.cli.words import number, positive
 from glsw.device.device import SoftwareRendererWarning, without_gpu
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.fasta import read_all
@@ -62,8 +62,12 @@ class Map(Group, title="map"):
 
 
 class _Tiles(Map):
-    tiles: int = option(f"N: approximate number of tiles along the longer side ({TILES})", TILES)
-    side: int | None = option("N: approximate side of a tile in residues, instead of --tiles")
+    tiles: int = option(
+        f"N: approximate number of tiles along the longer side ({TILES})", TILES, type=positive
+    )
+    side: int | None = option(
+        "N: approximate side of a tile in residues, instead of --tiles", type=positive
+    )
 
 
 class _Output(Group, title="output"):
@@ -100,9 +104,6 @@ class Plot(Command):
         """Return the scoring, the queries, the targets if they are others, and a note."""
         self.scoring.scoring()  # raises errors of options
         check_standard_input(*self.paths)
-        for flag, value in (("tiles", self.map.tiles), ("side", self.map.side)):
-            if value == 0:
-                raise ValueError(f"--{flag} 0: at least 1 expected")
         sides = [read_all(path) for path in self.paths]
         scoring, note = scoring_for(self.scoring, *zip(self.paths, sides, strict=True))
         for path, records in zip(self.paths, sides, strict=True):

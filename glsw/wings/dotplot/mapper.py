@@ -18,7 +18,7 @@ from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.named import NamedSequences
 from glsw.sequences.nucleic import complement_of
 from glsw.sequences.query import Strand
-from glsw.wings.dotplot.axis import Axis, Segment
+from glsw.wings.dotplot.axis import Axis
 from glsw.wings.dotplot.score_map import UNCAPPED, VALUES, MapTile, ScoreMap, Value
 from glsw.words import ParameterError
 
@@ -93,12 +93,6 @@ class Mapper:
     def tile(self, side: int) -> MapTile:
         """Return the tile of about that side."""
         return self.engine.tile(max(1, side))
-
-    def axes(
-        self, queries: list[Segment], targets: list[Segment], tile: MapTile
-    ) -> tuple[Axis, Axis]:
-        """Return the axes of segments."""
-        return Axis(tuple(queries), tile.side), Axis(tuple(targets), tile.side)
 
     def work(self, rows: Axis, columns: Axis, tile: MapTile) -> int:
         """Return the number of cells that `maps` computes; errors as there."""

@@ -49,7 +49,7 @@ def _data(plot: DotPlot, title: str) -> dict[str, Any]:
         "colours": COLOURS,
         "names": NAMES,
         "kinds": [{"text": text, "colour": colour} for _, text, colour in LINES],
-        "strands": _stranded(plot),
+        "strands": "-" in plot.maps,
         "query": _segments(plot.query),
         "target": _segments(plot.target),
         "maps": {
@@ -71,11 +71,6 @@ def _description(plot: DotPlot) -> str:
     )
 
 
-def _stranded(plot: DotPlot) -> bool:
-    """Return whether strands have to be told apart."""
-    return "-" in plot.maps
-
-
 def _segments(axis: Axis) -> list[dict[str, Any]]:
     return [
         {"name": each.name, "start": each.start, "end": each.end, "first": first}
@@ -92,7 +87,7 @@ def _line(plot: DotPlot, line: Line) -> dict[str, Any]:
     first, last = sorted((targets[0], targets[-1]))
     texts = [
         f"{line.score}",
-        *([NAMES[line.sign]] if _stranded(plot) else []),
+        *([NAMES[line.sign]] if "-" in plot.maps else []),
         f"{plot.query.segments[line.query].name} {queries[0] + 1} - {queries[-1]}",
         f"{plot.target.segments[line.target].name} {first + 1} - {last}",
         f"{line.identity:.1%}",

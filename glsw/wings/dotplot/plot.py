@@ -332,5 +332,5 @@ def prepare(
     mapper = Mapper(aligner, queries, targets, settings, memory)
     longer = max(int(each.sequences.offsets[-1]) for each in (queries, targets))
     tile = mapper.tile(-(-longer // tiles) if side is None else side)
-    axes = mapper.axes(segments_of(queries), segments_of(targets), tile)
+    axes = Axis(segments_of(queries), tile.side), Axis(segments_of(targets), tile.side)
     return Prepared(aligner, mapper, *axes, mapper.work(*axes, tile))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
+from contextlib import closing
 from importlib.util import find_spec
 
 from glsw.cli.command import Group, group, option
 from glsw.wings.dotplot.command import Map, Plot
-from glsw.wings.view.computer import Computer
-from glsw.wings.view.viewer import KEYS
-from glsw.wings.view.window import show
+from glsw.wings.view.scene import KEYS, Scene
 
 _SIZE = 1100, 860
 
@@ -50,8 +49,11 @@ class View(Plot):
         """Show the window until it is closed."""
         if find_spec("PIL") is None:
             raise ValueError("a window needs Pillow: pip install 'glsw[view]'")
+        from glsw.wings.view.window import Window
+
         scoring, queries, targets, _ = self.read_inputs()
         with self.aligner(scoring) as aligner:
-            prepared = self.prepared(aligner, queries, targets)
+            mapper = self.prepared(aligner, queries, targets).mapper
             title = f"glsw view {self.query} {self.target or ''}".rstrip()
-            show(Computer(aligner, prepared.mapper), *self.map.size, title)
+            with closing(Scene(aligner, mapper, *self.map.size)) as scene:
+                Window(scene, title).run()

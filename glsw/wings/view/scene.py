@@ -1,355 +1,358 @@
-"""What a window draws: blocks of tiles for the device, and an overlay of text, letters, paths."""
+"""What a window shows and how it moves on: a dot plot while it is computed, a wavefront."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import NamedTuple
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from glsw.sequences.named import NamedSequences
-from glsw.wings.dotplot.colours import COLOURS, NAMES
-from glsw.wings.dotplot.mapper import Sign
-from glsw.wings.view.canvas import ADVANCE, BLACK, WHITE, Canvas, Colour, width
-from glsw.wings.view.computer import Computed
-from glsw.wings.view.viewer import KEYS, MARGINS, Viewer
-from glsw.wings.view.wavefront import Wavefront
+from glsw.aligner import Aligner
+from glsw.engines.reference import fill
+from glsw.wings.dotplot.axis import Axis, Segment, segments_of
+from glsw.wings.dotplot.colours import Scale
+from glsw.wings.dotplot.mapper import Mapper, Maps, Sign, complement
+from glsw.wings.dotplot.score_map import UNCAPPED
 
-_GREY: Colour = (110, 110, 110, 255)
-_LIGHT: Colour = (200, 200, 200, 255)
-_PAIR: Colour = (250, 200, 60, 255)
-_PATHS: dict[str, Colour] = {"+": (0, 0, 0, 255), "-": (90, 0, 60, 255)}
-_FRONT: tuple[Colour, ...] = ((230, 120, 0, 235), (0, 110, 190, 215), (110, 180, 230, 215))
-"""Of the anti-diagonals k, k - 1 and k - 2 of a wavefront."""
-_NUMBERS_FROM = 18.0
-"""Pixels per residue from which on the wavefront shows H."""
-_PIXELS_PER_TICK = 130
-_BAR = 90
-"""Pixels of the bar of colours."""
-_WIDE = 1000
-"""Pixels of a window from which on the bar does not cover the keys."""
-_OUTSIDE = MARGINS.top + MARGINS.bottom
+KEYS = (
+    "wheel, +, -: zoom   drag, arrows: move   0: all   1: letters   A: paths   "
+    "F, M: strands   S: save picture   Q: close",
+    "W: wavefront of Liu et al. 2006   space: run or stop   N, P: next, previous pass   "
+    "Home, End: first, last",
+)
+"""The key bindings, as the window shows them."""
+LEFT, TOP, RIGHT, BOTTOM = 92, 44, 8, 62
+"""Pixels around the map: coordinates and letters left and above, read-out and keys below."""
+LETTERS_FROM = 9.0
+"""Pixels per residue from which on letters are shown."""
+_MAX_PIXELS = 40.0
+"""The closest that a window zooms in, in pixels per residue."""
+_MARGIN, _MIN_MARGIN = 1 / 8, 128
+"""What is computed on each side beyond the window: a share of it, or more residues."""
+_MAX_RESIDUES = 256
+"""Of each sequence of a wavefront, so that a step can be seen."""
+_MAX_PATH_CELLS_ON_CPU, _MAX_PATH_CELLS = 2**22, 2**32
+"""Cells of a part of the table of which the best alignments are shown too."""
+_SETTLED_SECONDS = 0.15
+"""A view that has not moved for so long is computed."""
+_PASSES_PER_SECOND = 12.0
+
+Part: TypeAlias = tuple[range, range]
+"""Residues of all queries and of all targets, each taken as one sequence."""
+Codes: TypeAlias = npt.NDArray[np.uint8]
+Int64: TypeAlias = npt.NDArray[np.int64]
 
 
-class Block(NamedTuple):
-    """Tiles of one query and one target, as the device draws them.
+@dataclass(frozen=True, eq=False)
+class Map:
+    """The map of a part, or what there is of it so far.
 
     Parameters
     ----------
-    x, y : float
-        Pixel of the first tile's corner, from the upper left corner of the window.
-    rows, columns : int
-        The number of tiles.
-    first_row, first_column : int
-        The first tile in the maps.
-    tile : float
-        Pixels per tile.
-    width, height : float
-        Pixels of all residues; the last tiles may not be full.
+    part : (range, range)
+    axes : (Axis, Axis)
+        Of the queries and of the targets.
+    maps : dict
+        As of `Mapper.maps`; strands that are not computed yet are missing.
+    cap : int
+        Of the scores, in integer units.
+    paths : tuple of (strand, score, ndarray of int64, shape (2, K))
+        The best alignment of each strand: the ends of its runs, positions of the queries and of the
+        targets. None if the part is too large, or of several sequences.
     """
 
-    x: float
-    y: float
-    rows: int
-    columns: int
-    first_row: int
-    first_column: int
-    tile: float
-    width: float
-    height: float
+    part: Part
+    axes: tuple[Axis, Axis]
+    maps: Maps
+    cap: int
+    paths: tuple[tuple[Sign, int | float, Int64], ...] = ()
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The scale of its colours."""
+        return Scale.of(self.maps, self.cap)
+
+    def tiles(self, side: int, residues: npt.ArrayLike) -> Int64:
+        """Return the tiles of residues of all queries (side 0) or targets (1); -1 beside the part.
+
+        Shape and order are those of ``residues``.
+        """
+        axis, at = self.axes[side], np.asarray(residues)
+        lengths = [each.end - each.start for each in axis.segments]
+        bounds = self.part[side].start + np.cumsum([0, *lengths])
+        k = np.clip(np.searchsorted(bounds, at, "right") - 1, 0, len(lengths) - 1)
+        found = axis.starts[k] + (at - bounds[k]) // axis.side
+        return np.where((at >= bounds[0]) & (at < bounds[-1]), found, -1)
 
 
-def blocks(viewer: Viewer) -> Iterator[Block]:
-    """Yield the blocks of tiles of the map that is shown."""
-    found, view = viewer.computed, viewer.viewport
-    if found is None:
-        return
-    part = found.request.part
-    down = part.query_start
-    for i, query in enumerate(found.rows.segments):
-        rows, across = query.end - query.start, part.target_start
-        for j, target in enumerate(found.columns.segments):
-            columns = target.end - target.start
-            x, y = view.pixel(down, across)
-            yield Block(
-                x + MARGINS.left,
-                y + MARGINS.top,
-                -(-rows // found.rows.side),
-                -(-columns // found.columns.side),
-                int(found.rows.starts[i]),
-                int(found.columns.starts[j]),
-                found.rows.side * view.pixels,
-                columns * view.pixels,
-                rows * view.pixels,
-            )
-            across += columns
-        down += rows
+class Scene:
+    """Which part of a dot plot is shown, its map, and a wavefront.
 
+    Places in the table and in the window are (row, column): of the queries, of the targets.
 
-def overlay(viewer: Viewer) -> Canvas:
-    """Return what is drawn over the map, in pixels of the window."""
-    canvas = Canvas(viewer.width, viewer.height)
-    right, bottom = viewer.width - MARGINS.right, viewer.height - MARGINS.bottom
-    if viewer.wavefront:
-        _wavefront(canvas, viewer, viewer.wavefront)
-    else:
-        if viewer.viewport.letters:
-            _pairs(canvas, viewer)
-        if viewer.shows_paths:
-            _paths(canvas, viewer)
-    for area in (
-        (0, 0, viewer.width, MARGINS.top),
-        (0, 0, MARGINS.left, viewer.height),
-        (right, 0, viewer.width, viewer.height),
-        (0, bottom, viewer.width, viewer.height),
-    ):
-        canvas.fill(*area, WHITE)
-    canvas.fill(MARGINS.left - 1, MARGINS.top - 1, right + 1, MARGINS.top, BLACK)
-    canvas.fill(MARGINS.left - 1, bottom, right + 1, bottom + 1, BLACK)
-    canvas.fill(MARGINS.left - 1, MARGINS.top - 1, MARGINS.left, bottom, BLACK)
-    canvas.fill(right, MARGINS.top - 1, right + 1, bottom + 1, BLACK)
-    _axes(canvas, viewer)
-    if viewer.viewport.letters:
-        _letters(canvas, viewer)
-    canvas.text(8, bottom + 8, _status(viewer), BLACK)
-    _legend(canvas, viewer)
-    for k, line in enumerate(KEYS):
-        canvas.text(8, bottom + 28 + 14 * k, line, _GREY)
-    return canvas
+    Parameters
+    ----------
+    aligner : Aligner
+        For the best alignments.
+    mapper : Mapper
+    width, height : int
+        Pixels of the window.
 
+    Attributes
+    ----------
+    corner : ndarray of float64, shape (2,)
+        What is at the upper left corner of the map, in residues.
+    pixels : float
+        Pixels per residue.
+    area : ndarray of int64, shape (2,)
+        Pixels of the map, down and across.
+    map : Map or None
+        The last one, perhaps not complete. A thread computes it.
+    wanted : (Part, int) or None
+        The part of the last map to compute, and about how many residues a tile has.
+    wavefront : Map or None
+        H of a part, of which pass ``k`` computes anti-diagonal k.
+    hidden : frozenset of {"+", "-", "paths"}
+        Strands of the map and their alignments, or all alignments.
+    mouse : (float, float) or None
+        The pixel of the window under the pointer: row, column.
+    """
 
-def _legend(canvas: Canvas, viewer: Viewer) -> None:
-    """Draw a bar of colours with its scores for each strand, at the lower right."""
-    found = viewer.computed
-    if found is None or viewer.width < _WIDE:
-        return
-    right, y = viewer.width - MARGINS.right, viewer.height - MARGINS.bottom + 25
-    for sign in reversed(found.maps):
-        scale, display = found.scale, viewer.computer.mapper.scoring.display
-        high = display(round(scale.high)), " or more" if scale.high >= found.cap else ""
-        texts = f"{_strand(found, sign)}score {display(round(scale.low))}", f"{high[0]}{high[1]}"
-        x = right - width(texts[1]) - _BAR - 6
-        canvas.text(right - width(texts[1]), y, texts[1], _GREY)
-        scores = np.linspace(scale.low, scale.high, _BAR)[None]
-        colours = scale.picture({sign: scores}).repeat(9, axis=0)
-        canvas.paste(x, y - 1, colours)
-        canvas.text(x - width(texts[0]) - 6, y, texts[0], _GREY)
-        y += 13
+    def __init__(self, aligner: Aligner, mapper: Mapper, width: int, height: int) -> None:
+        self.mapper, self._aligner = mapper, aligner
+        self.sides = mapper.queries, mapper.targets
+        software = mapper.device.info.software
+        self.pixels_per_tile = 3.0 if software else 1.5
+        self._max_path_cells = _MAX_PATH_CELLS_ON_CPU if software else _MAX_PATH_CELLS
+        self.lengths = np.array([int(each.sequences.offsets[-1]) for each in self.sides])
+        self.corner, self.pixels, self.area = np.zeros(2), 0.0, np.ones(2, np.int64)
+        self.resize(width, height)
+        self.map: Map | None = None
+        self.wavefront: Map | None = None
+        self.k = 0
+        self.mouse: tuple[float, float] | None = None
+        self.message = ""
+        self.running = self.closed = False
+        self.hidden: frozenset[str] = frozenset()
+        self._pool = ThreadPoolExecutor(1, "glsw view")
+        self.wanted: tuple[Part, int] | None = None
+        self._job: Future[None] | None = None
+        self._seen: tuple[object, ...] = ()
+        self._moved = self._stepped = 0.0
 
+    def close(self) -> None:
+        """End the thread."""
+        self.wanted = None
+        self._pool.shutdown()
 
-def _paths(canvas: Canvas, viewer: Viewer) -> None:
-    """Draw the best alignments of the part that is shown, through the middle of their cells."""
-    for sign, _, path in viewer.computed.paths if viewer.computed else ():
-        if sign in viewer.hidden:
-            continue
-        queries, targets = path.tolist()
-        size = 2 if viewer.viewport.letters else 1
-        points = []
-        for i, j in zip(queries, targets, strict=True):
-            x, y = viewer.viewport.pixel(i, j)
-            points.append((x + MARGINS.left, y + MARGINS.top))
-        for (x0, y0), (x1, y1) in pairwise(points):
-            canvas.line(x0, y0, x1, y1, _PATHS[sign], size)
+    @property
+    def busy(self) -> bool:
+        """Whether a map is being computed."""
+        return self._job is not None and not self._job.done()
 
+    @property
+    def shown(self) -> tuple[object, ...]:
+        """All that the picture depends on."""
+        maps = self.map, self.busy, self.wavefront, self.k
+        return *self._place, *maps, self.hidden, self.mouse, self.message
 
-def _pairs(canvas: Canvas, viewer: Viewer) -> None:
-    """Mark the cells of pairs of residues that score more than 0."""
-    view, part = viewer.viewport, viewer.viewport.visible()
-    query, target = viewer.computer.codes(part)
-    size = view.pixels / 8
-    for i, j in np.argwhere(viewer.computer.mapper.scoring.matrix[np.ix_(query, target)] > 0):
-        x, y = view.pixel(part.query_start + i + 0.5, part.target_start + j + 0.5)
-        x, y = x + MARGINS.left, y + MARGINS.top
-        canvas.fill(x - size, y - size, x + size, y + size, _PAIR)
+    def tick(self, now: float) -> None:
+        """Have computed what is missing, and let a wavefront run; ``now`` in seconds.
 
+        Raises
+        ------
+        Exception
+            Any error of the thread.
+        """
+        if self._job and self._job.done():
+            self._job.result()
+        if self._place != self._seen:
+            self._seen, self._moved = self._place, now
+        settled = now - self._moved >= _SETTLED_SECONDS or self.wanted is None
+        if settled and not self._sharp():
+            if self._job:
+                self._job.cancel()
+            self.wanted = self.part(_MARGIN, _MIN_MARGIN), self._side
+            self._job = self._pool.submit(self.compute, self.wanted)
+        if not self.running:
+            self._stepped = now
+        elif steps := int((now - self._stepped) * _PASSES_PER_SECOND):
+            self._stepped = now
+            self.step(steps)
+            self.running = self.k + 1 < self.passes
 
-def _axes(canvas: Canvas, viewer: Viewer) -> None:
-    """Write positions, and the names of the sequences."""
-    view, part = viewer.viewport, viewer.viewport.visible()
-    for vertical, collection, start, end in (
-        (False, viewer.computer.mapper.targets, part.target_start, part.target_end),
-        (True, viewer.computer.mapper.queries, part.query_start, part.query_end),
-    ):
-        for number, name, first, low, high in _parts(collection, start, end):
-            place = view.pixel(first + low, first + low)[vertical]
-            size = view.pixel(first + high, first + high)[vertical] - place
-            step = _step(_PIXELS_PER_TICK / view.pixels)
-            _name(canvas, vertical, place, size, name)
-            for position in {low + 1} | set(range(-(-(low + 1) // step) * step, high + 1, step)):
-                if position == low + 1 and (low or size < _PIXELS_PER_TICK / 2):
-                    continue  # the first one that is seen is no round number
-                middle = first + position - 0.5
-                at = view.pixel(middle, middle)[vertical]
-                at += MARGINS.top if vertical else MARGINS.left
-                _tick(canvas, vertical, at, f"{position:,}" if step < 1000 else _si(position))
-            if number:  # where a sequence begins that is not the first
-                at = place + (MARGINS.top if vertical else MARGINS.left)
-                _border(canvas, viewer, vertical, at)
+    # What the window shows.
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the window in pixels."""
+        height, width = self.area.tolist()
+        return LEFT + width + RIGHT, TOP + height + BOTTOM
 
-def _parts(
-    collection: NamedSequences, start: int, end: int
-) -> Iterator[tuple[int, str, int, int, int]]:
-    """Yield number, name, first residue of all, and the range of each sequence that is shown."""
-    offsets = collection.sequences.offsets.tolist()
-    for k, (first, last) in enumerate(pairwise(offsets)):
-        if max(first, start) < min(last, end):
-            yield k, collection.name(k), first, max(first, start) - first, min(last, end) - first
+    @property
+    def _place(self) -> tuple[object, ...]:
+        return *self.corner.tolist(), self.pixels, *self.area.tolist()
 
+    @property
+    def least(self) -> float:
+        """Pixels per residue at which the whole table fits."""
+        return float(min(_MAX_PIXELS, *(self.area / np.maximum(1, self.lengths))))
 
-def _tick(canvas: Canvas, vertical: bool, at: float, text: str) -> None:
-    if vertical:
-        canvas.fill(MARGINS.left - 6, at, MARGINS.left - 1, at + 1, BLACK)
-        left = MARGINS.left - 26 - width(text)
-        canvas.fill(left - 1, at - 5, MARGINS.left - 24, at + 6, WHITE)
-        canvas.text(left, at - 3, text)
-    else:
-        canvas.fill(at, MARGINS.top - 6, at + 1, MARGINS.top - 1, BLACK)
-        canvas.text(at - width(text) / 2, MARGINS.top - 27, text)
+    @property
+    def letters(self) -> bool:
+        """Whether residues are wide enough to show their letters."""
+        return self.pixels >= LETTERS_FROM
 
+    def resize(self, width: int, height: int) -> None:
+        """Keep the place, or the whole, in a window of another size."""
+        whole = self.pixels <= self.least
+        self.area = np.maximum(1, (height - TOP - BOTTOM, width - LEFT - RIGHT))
+        self._show(self.corner, self.least if whole else max(self.pixels, self.least))
 
-def _border(canvas: Canvas, viewer: Viewer, vertical: bool, at: float) -> None:
-    right, bottom = viewer.width - MARGINS.right, viewer.height - MARGINS.bottom
-    if vertical:
-        canvas.fill(MARGINS.left, at, right, at + 1, _LIGHT)
-    else:
-        canvas.fill(at, MARGINS.top, at + 1, bottom, _LIGHT)
+    def whole(self) -> None:
+        """Show the whole table, in the middle."""
+        self._show(self.corner, self.least)
 
+    def zoom(self, factor: float, place: tuple[float, float] | None = None) -> None:
+        """Zoom in by a factor; what is at a pixel of the window, or in the middle, stays there."""
+        at = self.area / 2 if place is None else np.subtract(place, (TOP, LEFT))
+        pixels = min(max(self.pixels * factor, self.least), _MAX_PIXELS)
+        self._show(self.corner + at * (1 / self.pixels - 1 / pixels), pixels)
 
-def _name(canvas: Canvas, vertical: bool, place: float, size: float, name: str) -> None:
-    """Write the name of a sequence beside its positions."""
-    if vertical:
-        low, high = max(place, 0), min(place + size, canvas.height - _OUTSIDE)
-        text = name[: int((high - low) // ADVANCE)]
-        if len(text) > 2 or text == name:
-            middle = (low + high - width(text)) / 2 + MARGINS.top
-            canvas.text(4, middle, text, _GREY, upwards=True)
-    elif (fitting := int(size // ADVANCE)) > 2:
-        canvas.text(max(place, 0) + MARGINS.left + 4, 3, name[:fitting], _GREY)
+    def close_up(self) -> None:
+        """Zoom in around the middle until letters are shown."""
+        self.zoom(max(1.0, 2 * LETTERS_FROM / self.pixels))
 
+    def move(self, down: float, across: float) -> None:
+        """Move what is shown, by pixels."""
+        self._show(self.corner - np.array((down, across)) / self.pixels, self.pixels)
 
-def _letters(canvas: Canvas, viewer: Viewer) -> None:
-    """Write the letters of both sequences beside the cells."""
-    view, part = viewer.viewport, viewer.viewport.visible()
-    query, target = viewer.computer.codes(part)
-    decode = viewer.computer.mapper.scoring.alphabet.decode
-    size = 2 if view.pixels >= 2 * ADVANCE else 1
-    for k, letter in enumerate(decode(target)):
-        x = view.pixel(0, part.target_start + k + 0.5)[0]
-        if 0 <= x < view.width:
-            canvas.centred(x + MARGINS.left, MARGINS.top - 11, letter, size=size)
-    for k, letter in enumerate(decode(query)):
-        y = view.pixel(part.query_start + k + 0.5, 0)[1]
-        if 0 <= y < view.height:
-            canvas.centred(MARGINS.left - 13, y + MARGINS.top, letter, size=size)
+    def switch(self, what: str) -> None:
+        """Hide a strand or the alignments, see `hidden`, or show them again."""
+        self.hidden ^= {what}
 
+    def part(self, share: float = 0.0, least: int = 0) -> Part:
+        """Return what is visible and a margin: a share of it, or at least so many residues."""
+        visible = self.area / self.pixels
+        margin = np.maximum(share * visible, least)
+        low = np.clip(np.floor(self.corner - margin), 0, self.lengths)
+        high = np.clip(np.ceil(self.corner + visible + margin), 0, self.lengths)
+        rows, columns = (range(int(a), int(b)) for a, b in zip(low, high, strict=True))
+        return rows, columns
 
-def _wavefront(canvas: Canvas, viewer: Viewer, wave: Wavefront) -> None:
-    """Draw the table as far as it is computed, and the three anti-diagonals in the buffers."""
-    view = viewer.viewport
-    canvas.fill(MARGINS.left, MARGINS.top, viewer.width, viewer.height, (255, 255, 255, 235))
-    best = max(1, int(wave.h.max(initial=0)))
-    ink = COLOURS["+"]
-    for k in range(wave.k + 1):
-        front = wave.k - k
-        for i, j in wave.diagonal(k):
-            x, y = view.pixel(wave.part.query_start + i, wave.part.target_start + j)
-            x, y = x + MARGINS.left, y + MARGINS.top
-            h = int(wave.h[i, j])
-            depth = math.sqrt(h / best)
-            shade = tuple(round(255 - depth * 0.6 * (255 - c)) for c in ink)
-            colour = _FRONT[front] if front < 3 else (shade[0], shade[1], shade[2], 255)
-            gap = 1 if view.pixels >= 4 else 0
-            canvas.fill(x, y, x + view.pixels - gap, y + view.pixels - gap, colour)
-            if view.pixels >= _NUMBERS_FROM:
-                ink_of_text = WHITE if front < 2 else BLACK
-                canvas.centred(x + view.pixels / 2, y + view.pixels / 2, str(h), ink_of_text)
+    def codes(self, part: Part) -> tuple[Codes, Codes]:
+        """Return the codes of the queries and of the targets of a part."""
+        query, target = (each.sequences.residues for each in self.sides)
+        return query[part[0].start : part[0].stop], target[part[1].start : part[1].stop]
 
+    def pixel(self, side: int, residue: float) -> float:
+        """Return where a residue of all queries (side 0) or targets (1) begins in the map."""
+        return float((residue - self.corner[side]) * self.pixels)
 
-def _status(viewer: Viewer) -> str:
-    """Return the line below the map: what the wavefront does, or what is under the pointer."""
-    if viewer.message:
-        return viewer.message
-    if wave := viewer.wavefront:
-        names = {0: "writes", 1: "reads", 2: "reads"}
-        roles = "   ".join(
-            f"{buffer}: {names[wave.k - d]} diagonal {d}" for d, buffer in wave.roles.items()
+    def pointed(self) -> tuple[int, int] | None:
+        """Return the query's and the target's residue under the pointer, None beside the map."""
+        if self.mouse is None:
+            return None
+        at = np.subtract(self.mouse, (TOP, LEFT))
+        i, j = np.floor(self.corner + at / self.pixels).astype(int).tolist()
+        rows, columns = self.part()
+        inside = bool(np.all((at >= 0) & (at < self.area)))
+        return (i, j) if inside and i in rows and j in columns else None
+
+    def _show(self, corner: npt.NDArray[np.float64], pixels: float) -> None:
+        """Move there, but keep the table at the borders, or in the middle if it is smaller."""
+        spare = self.lengths - self.area / pixels
+        self.corner = np.clip(corner, np.minimum(0, spare / 2), np.maximum(spare, spare / 2))
+        self.pixels = pixels
+
+    # The map.
+
+    @property
+    def _side(self) -> int:
+        """Residues of a tile, about, at full resolution."""
+        return max(1, round(self.pixels_per_tile / self.pixels))
+
+    def _sharp(self) -> bool:
+        """Return whether the map that is there, or computed, has the visible part and its tiles."""
+        if self.wanted is None:
+            return False
+        part, side = self.wanted
+        covered = all(
+            have.start <= need.start and need.stop <= have.stop
+            for have, need in zip(part, self.part(), strict=True)
         )
-        return f"pass {wave.k + 1} of {wave.passes}   {roles}   best score {wave.best}"
-    state = "   computing" if viewer.worker.busy else ""
-    found, place = viewer.computed, viewer.pointed()
-    if found is None or place is None:
-        scores = [
-            f"{_strand(found, sign)}{score}" for sign, score, _ in (found.paths if found else ())
-        ]
-        best = f"   best alignment here: {', '.join(scores)}" if scores else ""
-        return f"{viewer.viewport.pixels:.3g} pixels per residue{best}{state}"
-    texts = [
-        _position(collection, at)
-        for collection, at in zip(
-            (viewer.computer.mapper.queries, viewer.computer.mapper.targets), place, strict=True
+        return covered and 0.5 < side / self._side < 2
+
+    def compute(self, wanted: tuple[Part, int]) -> None:
+        """Compute a map, and show what there is of it, until another one is wanted."""
+        mapper, (part, side) = self.mapper, wanted
+        tile = mapper.tile(side)
+        rows, columns = (
+            Axis(segments_of(collection, residues.start, residues.stop), tile.side)
+            for collection, residues in zip(self.sides, part, strict=True)
         )
-    ]
-    tile = tile_at(viewer, *place)
-    scores = []
-    if tile is not None:
-        for sign, tiles in found.maps.items():
-            score = int(tiles[tile])
-            more = " or more" if score >= found.cap else ""
-            display = viewer.computer.mapper.scoring.display(score)
-            scores.append(f"{_strand(found, sign) or 'score '}{display}{more}")
-    side = f" (tiles of {found.rows.side})" if scores and found.rows.side > 1 else ""
-    return f"{texts[0]}   {texts[1]}   {', '.join(scores)}{side}{state}"
+        found = Map(part, (rows, columns), {}, mapper.cap(tile.side))
 
+        def show(maps: Maps) -> None:
+            nonlocal found
+            if self.wanted is not wanted:
+                raise CancelledError
+            found = replace(found, maps=found.maps | maps)
+            self.map = found
 
-def _strand(found: Computed | None, sign: Sign) -> str:
-    """Return the name of a strand before a score, nothing if there is only one."""
-    return f"{NAMES[sign]} " if found and "-" in found.maps else ""
+        maps = mapper.maps(*found.axes, tile, partial=lambda sign, tiles: show({sign: tiles}))
+        show(maps)
+        if len(part[0]) * len(part[1]) <= self._max_path_cells:
+            found = replace(found, paths=self._paths(found))
+            show({})
 
+    def _paths(self, found: Map) -> tuple[tuple[Sign, int | float, Int64], ...]:
+        """Return the best alignment of each strand, if the part has one query and one target."""
+        if any(len(axis.segments) > 1 for axis in found.axes):
+            return ()
+        scoring, (rows, columns), paths = self.mapper.scoring, found.part, []
+        query, target = self.codes(found.part)
+        for sign in found.maps:
+            turned = target if sign == "+" else complement(target[::-1], scoring.alphabet)
+            best = self._aligner.align(query, turned)
+            if best.score < found.scale.low / scoring.scale or not best.columns:
+                continue
+            targets, queries = best.coordinates.astype(np.int64)
+            if sign == "-":
+                targets = len(target) - targets
+            path = np.stack([queries + rows.start, targets + columns.start])
+            paths.append((sign, best.score, path))
+        return tuple(paths)
 
-def tile_at(viewer: Viewer, i: int, j: int) -> tuple[int, int] | None:
-    """Return the tile of the map that has two residues, None if it does not have them."""
-    found = viewer.computed
-    if found is None:
-        return None
-    places = []
-    for axis, start, at in (
-        (found.rows, found.request.part.query_start, i),
-        (found.columns, found.request.part.target_start, j),
-    ):
-        for segment, first in zip(axis.segments, axis.starts.tolist(), strict=True):
-            length = segment.end - segment.start
-            if start <= at < start + length:
-                places.append(first + (at - start) // axis.side)
-                break
-            start += length
-    return (places[0], places[1]) if len(places) == 2 else None
+    # The wavefront of Liu et al. 2006 (section 3). Three buffers have an anti-diagonal each and
+    # change roles cyclically: pass k writes diagonal k and reads k - 1 (E, F) and k - 2 (H of the
+    # aligned pair).
 
+    @property
+    def passes(self) -> int:
+        """The number of anti-diagonals, m + n - 1, 0 without a wavefront."""
+        return sum(map(len, self.wavefront.part)) - 1 if self.wavefront else 0
 
-def _position(collection: NamedSequences, at: int) -> str:
-    offsets = collection.sequences.offsets
-    k = int(offsets.searchsorted(at, "right")) - 1
-    return f"{collection.name(k)[:24]} {at - int(offsets[k]) + 1:,}"
+    def switch_wavefront(self) -> None:
+        """Start the wavefront of the visible part, or end it."""
+        part = self.part()
+        if self.wavefront:
+            self.wavefront, self.running = None, False
+        elif max(map(len, part)) > _MAX_RESIDUES:
+            self.message = f"zoom in: the wavefront is for at most {_MAX_RESIDUES} residues"
+        else:
+            rows, columns = (Axis((Segment(0, "", at.start, at.stop),), 1) for at in part)
+            h = fill(*self.codes(part), self.mapper.scoring)[0][1:, 1:].astype(np.int32)
+            self.wavefront = Map(part, (rows, columns), {"+": h}, UNCAPPED)
+            self.k, self.running = 0, True
 
+    def step(self, passes: int) -> None:
+        """Go on by some passes, or back, and stop there."""
+        self.k, self.running = min(max(0, self.k + passes), max(0, self.passes - 1)), False
 
-def _step(least: float) -> int:
-    """Return a round number of residues, at least this many.
-
-    >>> [_step(least) for least in (0.3, 7, 130, 4000)]
-    [1, 10, 200, 5000]
-    """
-    power: int = 10 ** max(0, math.floor(math.log10(max(least, 1))))
-    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)
-
-
-def _si(position: int) -> str:
-    """Return a position in thousands or millions.
-
-    >>> _si(1), _si(25000), _si(1200000)
-    ('1', '25 k', '1.2 M')
-    """
-    if position < 1000:
-        return f"{position}"
-    return f"{position / 1e6:g} M" if position >= 10**6 else f"{position / 1e3:g} k"
+    def run_or_stop(self) -> None:
+        """Let the wavefront run, or stop it."""
+        self.running = bool(self.wavefront) and not self.running

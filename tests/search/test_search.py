@@ -26,7 +26,7 @@ from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.proof import Proofs
 from glsw.run import tasks, workers
-from glsw.search import limits, scan as scans, search as flow
+from glsw.search import scan as scans, search as flow, stages
 from glsw.search.ranking import Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -533,7 +533,7 @@ def test_empty_queries_are_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_the_wing_of_compositions_there_is_an_error(monkeypatch) -> None:
-    monkeypatch.setattr(limits, "registered", lambda kind: {})
+    monkeypatch.setattr(stages, "registered", lambda kind: {})
     aligner = Aligner(engine="reference")
     plain = aligner.search("HEAGAWGHEE", ["PAWHEAE"], composition=0)
     by_default = aligner.search("HEAGAWGHEE", ["PAWHEAE"])

@@ -18,7 +18,7 @@ from glsw.wings.dotplot.mapper import Settings
 from glsw.wings.dotplot.plot import prepare
 from glsw.wings.view.scene import BOTTOM, KEYS, LEFT, RIGHT, TOP, Scene
 
-pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+pytest.importorskip("PIL", reason="the extra view is not installed")
 
 from PIL import Image
 

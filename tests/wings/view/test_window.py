@@ -13,7 +13,7 @@ import pytest
 
 from glsw.wings.dotplot.colours import COLOURS
 
-pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+pytest.importorskip("PIL", reason="the extra view is not installed")
 
 from PIL import Image
 
@@ -160,7 +160,7 @@ def test_without_a_display_there_is_one_line(files):
 def test_what_no_window_can_be_is_one_line(run, monkeypatch):
     assert "20x20: from 300x200" in run("view a.fasta --size 20x20").err
     assert "'big': two numbers" in run("view a.fasta --size big").err
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("glsw.wings.view.command.find_spec", lambda name: None)
     done = run("view a.fasta")
     assert (done.status, done.err.count("\n")) == (2, 1)
-    assert "glsw view a.fasta: pictures need matplotlib: pip install 'glsw[plot]'" in done.err
+    assert "a window needs Pillow: pip install 'glsw[view]'" in done.err

@@ -30,8 +30,8 @@ constants of its ``__init__``:
 
     ``DECIDES`` are the names of those options that decide what is written, for ``--resume``.
 ``TESTS``
-    Engines of the wing: the module of each, with ``tested(device)``, which yields its self-tests as
-    `glsw.engines.proof.Tested`. `glsw.engines.device_check` runs them, with compute shaders.
+    What else computes with compute shaders: the place of each `glsw.trust.provable.Provable`, which
+    ``glsw devices --test`` tries as it does `ENGINES`.
 ``WORKERS``
     Packages of executors: a module with ``workers_of(executor, spec)``, see `glsw.run.workers`.
 ``NAMES``

@@ -183,10 +183,17 @@ class BitParallel(ComputeEngine):
         return {"edit distance": unit_costs(DNA)}
 
     def checks(self, kind: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield distances of pairs and ends too, see `Engine.checks`."""
+        """Yield distances of pairs and ends too, see `Engine.checks`.
+
+        To the host a letter that matches none, such as N, is one that the other side lacks.
+        """
         yield from super().checks(kind)
         batch = awkward(self.scoring, kind[1])
-        pairs = map(batch.pair, range(len(batch)))
+        match, nothing = self._matching, np.array([254, 255], np.uint8)
+        pairs = (
+            (np.where(q < match, q, nothing[0]), np.where(t < match, t, nothing[1]))
+            for q, t in map(batch.pair, range(len(batch)))
+        )
         yield np.stack(self.distances(batch), axis=1), edit_distances(pairs, self._infix)
 
     def distances(self, batch: Batch, *, progress: Progress | None = None) -> Distances:

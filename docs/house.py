@@ -4,8 +4,8 @@ python docs/house.py                    # of this checkout
 python docs/house.py ../before ../after # of others, side by side
 
 Each number is computed; the docstring of the function that does it says how. The outer half is
-glsw without ``engines`` and ``device``; it has wings, and the core is the rest of it. The inner
-half is these two, and for `Inner` the shaders and the tests.
+glsw without ``engines``, ``device`` and ``trust``; it has wings, and the core is the rest of it.
+The inner half is these three, and for `Inner` the shaders and the tests.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-ENGINES = "engines", "device"
+ENGINES = "engines", "device", "trust"
 """Rooms that are not of the outer half."""
 COMPUTES = "answers scores table best ends paths tables disjoint"
 """Methods of an engine that compute; those of other names say what it can do."""

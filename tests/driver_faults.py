@@ -19,8 +19,8 @@ from wing import of_wing, wing
 import glsw
 import glsw.device.shader
 from glsw.device.device import Device
-from glsw.device.verdicts import Verdicts
-from glsw.engines.proof import DeviceFaultWarning
+from glsw.trust.proofs import DeviceFaultWarning, Proofs
+from glsw.trust.verdicts import Verdicts
 
 LINE = re.compile(
     r"(?P<device>[^\n]+): engine '(?P<engine>\w+)': "
@@ -213,9 +213,8 @@ def driver(device: Device, fault: Fault, folder: Path | None) -> Iterator[None]:
         put(patch.object(glsw.device.shader, "assemble", assemble))
         put(patch.object(device, "programs", {}))
         put(patch.object(device, "info", info))
-        put(patch.object(device, "proofs", None))
+        put(patch.object(device, "proofs", Proofs(device, Verdicts(info, folder))))
         put(patch.object(device, "trouble", ""))
-        put(patch.object(device, "_verdicts", Verdicts(info, folder)))
         for each in fault.patches():
             put(each)
         yield
@@ -231,9 +230,8 @@ def called(fault: Fault, device: Device | None) -> tuple[Any, list[str]]:
 
 
 @contextmanager
-def believing(device: Device) -> Iterator[None]:
+def believing() -> Iterator[None]:
     """In this block engines are believed without proof."""
-    device.proofs = None
     with patch.object(Verdicts, "get", lambda *_: "right"):
         yield
 

@@ -41,6 +41,7 @@ ORDER = [
     "statistics",
     "alignment",
     "device",
+    "trust",
     "engines",
     "run",
     "pairs",

@@ -17,7 +17,7 @@ from bench.compilers.calls import calls
 from bench.compilers.driver import Driver, Macros, bindings, shown
 from glsw.device import shader, transfer
 from glsw.device.device import Device, open_device
-from glsw.engines.proof import Proofs
+from glsw.trust.proofs import Proofs
 
 SECONDS, PATIENCE = 4.0, 120
 """CPU time of a call since it has compiled something; after how long the process is ended."""

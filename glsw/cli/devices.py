@@ -45,7 +45,9 @@ def _test(listed: list[DeviceInfo], form: str, stream: TextIO) -> None:
 
     DeviceError if a test failed.
     """
-    from glsw.engines.device_check import measured, summary, tested
+    from glsw.engines import provable
+    from glsw.engines.speeds import measured
+    from glsw.trust.check import summary, tested
 
     reports: list[dict[str, Any]] = []
     failed = 0
@@ -55,7 +57,7 @@ def _test(listed: list[DeviceInfo], form: str, stream: TextIO) -> None:
             stream.write(f"{info}\n{info.version_string}\n\n")
             stream.write(f"{'engine':13} {'variant':31} {'work':34} {'ms':>7}  verdict\n")
         with open_device(info.index, quiet=True) as device:
-            for row in tested(device):
+            for row in tested(device, provable(device.info)):
                 rows.append(row)
                 failed += row.verdict != "right"
                 if as_text:

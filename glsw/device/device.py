@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import moderngl
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from glsw.device.compiling import Begun, Compiling
     from glsw.device.transfer import Fence, Readback, Staging
-    from glsw.device.verdicts import Verdicts
 
 __all__ = [
     "Device",
@@ -122,7 +121,7 @@ class Device(ThreadSafeContext):
     trouble : str
         Why no engine uses the device any more, "" if they do.
     proofs : object
-        Results of the self-tests of its engines, kept by `glsw.engines.proof`.
+        Results of the self-tests of its engines, kept by `glsw.trust.proofs`.
     """
 
     def __init__(
@@ -143,10 +142,9 @@ class Device(ThreadSafeContext):
         self._timing = False
         self._staging: Staging | None = None
         self._readback: Readback | None = None
-        self._verdicts: Verdicts | None = None
         self.patience: float | None = None
         self.trouble: str = ""
-        self.proofs = cast("object", None)
+        self.proofs: Any = None
 
     def __repr__(self) -> str:
         return f"<Device {self.info}>"
@@ -268,15 +266,6 @@ class Device(ThreadSafeContext):
         """Wait as `finish` does if `patience` is set, before something waits without a limit."""
         if self.patience is not None:
             self.finish()
-
-    @property
-    def verdicts(self) -> Verdicts:
-        """Stored verdicts on its programs."""
-        if self._verdicts is None:
-            from glsw.device.verdicts import Verdicts
-
-            self._verdicts = Verdicts.of(self.info)
-        return self._verdicts
 
     def fence(self) -> Fence:
         """Return a fence behind all commands queued so far."""

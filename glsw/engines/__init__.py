@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import importlib
 from collections import UserDict
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from glsw.device.info import DeviceInfo
 from glsw.engines.base import TIES, Capabilities, Engine, Progress, Ties
+from glsw.trust.provable import Provable
 from glsw.wings import registered
 
 if TYPE_CHECKING:
@@ -61,6 +63,15 @@ def imported(home: str) -> Any:
     """Return what a dotted name means, its module imported."""
     module, _, name = home.rpartition(".")
     return getattr(importlib.import_module(module, __name__), name)
+
+
+def provable(info: DeviceInfo) -> Iterator[type[Provable]]:
+    """Yield all that computes on such a device: engines, and what else wings have."""
+    for name, kind in ENGINES.items():
+        if name != "auto" and (kind.capabilities.requires or (9, 9)) <= info.version:
+            yield kind
+    if info.compute:
+        yield from map(imported, registered("TESTS").values())
 
 
 def __getattr__(name: str) -> Any:

@@ -29,27 +29,18 @@ from glsw.engines.base import (
     Question,
     ScanHints,
     Task,
-    Variant,
 )
 from glsw.engines.choice import WINDOWS, Choice, Chosen
 from glsw.engines.costs import SINGLE_PAIRS, TABLES, Kind
 from glsw.engines.cpu import Cpu, computes_single, is_small
-from glsw.engines.proof import (
-    SIZES,
-    ProofTask,
-    Size,
-    UnprovedError,
-    first_right,
-    proofs_of,
-    scoring_of_trials,
-    sides_of,
-    tasks_of,
-)
 from glsw.engines.roster import Roster, repeated
+from glsw.engines.sizes import SIDES, Size, sides_of
 from glsw.engines.tiles import ScanTile
 from glsw.engines.windows import LongTargets, cuts
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences, distinct
+from glsw.trust.proofs import UnprovedError
+from glsw.trust.provable import first_right
 from glsw.wings import registered
 
 if TYPE_CHECKING:
@@ -221,7 +212,7 @@ class Auto(Engine):
 
         def proved() -> Engine | None:
             if self.scanner:
-                self._roster.prove(self.scanner, "score", pairs)
+                self.scanner.prove(self.scanner.kinds("score", pairs))
             return self.scanner
 
         return self._done(proved)
@@ -263,7 +254,7 @@ class Auto(Engine):
         """Return the same, if so by whole targets."""
         batch, parts = asked.batch, []
         cells = BestCells.zeros(len(batch))
-        task: ProofTask = asked.task if batch.masks is None else "masked"
+        task = asked.task if batch.masks is None else "masked"
         some = asked
         for name, chosen in self._choices(asked, whole=whole):
             if not isinstance(chosen, slice):
@@ -274,7 +265,7 @@ class Auto(Engine):
             else:
                 engine = self._use(name)
                 engine.check(some.batch)
-                self._roster.prove(engine, task, some.batch)
+                engine.prove(engine.kinds(task, some.batch))
                 traces = asked.task in engine.capabilities.tasks
                 found = engine.best(some, progress) if traces else None
                 self.memory_used = max(self.memory_used, engine.memory_used)
@@ -309,7 +300,7 @@ class Auto(Engine):
                 engine = self._use(self._roster.usable(name))
                 if not engine.capabilities.requires:  # one that leaves nothing to this again
                     engine = type(engine)(self.scoring)
-                self._roster.prove(engine, "score", pairs)
+                engine.prove(engine.kinds("score", pairs))
                 found[chosen] = engine.scores(pairs, progress=progress)
         return found
 
@@ -406,7 +397,7 @@ class Auto(Engine):
             sides = sides_of(lengths)
             for name, side in product({_DIAGONAL, _BLOCKED} - self._roster.faulty, distinct(sides)):
                 engine, some = self.engine(ENGINES[name]), lengths[sides == side]
-                if self._roster.has_proved(engine, "alignment", int(side)) == proved:
+                if engine.has_proved(("alignment", Size(int(side), n)) for n in SIDES) == proved:
                     if not proved:
                         some = distinct(np.append(some, Size(int(side), 0).lengths[0]))  # its proof
                     for program in engine.programs(replace(self._coming, lengths=some)):
@@ -469,7 +460,7 @@ class Auto(Engine):
     def _proving(self, scanner: Engine, tiles: Iterable[ScanTile]) -> Iterator[ScanTile]:
         """Yield tiles that the engine for scans has proved to do right."""
         for tile in tiles:
-            self._roster.prove(scanner, "score", (tile.queries, tile.targets))
+            scanner.prove(scanner.kinds("score", (tile.queries, tile.targets)))
             yield tile
         for engine, (name, macros) in self._programs_to_align(proved=True):
             engine.program(name, **macros)  # while the device is busy with the last one
@@ -512,22 +503,7 @@ def engine_of(
         return kind(scoring, device, proves=proves, **options)
     if not proves:
         return kind(scoring, device, **options)
-    return proved(kind, scoring, device, **options) or Auto(
+    tasks, other = kind.tasks_of(scoring), "another engine"
+    return first_right(kind, tasks, other, scoring, device, **options) or Auto(
         scoring, device, memory=options.get("memory"), proves=True, faulty=[kind.name]
     )
-
-
-def proved(kind: type[EngineT], scoring: Scoring, device: Device, **options: Any) -> EngineT | None:
-    """Return an engine in the first variant that does all tasks right on a device, if one does."""
-    trials = scoring_of_trials(scoring)
-
-    def prove(variant: Variant) -> EngineT:
-        every = options | variant.options
-        made = kind(scoring, device, **every)
-        for task in tasks_of(kind, scoring):
-            for size in SIZES:
-                fresh = partial(kind, trials, device, **every)
-                proofs_of(device).require_task(made, task, size, variant, fresh)
-        return made
-
-    return first_right(device, kind.variants_on(device.info), prove, "another engine")

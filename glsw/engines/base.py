@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
@@ -15,14 +15,17 @@ from glsw.alignment.batch import Batch
 from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.arrays import Int32, Int64
 from glsw.device.device import Device
-from glsw.device.info import DeviceInfo
 from glsw.engines.answers import check_cells, check_highest, highest
+from glsw.engines.sizes import SIZES, SMALLEST, Size, family_of
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
+from glsw.sequences.encoded import Sequences
+from glsw.trust.provable import Provable, Trial
 
 if TYPE_CHECKING:
-    from glsw.engines.proof import Proofs
+    from typing_extensions import Self
+
     from glsw.engines.windows import LongTargets
 
 Ties = Literal["conventional", "any"]
@@ -151,28 +154,12 @@ class ComingScan:
     first: int = 0  # queries that are compared with these first, 0 if the scan is small
 
 
-class Variant(NamedTuple):
-    """A variant of an engine: the usual one, or a safer one where that is wrong on a device."""
-
-    name: str
-    options: dict[str, Any]  # of the engine's constructor
-    differs: Callable[[DeviceInfo], bool] = lambda info: True
-    """Tells whether it differs from the one before it on a device, and may be right there."""
-    optional: bool = False  # a faster variant that devices need not do right
-
-
-USUAL = Variant("usual", {})
-
-
-class AnyEngine(ABC):
+class AnyEngine(Provable):
     """Base of all engines: what each can do, and on which device."""
 
-    name: ClassVar[str]
     k: ClassVar[Literal[2, 3]]
     """Sequences of an alignment."""
     capabilities: Capabilities = Capabilities()
-    variants: ClassVar[tuple[Variant, ...]] = (USUAL,)
-    """The variants to try in turn on a device, see `glsw.engines.proof`."""
     memory_used: int = 0
     """Bytes that the largest chunk kept on the device besides the sequences, where counted."""
 
@@ -180,11 +167,6 @@ class AnyEngine(ABC):
         if self.capabilities.requires and device is None:
             raise TypeError(f"engine {self.name!r} needs a device")
         self._device = device
-
-    @classmethod
-    def variants_on(cls, info: DeviceInfo) -> tuple[Variant, ...]:
-        """Return the variants to try on a device."""
-        return tuple(each for each in cls.variants if each.differs(info))
 
     @property
     def device(self) -> Device:
@@ -209,6 +191,23 @@ class AnyEngine(ABC):
     def where(self) -> str:
         """What runs the engine, for results."""
         return self._device.info.name if self._device else "CPU"
+
+    @classmethod
+    @abstractmethod
+    def trial_scorings(cls) -> Mapping[str, Any]:
+        """Return scorings that it takes and whose programs differ, by what they are for."""
+
+    @classmethod
+    @abstractmethod
+    def tasks_of(cls, scoring: Any) -> tuple[str, ...]:
+        """Return what it proves before it is used by its name."""
+
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """Yield its tasks with several scorings, see `Provable.trials`."""
+        for work, scoring in cls.trial_scorings().items():
+            for task in cls.tasks_of(scoring):
+                yield Trial(f"{work}: {task}", (scoring,), task)
 
     def check(self, batch: Batch) -> None:
         """Raise ValueError for a batch that the engine cannot compute; activate its device."""
@@ -248,10 +247,6 @@ class Engine(AnyEngine):
     """
 
     k = 2
-    proves_programs: ClassVar[bool] = False
-    """Whether it has each of its programs proved before it is used, not the task."""
-    proofs: Proofs | None = None
-    """What it has to prove on its device; the router sets it."""
     rest: Callable[[Batch, Progress], Int32] | None = None
     """Computes the scores of pairs that suit another engine better; the router sets it."""
 
@@ -260,6 +255,53 @@ class Engine(AnyEngine):
         self.scoring = scoring
         if lacking := self.capabilities.lacking(scoring):
             raise ValueError(f"engine {self.name!r} {lacking}")
+
+    # What it proves: tasks with pairs of certain sizes.
+
+    @classmethod
+    def trial_scorings(cls) -> Mapping[str, Scoring]:
+        """Return scorings that it takes and whose programs differ, by what they are for."""
+        from glsw.engines.awkward import trial_scorings  # it needs `reference`, an engine
+
+        return {
+            work: each for work, each in trial_scorings().items() if cls.capabilities.takes(each)
+        }
+
+    @classmethod
+    def tasks_of(cls, scoring: Scoring) -> tuple[str, ...]:
+        """Return what it proves before it is used by its name."""
+        masked = ("masked",) if cls.capabilities.masks and scoring.local else ()
+        return (*cls.capabilities.tasks, *masked)
+
+    def kinds(
+        self, task: str, pairs: Batch | tuple[Sequences, Sequences]
+    ) -> Iterator[tuple[str, Size]]:
+        """Yield what a task has to prove with pairs, or with sequences, each with each."""
+        for size in Size.each_of(pairs):
+            yield task, size
+
+    def every(self, task: str) -> Iterable[Hashable]:
+        """Return sizes in which all programs are used, and if it computes scores only, a scan."""
+        scans = [("scan", SMALLEST)] if "ends" not in self.capabilities.tasks else []
+        return [*((task, size) for size in SIZES), *scans]
+
+    def family(self, kind: Any) -> str:
+        """Return what distinguishes programs: the task, the scoring, the size, and options."""
+        task, size = kind
+        m, n = size.lengths
+        return f"{task}, {family_of(self.scoring)}, about {m} x {n}, {self.form}"
+
+    def fresh(self) -> Self:
+        """Return one like it for a scoring by which the checks can be computed."""
+        from glsw.engines.awkward import scoring_of_trials
+
+        return type(self)(scoring_of_trials(self.scoring), *self.given[1:], **self.options)
+
+    def checks(self, kind: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield what it computes of awkward pairs, and what `reference` does."""
+        from glsw.engines.awkward import checks
+
+        return checks(self, *kind)
 
     def scores(self, batch: Batch, *, progress: Progress | None = None) -> Int32:
         """Return the best score of each pair, in the mode of the scoring.
@@ -383,10 +425,6 @@ class Engine(AnyEngine):
         if len(batch):
             self.scoring.check(*batch.extent[1].tolist())
             self.scoring.check_positions(batch.queries)
-
-    def agrees(self, batch: Batch) -> bool:
-        """Tell whether what the engine computes besides scores is right, in its self-test."""
-        return True
 
     @property
     def long_targets(self) -> LongTargets | None:

@@ -15,11 +15,12 @@ from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Intp, UInt32
 from glsw.engines import gl
 from glsw.engines.answers import check_cells, check_highest, check_range, highest, impossible
-from glsw.engines.base import USUAL, ComingScan, Pairs, ProgramOf, Progress, Variant
+from glsw.engines.base import ComingScan, Pairs, ProgramOf, Progress
 from glsw.engines.chunks import runs
 from glsw.engines.gl import Binding, ComputeEngine, Uniform
 from glsw.engines.regions import Band, Grid, Kept, Region, Trace, enclosing
 from glsw.engines.tiled import COLUMN_LEFT, Tiled, kept_binding
+from glsw.trust.provable import USUAL, Variant
 
 _ONE_KEPT = Binding("ONE_KEPT", gl.PATHS.number)  # for the host; PATHS is bound before its next use
 _STOP, _OVER = 0, 3

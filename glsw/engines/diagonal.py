@@ -15,11 +15,12 @@ from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Int32, Int64, Intp, Structured
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.base import USUAL, ComingScan, Pairs, ProgramOf, Progress, Variant
+from glsw.engines.base import ComingScan, Pairs, ProgramOf, Progress
 from glsw.engines.chunks import Layout
 from glsw.engines.gl import MAX_ROUNDS, ROWS, STEP, Binding, ComputeEngine
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import distinct, offsets_of
+from glsw.trust.provable import USUAL, Variant
 
 _NO_CHECKPOINTS = 2**30  # as a spacing: the directions of all strips are kept
 _WORKGROUPS = 16, 32, 64

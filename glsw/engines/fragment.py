@@ -15,22 +15,13 @@ from glsw.alignment.paths import BestCells
 from glsw.arrays import Bool, Int32, Int64, Intp, UInt8, UInt32
 from glsw.device import shader
 from glsw.device.device import Device, DeviceError
-from glsw.engines.base import (
-    ALL_MODES,
-    USUAL,
-    Capabilities,
-    Engine,
-    Pairs,
-    Progress,
-    Ties,
-    Variant,
-    ignore,
-)
+from glsw.engines.base import ALL_MODES, Capabilities, Engine, Pairs, Progress, Ties, ignore
 from glsw.engines.chunks import runs
 from glsw.engines.gl import best_cells, recurrence_of
 from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import padded
+from glsw.trust.provable import USUAL, Variant
 
 NARROW, WIDE = 16, 32
 """Bits of a value in the borders of tiles."""

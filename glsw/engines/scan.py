@@ -11,10 +11,11 @@ import numpy as np
 from glsw.alignment.paths import Paths
 from glsw.device.device import Device
 from glsw.engines import gl
-from glsw.engines.base import USUAL, Best, Pairs, Progress, Variant
+from glsw.engines.base import Best, Pairs, Progress
 from glsw.engines.gl import MAX_ROUNDS, Binding
 from glsw.engines.many_groups import CANDIDATES, Chunk, ManyGroupsEngine, Sizes
 from glsw.scoring.scoring import Scoring
+from glsw.trust.provable import USUAL, Variant
 
 Form = Literal["fused", "blocks", "single-stage"]
 FORMS: tuple[Form, ...] = ("fused", "blocks", "single-stage")

@@ -26,6 +26,7 @@ from glsw.engines.auto import Auto, engine_of
 from glsw.engines.base import AnyEngine
 from glsw.rank import local_rank
 from glsw.scoring.scoring import Scoring
+from glsw.trust.proofs import Proofs
 from glsw.words import did_you_mean
 
 _MIN_MEMORY = 2**20
@@ -149,7 +150,7 @@ def _auto(scoring: Scoring, threads: int | None, quiet: bool) -> Engine:
     if info.software and not quiet:
         use = "computes searches and pairs" if installed else "is faster: pip install 'glsw[cpu]'"
         _warn_of_software(device, f"; engine 'cpu' {use}")
-    speeds = device.verdicts.speeds  # if it was tested
+    speeds = Proofs.of(device).verdicts.speeds  # if it was tested
     slower = info.software or speeds.get("lanes", math.inf) < speeds.get("cpu", 0.0)
     with_cpu = slower and installed and info.version >= COMPUTE
     with device:

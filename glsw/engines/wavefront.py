@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from glsw.engines.base import USUAL, Variant
 from glsw.engines.many_groups import Chunk, ManyGroupsEngine, Sizes
+from glsw.trust.provable import USUAL, Variant
 
 _WORKGROUP = 256
 _CELL = 16  # bytes

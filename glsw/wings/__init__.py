@@ -27,8 +27,8 @@ constants of its ``__init__``:
 ``BLAST``
     What BLAST+ calls what the wing has: the option, or the command of a program.
 ``TESTS``
-    Engines of the wing: the module of each, with ``tested(device)``, which yields its self-tests as
-    `glsw.engines.proof.Tested`. `glsw.engines.device_check` runs them, with compute shaders.
+    What else computes with compute shaders: the place of each `glsw.trust.provable.Provable`, which
+    ``glsw devices --test`` tries as it does `ENGINES`.
 ``NAMES``
     Public names of glsw, each with its module; ``glsw/__init__.pyi`` lists those of the wings here.
 

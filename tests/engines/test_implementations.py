@@ -5,7 +5,6 @@ import re
 import runpy
 import shutil
 import subprocess
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -38,9 +37,10 @@ import glsw.device.shader
 from bench.row import SHADERS as MICRO_SHADERS
 from glsw.alignment.batch import Mask
 from glsw.device.shader import assemble, explain, root
-from glsw.device.verdicts import RIGHT
-from glsw.engines import ENGINES
+from glsw.engines import ENGINES, imported
 from glsw.engines.gl import binding_macros
+from glsw.trust.check import tests_of
+from glsw.trust.verdicts import RIGHT
 from glsw.wings import registered
 
 ON_DEVICES = sorted(name for name, kind in ENGINES.items() if kind.capabilities.requires)
@@ -398,7 +398,8 @@ def test_permutations_are_those_of_the_engines_of_wings(device, monkeypatch):
         return compute(device, name, **defines)
 
     monkeypatch.setattr(glsw.device.shader, "compute", watched_compute)
-    for module in registered("TESTS").values() if device.info.compute else ():
+    homes = [*registered("TESTS").values(), *(home for home, _ in registered("ENGINES").values())]
+    for home in homes if device.info.compute else ():
         programs.clear()
-        assert {row.verdict for row in import_module(module).tested(device)} == {RIGHT}
+        assert {row.verdict for row in tests_of(imported(home), device)} == {RIGHT}
         listed(programs, PERMUTATIONS)

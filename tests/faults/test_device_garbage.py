@@ -23,11 +23,11 @@ from glsw.device.current import UnreliableError
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Auto, Fragment, Lanes, windows
 from glsw.engines.base import Best, Engine, Pairs, Progress
-from glsw.engines.proof import DeviceFaultWarning
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA
+from glsw.trust.proofs import DeviceFaultWarning
 
 pytestmark = on_linux
 

@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -38,18 +37,22 @@ from program import process
 from subtests import with_subtests
 
 import glsw
+from glsw import engines
 from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device
 from glsw.device.shader import ComputeProgram
 from glsw.device.transfer import Fence
-from glsw.device.verdicts import Verdicts, _machine, _version
-from glsw.engines import ENGINES, device_check, proof, spec
+from glsw.engines import spec, speeds
 from glsw.engines.cpu import Cpu
 from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import LaneSizes
-from glsw.engines.proof import Proofs, Tested
 from glsw.engines.scan import Scan
+from glsw.trust import proofs
+from glsw.trust.check import tests_of
+from glsw.trust.proofs import Proofs
+from glsw.trust.provable import Provable, Trial
+from glsw.trust.verdicts import Verdicts, _machine, _version
 
 WHOLE = (32, 32)
 
@@ -106,7 +109,7 @@ def lost(*_: object, **__: object) -> None:
 
 _ENDLESS = lambda: [  # noqa: E731
     patch.object(Fence, "_passes", lambda *_: False),
-    patch.object(proof, "PATIENCE", 0.01),
+    patch.object(proofs, "PATIENCE", 0.01),
 ]
 _NO_SUBGROUPS = "the variant with no subgroups"
 _ONE_LANE = "the variant with a lane for each target"
@@ -351,15 +354,14 @@ def test_a_fault_is_caught_and_results_are_right(device, tmp_path, name):
         assert {line["device"] for line in lines} == {device.info.name}
         assert [line["engine"] for line in lines] == fault.blamed.split(), said
         assert lines[-1]["instead"] == fault.instead
-        (file,) = folder.glob("*.json")
-        kept = json.loads(file.read_text())["verdicts"]
+        kept = Verdicts(device.info, folder).known
         wrong = {key.split(":")[0]: verdict for key, verdict in kept.items() if verdict != "right"}
         assert set(wrong) == set(fault.blamed.split())
         if fault.harmless:  # it counts when it has happened twice
             assert all(verdict.startswith("begun by process") for verdict in wrong.values())
             return
         assert {line["wrong"] for line in lines} >= set(wrong.values())
-        with believing(device):
+        with believing():
             try:
                 without = called(fault, device)[0]
             except (DeviceError, glsw.ShaderError):
@@ -415,49 +417,35 @@ def test_each_version_of_the_driver_and_of_glsw_has_its_own_file(device, tmp_pat
     monkeypatch.setattr(glsw, "__version__", "99.1")
     assert Verdicts(device.info, folder).get("diagonal: score") is None
     Verdicts(device.info, folder).put("diagonal: score", "wrong results")
-    assert len(list(folder.glob("*.json"))) == 2
+    assert len(list(folder.glob("*.txt"))) == 2
+
+
+_WRONG = (
+    *("begun by process 12x", "begun by process 0 on ", f"begun by process {'1' * 31} on "),
+    *("begun again by process 9 on \u202e", "good", "fails: \u202e", "fails: \x1b[2J", "7", "10"),
+    *("fails: " + "x" * 9999, "right\t", "right\r", "right right", "\ufffd"),
+)
+_RATES = ("-1", "NaN", "1e999", "true", "fast", "", "right", f"1{'0' * 400}")
 
 
 @with_subtests(
     "content",
     [
-        *("", "[]", "{", "\0" * 9, "[" * 99999, '{"verdicts": {}}', "1" * 9999),
-        *('{"verdicts": 1, "speeds": {}}', '{"verdicts": {}, "speeds": {"lanes": "fast"}}'),
-        f'{{"verdicts": {{}}, "speeds": {{"cpu": 1{"0" * 400}}}}}',
-        *(
-            f'{{"verdicts": {{}}, "speeds": {{"cpu": {x}}}}}'
-            for x in ("-1", "NaN", "1e999", "true")
-        ),
-        *(
-            json.dumps({"verdicts": {"diagonal: score": verdict}, "speeds": {}})
-            for verdict in (
-                *(
-                    "begun by process 12x",
-                    "begun by process 0 on ",
-                    f"begun by process {'1' * 31} on ",
-                ),
-                *(
-                    "begun again by process 9 on \u202e",
-                    "good",
-                    "fails: \u202e",
-                    "fails: \x1b[2J",
-                    7,
-                ),
-                *("fails: " + "x" * 9999, "right\n", ["right"], None, "\ud800"),
-            )
-        ),
+        *("", "[]", "{", "\0" * 9, "[" * 99999, "1" * 9999, "diagonal: score", "\t\t\t"),
+        *(f"diagonal: score\t{verdict}\n" for verdict in _WRONG),
+        *(f"cpu\t{rate} cells per second\n" for rate in _RATES),
     ],
 )
 def test_a_damaged_file_is_ignored(device, tmp_path, content):
     folder = tmp_path / "devices"
-    Verdicts(device.info, folder).clear()
-    (file,) = folder.glob("*.json")
+    Verdicts(device.info, folder).begin("diagonal: score")
+    (file,) = folder.glob("*.txt")
     file.write_text(content)
     known = Verdicts(device.info, folder)
     assert known.get("diagonal: score") is None
     assert known.speeds == {}
     known.put("diagonal: score", "right")
-    assert json.loads(file.read_text())["verdicts"] == {"diagonal: score": "right"}
+    assert Verdicts(device.info, folder).get("diagonal: score") == "right"
 
 
 def test_any_damage_to_a_file_leaves_verdicts_or_none(device, tmp_path):
@@ -469,44 +457,40 @@ def test_any_damage_to_a_file_leaves_verdicts_or_none(device, tmp_path):
     for number, verdict in enumerate(said):
         known.put(f"diagonal: {number}", verdict)
     known.put_speed("lanes", 1.5e12)
-    (file,) = (tmp_path / "devices").glob("*.json")
+    (file,) = (tmp_path / "devices").glob("*.txt")
     content, rng = file.read_bytes(), np.random.default_rng(4)
     for _ in range(2000):
         damaged = bytearray(
             content[: rng.integers(len(content) + 1)] if rng.random() < 0.2 else content
         )
         for at in rng.integers(0, len(damaged) + 1, rng.integers(1, 4)).tolist():
-            byte = bytes([rng.choice([*range(256), *b'0123456789"{}e.-\\u'])])
+            byte = bytes([rng.choice([*range(256), *b"0123456789e.-\n\n\t\t"])])
             damaged[at : at + rng.integers(0, 2)] = byte
         file.write_bytes(damaged)
-        found = known._read()
-        known._known = found
-        for name, verdict in found["verdicts"].items():
-            text = known.get(name) or ""
-            assert text.isprintable()
-            assert verdict.startswith(
-                ("right", "wrong results", "did not end", "fails: ", "begun ")
-            )
+        known._read()
+        for name, verdict in known.known.items():
+            assert (known.get(name) or "").isprintable()
+            whole = "right", "wrong results", "did not end", ""
+            begins = verdict.startswith(("fails: ", "begun "))
+            assert verdict in whole or begins or re.fullmatch(r"\d+ cells per second", verdict)
         assert all(0 < rate < np.inf for rate in known.speeds.values())
 
 
-@pytest.mark.parametrize("what", ["file", "lock"])
 @pytest.mark.parametrize("kind", ["pipe", "link", "folder"])
-def test_what_is_no_plain_file_is_not_opened(device, tmp_path, what, kind):
+def test_what_is_no_plain_file_is_not_opened(device, tmp_path, kind):
     folder = tmp_path / "devices"
     Verdicts(device.info, folder).put("diagonal: score", "right")
-    (file,) = folder.glob("*.json")
-    path = file if what == "file" else file.with_suffix(".lock")
+    (path,) = folder.glob("*.txt")
     path.unlink()
     if kind == "pipe":
         os.mkfifo(path)
     elif kind == "link":
-        (tmp_path / "other").write_text('{"verdicts": {"diagonal: score": "right"}, "speeds": {}}')
+        (tmp_path / "other").write_text("diagonal: score\tright\n")
         path.symlink_to(tmp_path / "other")
     else:
         path.mkdir()
     known = Verdicts(device.info, folder)
-    assert known.get("diagonal: score") == (None if what == "file" else "right")
+    assert known.get("diagonal: score") is None
     known.put("diagonal: score", "wrong results")
     assert known.get("diagonal: score") == "wrong results"
     assert kind != "link" or "wrong" not in (tmp_path / "other").read_text()
@@ -526,7 +510,7 @@ def test_a_program_that_has_ended_a_process_is_not_tried_again(device, tmp_path)
     folder = tmp_path / "devices"
     with driver(device, RIGHT, folder):
         called(RIGHT, device)
-        kept = device.verdicts._known["verdicts"]
+        kept = device.proofs.verdicts.known
     usual = next(key for key in kept if key.endswith("usual"))
     with process("--version", tmp_path) as ended:
         ended.communicate()
@@ -556,16 +540,15 @@ def test_a_trial_that_is_interrupted_leaves_no_verdict(device, tmp_path, monkeyp
         raise KeyboardInterrupt
 
     folder = tmp_path / "devices"
-    monkeypatch.setattr(Proofs, "holds", interrupted)
+    monkeypatch.setattr(Provable, "holds", interrupted)
     with driver(device, RIGHT, folder):
         with pytest.raises(KeyboardInterrupt):
             called(RIGHT, device)
         assert device.patience is None
-        (file,) = folder.glob("*.json")
-        assert json.loads(file.read_text())["verdicts"] == {}
+        assert {*Verdicts(device.info, folder).known.values()} == {""}
         monkeypatch.undo()
         assert called(RIGHT, device) == (right(RIGHT.call), [])
-        assert json.loads(file.read_text())["verdicts"]
+        assert {*Verdicts(device.info, folder).known.values()} == {"right"}
 
 
 @pytest.mark.parametrize("error", [DeviceMemoryError("no memory"), moderngl.Error("incomplete")])
@@ -581,10 +564,10 @@ def test_a_trial_that_lacks_memory_leaves_no_verdict(device, tmp_path, monkeypat
             monkeypatch.setattr(moderngl.Context, "buffer", full)
         raise error
 
-    monkeypatch.setattr(Proofs, "holds", lacking)
+    monkeypatch.setattr(Provable, "holds", lacking)
     with driver(device, RIGHT, tmp_path):
         assert called(RIGHT, device) == (right(RIGHT.call), [])
-        assert device.verdicts._known["verdicts"] == {}
+        assert {*device.proofs.verdicts.known.values()} == {""}
 
 
 @pytest.fixture
@@ -603,14 +586,14 @@ def test_two_processes_at_once(device, files):
     ends = [(each.communicate()[1], each.returncode) for each in both]
     assert all(status == 0 and b"engine 'diagonal'" not in err for err, status in ends), ends
     assert (files / "0.tsv").read_text() == (files / "1.tsv").read_text()
-    (file,) = (files / "cache" / "glsw" / "devices").glob("*.json")
-    assert set(json.loads(file.read_text())["verdicts"].values()) == {"right"}
+    kept = Verdicts(device.info, files / "cache" / "glsw" / "devices").known
+    assert set(kept.values()) == {"right"}
 
 
 _NOTES = """
 from pathlib import Path
 from glsw.device.device import devices
-from glsw.device.verdicts import Verdicts
+from glsw.trust.verdicts import Verdicts
 verdicts = Verdicts(devices()[0], Path("devices"))
 for k in range(60):
     verdicts.begin(f"{NAME}{k}")
@@ -622,8 +605,7 @@ def test_what_several_processes_note_at_once_is_all_kept(device, tmp_path):
     started = [process("--version", tmp_path, code=f"NAME = {name!r}\n{_NOTES}") for name in "abc"]
     ends = [(*each.communicate(), each.returncode) for each in started]
     assert [status for *_, status in ends] == [0, 0, 0], ends
-    (file,) = (tmp_path / "devices").glob("*.json")
-    kept = json.loads(file.read_text())["verdicts"]
+    kept = Verdicts(device.info, tmp_path / "devices").known
     assert kept == {f"{name}{k}": "right" for name in "abc" for k in range(60)}
 
 
@@ -650,34 +632,32 @@ def test_verdicts_are_of_the_shaders_of_today(file, tmp_path, monkeypatch):
     assert _version() != before
 
 
-OF_WING = {"of_wing": __name__}
+class OfWing(Provable):
+    """What a wing registers."""
 
+    name, device = "of_wing", None
 
-def tested(_: Device) -> Iterator[Tested]:
-    """Yield the self-test of an engine that a wing registers."""
-    yield Tested("of_wing", "usual", "protein: nothing", "right", 0.0)
+    @classmethod
+    def trials(cls) -> list[Trial]:
+        return [Trial("protein: nothing", (), "nothing")]
+
+    def __init__(self, _: Device) -> None: ...
+
+    def family(self, kind: str) -> str:
+        return kind
+
+    def checks(self, kind: str) -> Iterator[tuple[str, str]]:
+        yield kind, "nothing"
 
 
 @pytest.fixture
 def quick_test(monkeypatch):
-    """``glsw devices --test`` of one engine, with short measurements."""
-    monkeypatch.setattr(device_check, "_SECONDS", 1e-9)
-    monkeypatch.setattr(device_check, "_TARGETS", 20)
-    some = {name: ENGINES[name] for name in ("scan", "lanes", "cpu")}
-    scorings = {"protein": glsw.Scoring.blast()}
-    real = device_check.tested
-
-    def tested(device: Device) -> Any:
-        without = [patch.object(device_check, "_scorings", lambda: scorings)]
-        without.append(patch.object(device_check, "ENGINES", {"scan": Scan}))
-        without.append(patch.object(device_check, "registered", return_value=OF_WING))
-        with ExitStack() as stack:
-            for each in without:
-                stack.enter_context(each)
-            yield from real(device)
-
-    monkeypatch.setattr(device_check, "tested", tested)
-    monkeypatch.setattr(device_check, "ENGINES", some)
+    """``glsw devices --test`` of two engines, with short measurements."""
+    monkeypatch.setattr(speeds, "_SECONDS", 1e-9)
+    monkeypatch.setattr(speeds, "_TARGETS", 20)
+    monkeypatch.setattr(Scan, "trial_scorings", lambda: {"protein": glsw.Scoring.blast()})
+    monkeypatch.setattr(engines, "ENGINES", {"scan": Scan})
+    monkeypatch.setattr(engines, "registered", lambda _: {"of_wing": f"{__name__}.OfWing"})
 
 
 @pytest.mark.parametrize("fault", [RIGHT, NARROW, FAULTS["no barrier in scan"]])
@@ -687,21 +667,21 @@ def test_devices_are_tested_by_the_command_line(device, run, files, quick_test, 
     wrong = fault is not RIGHT and fault.edit is FAULTS["no barrier in scan"].edit
     with driver(device, fault, files / "devices"):
         done = run(f"devices --test --device {device.info.index} --format {form}")
-        speeds = device.verdicts.speeds
-        tests = list(device_check.tested(device))
+        rates = device.proofs.verdicts.speeds
+        tests = [row for kind in (Scan, OfWing) for row in tests_of(kind, device)]
     assert tests[-1].engine == "of_wing"
     assert done.status == 2 * wrong
     failed = sum(row.verdict != "right" for row in tests)
     assert wrong == bool(failed)
     said = f"glsw: {failed} tests failed: please report this table\n"
     assert done.err == (said if wrong else "")
-    assert set(speeds) == {"lanes", "cpu"}
-    assert all(rate > 0 for rate in speeds.values())
+    assert set(rates) == {"lanes", "cpu"}
+    assert all(rate > 0 for rate in rates.values())
     if form == "json":
         (report,) = json.loads(done.out)
         assert report["device"]["name"] == device.info.name
         verdicts = [each["verdict"] for each in report["tests"]]
-        assert report["cells_per_second"] == speeds
+        assert report["cells_per_second"] == rates
     else:
         rows = re.findall(
             r"^(?:scan|of_wing) +(.{31}) protein: \w+ +[\d.]+ +(.*)$", done.out, re.MULTILINE
@@ -719,7 +699,7 @@ def test_auto_uses_cpu_beside_hardware_that_is_measured_to_be_slower(
     fault = Fault("search", hardware=True)
     with driver(device, fault, tmp_path / "devices"):
         for engine, rate in (("lanes", 1e9), ("cpu", 2e9 if slower else 5e8)):
-            device.verdicts.put_speed(engine, rate)
+            device.proofs.verdicts.put_speed(engine, rate)
         aligner = glsw.Aligner()
         scanner = getattr(aligner.engine, "scanner", None)
         assert isinstance(scanner, Cpu if slower else Lanes)
@@ -751,20 +731,20 @@ def test_a_self_test_that_fails_otherwise_each_time_ends_the_use_of_a_device(
 ):
     """A fault that repeats is a compiler's, see `FAULTS`: its engines are replaced one by one."""
     fault, failures = Fault("score of one pair", hardware=True), []
-    holds = Proofs.holds
+    holds = Provable.holds
 
-    def now_and_then(self: Proofs, *asked: Any) -> bool:
-        right = holds(self, *asked)
+    def now_and_then(self: Provable, kind: Any) -> bool:
+        right = holds(self, kind)
         if len(failures) < times:
             failures.append(1)
             device.readback.digest += len(failures)
             return False
         return right
 
-    with driver(device, fault, tmp_path), patch.object(Proofs, "holds", now_and_then):
+    with driver(device, fault, tmp_path), patch.object(Provable, "holds", now_and_then):
         found, said = called(fault, device)
         assert found == right(fault.call)
         assert len(said) == 1
         assert "wrong results that do not repeat; engine 'cpu' is used instead" in said[0]
         assert device.trouble
-        assert "wrong results" not in str(device.verdicts._known)
+        assert "wrong results" not in str(device.proofs.verdicts.known)

@@ -36,9 +36,9 @@ device.Device.check = lost
 RESET = """
 import os, sys
 os.environ["XDG_CACHE_HOME"] = {cache!r}
-from glsw.engines.lanes import engine
-trial_of, trials = engine.trial_of, 0
-def trial(proofs, lanes, geometry):
+from glsw.engines.lanes.engine import Lanes
+holds, trials = Lanes.holds, 0
+def trial(lanes, kind):
     global trials
     trials += 1
     with open({tried!r}, "a") as file:
@@ -49,8 +49,8 @@ def trial(proofs, lanes, geometry):
             lanes.device._fail("computing lanes", "context lost", False)
         finally:
             del lanes.device._reset_status
-    return trial_of(proofs, lanes, geometry)
-engine.trial_of = trial
+    return holds(lanes, kind)
+Lanes.holds = trial
 """
 DAMAGED = """
 import moderngl

@@ -24,7 +24,6 @@ from glsw.engines.auto import Auto
 from glsw.engines.base import ComingScan, ScanHints
 from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.proof import Proofs
 from glsw.run import tasks, workers
 from glsw.search import scan as scans, search as flow, stages
 from glsw.search.ranking import Ranking, target_numbers
@@ -33,6 +32,7 @@ from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
 from glsw.statistics import for_search
 from glsw.statistics.least_scores import Floors, least_scores
+from glsw.trust.proofs import Proofs
 
 
 def records(count: int, longest: int, seed: int = 0) -> list[Record]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 from functools import cached_property, partial
-from itertools import chain, groupby, tee
+from itertools import chain, groupby, product, tee
 from typing import Any, Literal, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
-from glsw.arrays import Bool, Int32, Int64, Intp
+from glsw.arrays import Bool, Int32, Intp
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
+from glsw.engines.awkward import each_with_each, scoring_of_trials, work_for
 from glsw.engines.base import (
     ALL_MODES,
-    USUAL,
     Capabilities,
     ComingScan,
     Pairs,
@@ -29,7 +29,6 @@ from glsw.engines.base import (
     Proportion,
     Question,
     ScanHints,
-    Variant,
     ignore,
 )
 from glsw.engines.costs import EACH_QUERY, OWN_QUERIES, WHOLE_TABLE, Shape, way_of_lanes
@@ -70,18 +69,13 @@ from glsw.engines.lanes.targets import (
     TargetStore,
     columns_macros,
 )
-from glsw.engines.proof import (
-    Proofs,
-    Work,
-    best_of_prefixes,
-    family_of,
-    scoring_of_trials,
-    work_for,
-)
+from glsw.engines.reference import Reference
+from glsw.engines.sizes import Size, family_of
 from glsw.engines.tiles import NEVER, BoundedTile, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of, run_or_all
+from glsw.trust.provable import USUAL, Variant
 
 ReadT = TypeVar("ReadT")
 _CELLS_AT_ONCE, _SOFTWARE_CELLS_AT_ONCE = 2**40, 2**31  # of queries whose work overlaps
@@ -90,6 +84,7 @@ _PAIRS_AT_ONCE = 2**14  # whose places in a table fit a cache
 _ROWS, _LONGEST = 200, 300  # rows of the longest query of most geometries that are tried, of all
 _MORE, _LEAST_ROWS = 5, 70  # rows of a second strip at least, and of all: there are long gaps
 _JOINED = 9, 7  # rows of the other queries of streams
+_USUAL_QUERIES, _STREAMED = (60, 300, 3000), 2000  # rows that are tested; from these on joined
 _MEMORY = 2**26  # of an engine that tries geometries
 _PLAIN = {"subgroups": False, "number": "int32"}
 _BYTES_PER_RESIDUE = 8  # of a part: residues twice, columns of several kinds
@@ -134,7 +129,6 @@ class Lanes(ComputeEngine):
     """
 
     name = "lanes"
-    proves_programs = True
     variants = (
         USUAL,
         Variant("no subgroups", {"subgroups": False}, lambda info: info.subgroup_size > 0),
@@ -186,7 +180,6 @@ class Lanes(ComputeEngine):
         self.pool, self.queue = Buffers(self.device), Queue(self, memory)
         self.targets = TargetStore(self)
         self.prepared: WeakKeyDictionary[Batch, list[Share]] = WeakKeyDictionary()
-        self._proved: set[Geometry] = set()
 
     @property
     def on_software(self) -> bool:
@@ -260,9 +253,7 @@ class Lanes(ComputeEngine):
         every: Iterable[Any] = questions
         for way, some in groupby(every, self._checked_way):
             if way is BoundedTile:
-                if self.proofs:
-                    family = f"passing, {self.geometries}, {family_of(self.scoring)}"
-                    self.proofs.require(self.name, family, partial(passes, self.proofs, self))
+                self.prove([BoundedTile])
                 yield from (found for (found,) in Selecting(self, some, report).run())
             elif way is ScanTile:
                 yield from Matrices(self, some, report).run()
@@ -305,7 +296,7 @@ class Lanes(ComputeEngine):
         rows = self._rows_of(coming)
         for long in (False, True):
             for _, geometry in stacks(self.geometries, rows, long):
-                if self.proofs and self.proofs.verdict(self.name, self._family(geometry)) is None:
+                if self.proves and self.verdict(geometry) is None:
                     yield from _programs_of(geometry)
 
     def _rows_of(self, coming: ComingScan) -> Rows:
@@ -433,19 +424,97 @@ class Lanes(ComputeEngine):
             buffers=(profiles[0].buffer, borders, scores),
         )
 
-    def _family(self, geometry: Geometry) -> str:
-        macros = self._defines | geometry.defines
+    # What it proves: geometries when they are first used, and once that it selects what passes.
+
+    def kinds(
+        self, task: str, pairs: Batch | tuple[Sequences, Sequences]
+    ) -> Iterator[tuple[str, Size]]:
+        """Yield nothing: only later it is known which geometries suit the pairs."""
+        return iter(())
+
+    def every(self, task: str) -> Iterable[Hashable]:
+        """Return also geometries of usual lengths, for one query, two, or streams."""
+        made = self.geometries
+        geometries = {
+            made.of(m, queries, long, joins=joins)
+            for m, queries, long, joins in product(
+                _USUAL_QUERIES, range(1, 2 + made.pairs_queries), (False, True), (False, True)
+            )
+            if not joins or (m > _STREAMED and not self.on_software)
+        }
+        return [*super().every(task), BoundedTile, *geometries]
+
+    def family(self, kind: Any) -> str:
+        """Return what distinguishes programs: macros, and features of the scoring."""
+        if kind is BoundedTile:
+            return f"passing, {self.geometries}, {family_of(self.scoring)}"
+        if not isinstance(kind, Geometry):
+            return super().family(kind)
+        macros = self._defines | kind.defines
         words = " ".join(f"{key}={value}" for key, value in macros.items() if value is not None)
         return f"{words}, {family_of(self.scoring)}"
 
-    def prove(self, geometries: Iterable[Geometry]) -> None:
-        """Have the programs of geometries proved, before anything else is computed for them."""
-        if self.proofs is None:
-            return
-        for geometry in set(geometries) - self._proved:
-            trial = partial(trial_of, self.proofs, self, geometry)
-            self.proofs.require(self.name, self._family(geometry), trial)
-            self._proved.add(geometry)
+    def fresh(self) -> Lanes:
+        """Return one like it with little memory, and without limits: it tries any geometry."""
+        options = {key: value for key, value in self.options.items() if key != "limits"}
+        return Lanes(scoring_of_trials(self.scoring), self.device, **options | {"memory": _MEMORY})
+
+    def checks(self, kind: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield the scores of a geometry, or the pairs that pass, see `Provable.checks`."""
+        if kind is BoundedTile:
+            return self._passing()
+        if not isinstance(kind, Geometry):
+            return super().checks(kind)
+        return self._own_scores(kind) if kind.letters else self._table_scores(kind)
+
+    def _table_scores(self, geometry: Geometry) -> Iterator[tuple[Any, Any]]:
+        """Yield the scores of queries with targets."""
+        longest = min(max(geometry.strip + _MORE, _LEAST_ROWS), _LONGEST)
+        work = work_for(self.scoring)
+        # Prefixes of the queries of the work: the length, which one, and the stream of each.
+        every = [(longest - 2 * k, k, k) for k in range(geometry.queries)]
+        if geometry.joined:
+            every = [more for m, q, k in every for more in ((m, q, k), (_JOINED[k], 1 - k, k))]
+        rows = np.array([(number, m, 0, k) for number, (m, _, k) in enumerate(every)], ROW)
+        (share, _), *_ = self.targets.sorted(Sequences.of(work.targets), longest).shares
+        # Other queries come first: a device may go on with those.
+        prefixes = [[work.queries[(q + k) % 2][:m] for m, q, _ in every] for k in (1, 0)]
+        best = Reference(self.scoring).scores(each_with_each([*chain(*prefixes)], work.targets))
+        every_score = best.reshape(2, len(every), -1)[..., share.positions].astype(np.int64)
+        for some, right in zip(prefixes, every_score, strict=True):
+            job = self.job(Sequences.of(some), rows, share, geometry, np.zeros(1, np.intp))
+            for _ in self.queue.slices_of([job], ignore):
+                pass
+            (found,) = self.reading([job])()
+            if geometry.end_to_end:  # floats may be wrong where they are `TOO_HIGH`
+                yield found[found < TOO_HIGH], right[found < TOO_HIGH]
+            else:  # and otherwise from `LIMIT` on
+                most = NEVER if geometry.number == INT32 else LIMIT
+                yield np.minimum(found, most), np.minimum(right, most)
+
+    def _own_scores(self, geometry: Geometry) -> Iterator[tuple[Any, Any]]:
+        """Yield the scores of pairs that each have their own query."""
+        longest = min(max(geometry.strip + _MORE, _LEAST_ROWS), _ROWS)
+        work = work_for(self.scoring, geometry.letters)
+        lengths = [1, 7, longest // 2, longest - 1, longest]
+        queries = [work.queries[q][:m] for q in (0, 1) for m in lengths]
+        batch = each_with_each(queries, work.targets)
+        self.prepared[batch] = shares_of(self, batch, geometry.number, geometry)
+        (found,) = scores_of_each(self, [batch], ignore)
+        yield found, Reference(self.scoring).scores(batch)
+
+    def _passing(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the pairs that pass, by their scores."""
+        work = work_for(self.scoring)
+        queries = Sequences.of([query[:_LEAST_ROWS] for query in work.queries])
+        targets = Sequences.of(work.targets)
+        scores = Reference(self.scoring).table(ScanTile(queries, targets), ignore)
+        middle = np.median(scores, axis=1).astype(np.int32)
+        for more in (0, 1):  # once with the bounds of one query exchanged with those of the other
+            bounds = np.roll(middle, more), np.full(len(targets), int(scores.max()), np.int32)
+            tile = BoundedTile(queries, targets, *bounds)
+            (found,) = self.answers([tile])
+            yield from zip(found, tile.answer(scores), strict=True)
 
     def reading(self, jobs: Sequence[Job]) -> Callable[[], list[Int32]]:
         """Begin to read the scores of each job, shape (queries, targets); return what gives them.
@@ -509,81 +578,3 @@ def _tiles_of(batch: Batch) -> Iterator[tuple[Intp, ScanTile]]:
         whole = np.array_equal(which, np.arange(len(batch.targets)))
         targets = batch.targets if whole else batch.targets.select(which)
         yield pairs, ScanTile(batch.queries.select(queries), targets)
-
-
-def trial_of(proofs: Proofs, engine: Lanes, geometry: Geometry) -> bool:
-    """Tell whether an engine like this one computes right scores with a geometry."""
-    prover = Lanes(scoring_of_trials(engine.scoring), engine.device, memory=_MEMORY)
-    if geometry.letters:
-        return _pairs(proofs, prover, geometry)
-    longest = min(max(geometry.strip + _MORE, _LEAST_ROWS), _LONGEST)
-    work, best = _work(proofs, prover.scoring, _ROWS if longest <= _ROWS else _LONGEST)
-    # Prefixes of the queries of the work: the length, which one, and the stream of each.
-    every = [(longest - 2 * k, k, k) for k in range(geometry.queries)]
-    if geometry.joined:
-        every = [more for m, q, k in every for more in ((m, q, k), (_JOINED[k], 1 - k, k))]
-    rows = np.array([(number, m, 0, k) for number, (m, _, k) in enumerate(every)], ROW)
-    targets = prover.targets.sorted(Sequences.of(work.targets), longest)
-    (share, _), *_ = targets.shares
-    for other in (1, 0):  # other queries come first: a device may go on with those
-        order = [((q + other) % 2, m) for m, q, _ in every]
-        queries = Sequences.of([work.queries[q][:m] for q, m in order])
-        expected = np.array([best[q, m] for q, m in order])[:, share.positions]
-        job = prover.job(queries, rows, share, geometry, np.zeros(1, np.intp))
-        for _ in prover.queue.slices_of([job], ignore):
-            pass
-        (found,) = prover.reading([job])()
-        if geometry.end_to_end:  # floats may be wrong where they are `TOO_HIGH`
-            right = found[found < TOO_HIGH], expected[found < TOO_HIGH]
-        else:  # and otherwise from `LIMIT` on
-            most = NEVER if geometry.number == INT32 else LIMIT
-            right = np.minimum(found, most), np.minimum(expected, most)
-        if not np.array_equal(*right):
-            return False
-    return True
-
-
-def _pairs(proofs: Proofs, prover: Lanes, geometry: Geometry) -> bool:
-    """Tell the same of pairs that each have their own query."""
-    longest, real = min(max(geometry.strip + _MORE, _LEAST_ROWS), _ROWS), prover.geometries.of_pairs
-    work, best = _work(proofs, prover.scoring, _ROWS, geometry.letters)
-    lengths = [1, 7, longest // 2, longest - 1, longest]
-    queries = [work.queries[q][:m] for q in (0, 1) for m in lengths]
-    pairs = np.indices((len(queries), len(work.targets))).reshape(2, -1).T.astype(np.int32)
-    batch = Batch((Sequences.of(queries), Sequences.of(work.targets)), pairs)
-
-    def chosen(m: int, number: int, letters: int) -> Geometry:
-        return geometry if number == geometry.number else real(m, number, letters)
-
-    prover.geometries.of_pairs = chosen  # type: ignore[method-assign]
-    prover.geometries.number = geometry.number
-    (found,) = scores_of_each(prover, [batch], ignore)
-    return bool(np.array_equal(found, best[:, lengths].reshape(-1)))
-
-
-def passes(proofs: Proofs, engine: Lanes) -> bool:
-    """Tell whether an engine like this one selects the right pairs by their scores."""
-    prover = Lanes(scoring_of_trials(engine.scoring), engine.device, memory=_MEMORY)
-    prover.geometries = engine.geometries
-    work, best = _work(proofs, prover.scoring, _ROWS)
-    queries = Sequences.of([query[:_LEAST_ROWS] for query in work.queries])
-    scores = best[:, _LEAST_ROWS].astype(np.int32)
-    middle = np.median(scores, axis=1).astype(np.int32)
-    targets = Sequences.of(work.targets)
-    for more in (0, 1):  # once with the bounds of one query exchanged with those of the other
-        bounds = np.roll(middle, more), np.full(len(targets), int(scores.max()), np.int32)
-        tile = BoundedTile(queries, targets, *bounds)
-        (found,) = prover.answers([tile])
-        if not all(map(np.array_equal, found, tile.answer(scores))):
-            return False
-    return True
-
-
-def _work(
-    proofs: Proofs, scoring: Scoring, rows: int, letters: int | None = None
-) -> tuple[Work, Int64]:
-    """Return work of all letters or some, and the best scores of prefixes of up to so many rows."""
-    work, name = work_for(scoring, letters), f"{rows} prefixes"
-    if letters:
-        name = f"prefixes of {letters} letters"
-    return work, proofs.expected(scoring, name, lambda: best_of_prefixes(scoring, work, rows))

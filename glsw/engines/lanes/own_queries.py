@@ -173,13 +173,19 @@ class Share:
     words: list[int]  # that the letters of the queries, and of the targets, will take
 
 
-def shares_of(engine: Lanes, batch: Batch, number: int) -> list[Share]:
-    """Return the pairs with letters; ``number`` is the type of the scores where it pays off."""
+def shares_of(
+    engine: Lanes, batch: Batch, number: int, geometry: Geometry | None = None
+) -> list[Share]:
+    """Return the pairs with letters; ``number`` is the type of the scores where it pays off.
+
+    By default the engine chooses the geometry.
+    """
     codes = _used_codes(batch)
     m, n = batch.query_lengths, batch.target_lengths
     counts = np.bincount(m if batch.extent[0, 1] else m[n > 0], minlength=1)
     counts[0] = 0
-    of_numbers, shares = _kinds(engine.geometries, counts, number, len(codes)), list[Share]()
+    asked = engine.geometries, counts, number, len(codes), geometry
+    of_numbers, shares = _kinds(*asked), list[Share]()
     rank = np.full(len(counts), -1, np.int32)
     kinds = [*chain(*of_numbers)]
     for k, kind in enumerate(kinds):
@@ -239,14 +245,16 @@ def _places(sequences: Sequences, which: slice | Int32) -> UInt64:
     return places.view(np.uint64)
 
 
-def _kinds(geometries: Geometries, counts: Intp, number: int, letters: int) -> list[list[Kind]]:
+def _kinds(
+    geometries: Geometries, counts: Intp, number: int, letters: int, asked: Geometry | None
+) -> list[list[Kind]]:
     """Return the kinds of pairs of each type of scores, ascending.
 
     ``counts`` has the pairs with queries of each length.
     """
     found: dict[int, dict[tuple[Geometry, int], list[int]]] = {}
     for length in np.flatnonzero(counts).tolist():
-        geometry = geometries.of_pairs(length, number, letters)
+        geometry = asked or geometries.of_pairs(length, number, letters)
         alike = found.setdefault(geometry.number, {})
         alike.setdefault((geometry, geometry.strips(length)), []).append(length)
     return [

@@ -6,4 +6,4 @@ COMMANDS = {
         "draw an exact dot plot: the best local score through each part of the table",
     ),
 }
-TESTS = {"score_map": "glsw.wings.dotplot.score_map"}
+TESTS = {"score_map": "glsw.wings.dotplot.score_map.ScoreMap"}

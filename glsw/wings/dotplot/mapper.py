@@ -141,7 +141,7 @@ class Mapper:
                     partial(sign, finish(self.engine.current(), sign))
 
             with self.device:
-                self.engine.prove(tile, self.settings.value, cap)
+                self.engine.prove([(tile, self.settings.value, self.engine.is_narrow(cap))])
                 tiles = self.engine.tiles(
                     query, codes, tile, value=self.settings.value, cap=cap, progress=report
                 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,13 +12,16 @@ from glsw.arrays import Codes, Int32, Int64
 from glsw.device.device import Device, DeviceError
 from glsw.engines import gl
 from glsw.engines.answers import check_highest, highest
+from glsw.engines.awkward import work_for
 from glsw.engines.base import Progress
 from glsw.engines.gl import Binding
-from glsw.engines.proof import Proofs, Tested, UnprovedError, family_of, proofs_of, work_for
 from glsw.engines.reference import fill
 from glsw.engines.regions import Grid, Region
+from glsw.engines.sizes import family_of
 from glsw.engines.tiled import COLUMN_LEFT, KEPT, Tiled
 from glsw.scoring.scoring import Scoring
+from glsw.trust.proofs import UnprovedError
+from glsw.trust.provable import Provable, Trial
 
 Value = Literal["through", "end"]
 VALUES: tuple[Value, ...] = ("through", "end")
@@ -82,7 +84,7 @@ class Bands(NamedTuple):
         return [range(k, min(k + self.band, rows)) for k in range(0, rows, self.band)]
 
 
-class ScoreMap(Tiled):
+class ScoreMap(Tiled, Provable):
     """The score of each tile of a table, see ``docs/DOTPLOT.md``.
 
     Parameters
@@ -96,6 +98,7 @@ class ScoreMap(Tiled):
     """
 
     name = label = "score_map"
+    proves = True
 
     def __init__(self, scoring: Scoring, device: Device, *, memory: int = 2**31) -> None:
         if not scoring.local:
@@ -327,30 +330,39 @@ class ScoreMap(Tiled):
 
         self._run(part.m * part.n, rows + columns - 1, dispatch, progress)
 
-    def prove(self, tile: MapTile, value: Value, cap: int) -> None:
-        """Have the programs for a tile proved, see `glsw.engines.proof`.
+    # What it proves: tiles and what they have, with borders of 16 bits or 32.
 
-        Raises
-        ------
-        DeviceError
-            If they are wrong.
-        """
-        bits = 16 if self.is_narrow(cap) else 32
+    @classmethod
+    def trials(cls) -> Iterator[Trial]:
+        """Yield tiles of DNA of a few sizes, see `Provable.trials`."""
+        for value, side in product(VALUES, _SIDES):
+            yield Trial(f"DNA, tiles of {side}: {value}", (Scoring.nucleotide(),), (side, value))
+
+    def every(self, task: tuple[int, Value]) -> Iterable[Hashable]:
+        """Return a tile of about that side."""
+        return [(self.tile(task[0]), task[1], True)]
+
+    def family(self, kind: tuple[MapTile, Value, bool]) -> str:
+        """Return what distinguishes programs: tiles, bits, and features of the scoring."""
+        tile, value, narrow = kind
         form = f"{tile.side} of {tile.lanes} x {tile.rows} x {tile.columns}"
-        family = f"{value}, tiles {form}, {bits} bits, {family_of(self.scoring)}"
-        fresh = ScoreMap(self.scoring, self.device)
-        trial = partial(fresh.holds, tile, value, NARROW if bits == 16 else UNCAPPED)
+        bits = 16 if narrow else 32
+        return f"{value}, tiles {form}, {bits} bits, {family_of(self.scoring)}"
+
+    def prove(self, kinds: Iterable[Hashable]) -> None:
+        """Prove tiles, see `Provable.prove`; DeviceError if one is wrong."""
         try:
-            proofs_of(self.device).require(self.name, family, trial)
+            super().prove(kinds)
         except UnprovedError as fault:
             raise DeviceError(
                 f"{self.where}: {fault}; nothing else computes score maps (please report what "
                 "`glsw devices --test` prints)"
             ) from None
 
-    def holds(self, tile: MapTile, value: Value, cap: int) -> bool:
-        """Compute a map of related residues around the corner of four tiles, twice."""
-        scoring, side = self.scoring, tile.side
+    def checks(self, kind: tuple[MapTile, Value, bool]) -> Iterator[tuple[Any, Any]]:
+        """Yield maps of related residues around the corner of four tiles."""
+        tile, value, narrow = kind
+        scoring, side, cap = self.scoring, tile.side, NARROW if narrow else UNCAPPED
         length = min(_PROVED, cap // max(1, scoring.maximum) - 1)  # no score reaches the cap
         some = [query[:length].astype(np.uint8) for query in work_for(scoring).queries]
         before = -(length // 2) % side  # less than a tile
@@ -367,20 +379,7 @@ class ScoreMap(Tiled):
             cells = _of_cells(query, target, scoring, value)[first:, first:]
             tiles = tuple(np.ix_(places[first:], places[first:]))
             np.maximum.at(expected, tiles, cells.astype(np.int32))
-            if not np.array_equal(found, expected):
-                return False
-        return True
-
-
-def tested(device: Device) -> Iterator[Tested]:
-    """Yield the self-tests for `glsw devices --test`."""
-    for value, side in product(VALUES, _SIDES):
-        with device:
-            engine = ScoreMap(Scoring.nucleotide(), device)
-            trial = partial(engine.holds, engine.tile(side), value, NARROW)
-            work = f"DNA, tiles of {side}: {value}"
-            found = Proofs(device).tested(engine.name, "usual", work, trial)
-        yield found
+            yield found, expected
 
 
 def _kept_of(band: int) -> Binding:

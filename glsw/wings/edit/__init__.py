@@ -6,4 +6,3 @@ ENGINES = {
         "glsw.wings.edit.unit_costs.has_unit_costs",
     ),
 }
-TESTS = {"edit": "glsw.wings.edit.bit_parallel"}

@@ -16,15 +16,16 @@ from glsw.arrays import Int32, Int64, Intp, Structured
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
 from glsw.engines.answers import check_range, highest
-from glsw.engines.base import USUAL, Capabilities, Pairs, Progress, ScanHints, Variant, ignore
+from glsw.engines.awkward import awkward
+from glsw.engines.base import Capabilities, Pairs, Progress, ScanHints, ignore
 from glsw.engines.chunks import Layout
 from glsw.engines.gl import MAX_PAIRS_PER_DISPATCH, ComputeEngine, numbered
-from glsw.engines.proof import Proofs, Tested
 from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA
 from glsw.sequences.encoded import Sequences, first_words, in_whole_words, run_or_all
+from glsw.trust.provable import USUAL, Variant
 from glsw.wings.edit.bit_integers import edit_distances
 from glsw.wings.edit.bit_planes import (
     BITS,
@@ -176,11 +177,24 @@ class BitParallel(ComputeEngine):
         score[chosen] = offset[chosen] - found.distance
         return BestCells.of(score, m, n)
 
-    def agrees(self, batch: Batch) -> bool:
-        """Tell whether distances of pairs and ends are those of `edit_distances`."""
-        found = np.stack(self.distances(batch), axis=1)
-        pairs = map(batch.pair, range(len(batch)))
-        return bool(np.array_equal(found, edit_distances(pairs, self._infix)))
+    @classmethod
+    def trial_scorings(cls) -> dict[str, Scoring]:
+        """Return the scoring that it takes, see `Engine.trial_scorings`."""
+        return {"edit distance": unit_costs(DNA)}
+
+    def checks(self, kind: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield distances of pairs and ends too, see `Engine.checks`.
+
+        To the host a letter that matches none, such as N, is one that the other side lacks.
+        """
+        yield from super().checks(kind)
+        batch = awkward(self.scoring, kind[1])
+        match, nothing = self._matching, np.array([254, 255], np.uint8)
+        pairs = (
+            (np.where(q < match, q, nothing[0]), np.where(t < match, t, nothing[1]))
+            for q, t in map(batch.pair, range(len(batch)))
+        )
+        yield np.stack(self.distances(batch), axis=1), edit_distances(pairs, self._infix)
 
     def distances(self, batch: Batch, *, progress: Progress | None = None) -> Distances:
         """Return the edit distances of pairs, and the first places where the alignments end.
@@ -412,10 +426,3 @@ class BitParallel(ComputeEngine):
         index = np.arange(len(rows))[:, None] * len(owners) + own
         np.minimum.at(best.reshape(-1), index, results[..., 1].astype(np.int64) << 32 | ends)
         found.distance[place], found.target_end[place] = best >> 32, best & 2**32 - 1
-
-
-def tested(device: Device) -> Iterator[Tested]:
-    """Yield the tests of the engine."""
-    from glsw.engines.device_check import tests_of
-
-    yield from tests_of(Proofs(device), BitParallel, {"edit distance": unit_costs(DNA)})

@@ -9,4 +9,4 @@ INCLUSION, SUMS_INCLUSION = 1e-3, 5e-3
 """The E-value up to which hits become members, of best alignments and of sums."""
 OPTIONS = {"glsw.wings.profiles.options": ("search scoring",)}
 BLAST = {"psiblast": "search --iterations"}
-TESTS = {"forward": "glsw.wings.profiles.forward_sums"}
+TESTS = {"forward": "glsw.wings.profiles.forward_sums.ForwardSums"}

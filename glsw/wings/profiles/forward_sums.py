@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import moderngl
 import numpy as np
@@ -17,13 +17,15 @@ from glsw.caller import stage
 from glsw.cores import cores
 from glsw.device.device import Device
 from glsw.engines import gl
+from glsw.engines.awkward import work_for
 from glsw.engines.gl import Binding, Programs
-from glsw.engines.proof import Proofs, Tested, UnprovedError, proofs_of, warn_of, work_for
 from glsw.engines.throttle import Throttle
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import PROTEIN
 from glsw.sequences.encoded import Sequences, in_whole_words, offsets_of, ranges
 from glsw.sequences.tiles import cut
+from glsw.trust.proofs import UnprovedError, warn_of
+from glsw.trust.provable import Provable, Trial
 
 _GAP_OPEN_PROBABILITY, _GAP_EXTEND_PROBABILITY = 0.04, 0.6
 """Chosen on a third of the queries of docs/SENSITIVITY.md; forward.comp has them too."""
@@ -81,7 +83,7 @@ def log_sums(
         with device:
             sums = ForwardSums(device)
             try:
-                sums.prove(odds[0].shape[1])
+                sums.prove([odds[0].shape[1]])
                 found = sums.log_sums(odds, targets, pairs)
             except UnprovedError as fault:
                 warn_of(device, fault, "the host")
@@ -179,7 +181,7 @@ def _of_batch(table: Float64, codes: Intp, most: float | None = None) -> Float64
     return np.array([math.fsum(column) for column in total.T.tolist()])  # in any batch alike
 
 
-class ForwardSums(Programs):
+class ForwardSums(Programs, Provable):
     """Computes forward sums on a device, see forward.comp.
 
     Parameters
@@ -193,6 +195,7 @@ class ForwardSums(Programs):
     """
 
     name = "forward"
+    proves = True
     bindings: ClassVar[tuple[Binding, ...]] = gl.BINDINGS
 
     def __init__(
@@ -304,32 +307,29 @@ class ForwardSums(Programs):
             program.run(min(self._limits.groups, part.stop - start))
         self.device.ctx.memory_barrier()
 
-    def prove(self, letters: int) -> None:
-        """Have the device prove the program, see `glsw.engines.proof`; UnprovedError if wrong."""
-        family = f"{self.chain} x {self.rows} positions, {letters} letters"
-        proofs_of(self.device).require(self.name, family, partial(self.holds, letters))
+    # What it proves: numbers of letters.
 
-    def holds(self, letters: int) -> bool:
-        """Compute awkward pairs, twice, and compare with the host."""
+    @classmethod
+    def trials(cls) -> list[Trial]:
+        """Return the number of letters of proteins, see `Provable.trials`."""
+        return [Trial("protein: sums", (), len(PROTEIN))]
+
+    def family(self, kind: int) -> str:
+        """Return what distinguishes programs: positions computed at once, and letters."""
+        return f"{self.chain} x {self.rows} positions, {kind} letters"
+
+    def checks(self, kind: int) -> Iterator[tuple[Any, Any]]:
+        """Yield whether sums of awkward pairs, computed twice, are those of the host."""
         scoring = Scoring.blast()
-        work, known = work_for(scoring), min(letters, len(scoring.alphabet))
+        work, known = work_for(scoring), min(kind, len(scoring.alphabet))
         scores = np.exp(_LAMBDA * scoring.matrix[:, :known])
-        odds = [np.full((m, letters), 0.5) for m in (_PROVED, _PROVED // 3, 1)]
+        odds = [np.full((m, kind), 0.5) for m in (_PROVED, _PROVED // 3, 1)]
         for k, each in enumerate(odds):
             each[:, :known] = scores[work.queries[k % 2][: len(each)]]
         some = [work.same[:_PROVED], work.long[:_PROVED], work.same[:0], *work.targets]
         targets = Sequences.of([each % known for each in some])
         pairs = np.indices((len(odds), len(targets))).reshape(2, -1).T.astype(np.int64)
-        fresh = type(self)(self.device, chain=self.chain, rows=self.rows, workgroup=self._workgroup)
         expected = log_sums(odds, targets, pairs)
-        fresh.log_sums(odds[::-1], targets, pairs)
-        found = fresh.log_sums(odds, targets, pairs)
-        return bool(np.allclose(found, expected, rtol=0, atol=_TOLERANCE))
-
-
-def tested(device: Device) -> Iterator[Tested]:
-    """Yield the self-test for `glsw devices --test`."""
-    with device:
-        trial = partial(ForwardSums(device).holds, len(PROTEIN))
-        found = Proofs(device).tested(ForwardSums.name, "usual", "protein: sums", trial)
-    yield found
+        self.log_sums(odds[::-1], targets, pairs)
+        found = self.log_sums(odds, targets, pairs)
+        yield np.allclose(found, expected, rtol=0, atol=_TOLERANCE), True

@@ -15,7 +15,7 @@ import glsw
 from glsw.device.current import DeviceError
 from glsw.device.device import Device
 from glsw.scoring.scoring import Scoring
-from glsw.wings.dotplot import score_map
+from glsw.trust.check import tests_of
 from glsw.wings.dotplot.score_map import VALUES, ScoreMap, Value
 
 SHADER = "dotplot/score_map.comp"
@@ -44,9 +44,9 @@ def test_score_maps_prove_themselves(device, tmp_path, name):
             assert line.startswith(f"{device.info.name}: engine 'score_map': ")
             assert "nothing else computes score maps" in line
             assert "\n" not in line
-        wrong = {row.verdict for row in score_map.tested(device)} - {"right"}
+        wrong = {row.verdict for row in tests_of(ScoreMap, device)} - {"right"}
         assert len({each.split(": ")[0] for each in wrong}) == 1
-        with believing(device), suppress(DeviceError, glsw.ShaderError):
+        with believing(), suppress(DeviceError, glsw.ShaderError):
             assert not np.array_equal(mapped(), expected)
 
 

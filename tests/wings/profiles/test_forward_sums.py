@@ -11,9 +11,10 @@ from driver_faults import Fault, driver, refused, replaced
 from garbage import judge, on_linux
 
 from glsw.device.device import Device
-from glsw.engines.proof import DeviceFaultWarning
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
+from glsw.trust.check import tests_of
+from glsw.trust.proofs import DeviceFaultWarning
 from glsw.wings.profiles import forward_sums
 from glsw.wings.profiles.forward_sums import ForwardSums, log_sums
 
@@ -188,14 +189,14 @@ def test_sums_prove_themselves(name, hardware, device, tmp_path):
                 r"instead \(please report what `glsw devices --test` prints\)",
                 line,
             )
-        assert {row.verdict for row in forward_sums.tested(device)} != {"right"}
+        assert {row.verdict for row in tests_of(ForwardSums, device)} != {"right"}
     with driver(device, Fault("", hardware=hardware), tmp_path / "right"):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             found = log_sums(odds, targets, pairs, device)
         assert found.tolist() != expected  # it was the device
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-        assert {row.verdict for row in forward_sums.tested(device)} == {"right"}
+        assert {row.verdict for row in tests_of(ForwardSums, device)} == {"right"}
 
 
 @on_linux

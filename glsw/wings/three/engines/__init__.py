@@ -11,11 +11,11 @@ from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Int32
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
-from glsw.engines.base import USUAL, Capabilities, Progress, Variant
+from glsw.engines.base import Capabilities, Progress
 from glsw.engines.spec import EngineSpec
+from glsw.trust.provable import first_right
 from glsw.wings.three.engines.base import Engine3
 from glsw.wings.three.engines.plane import Plane
-from glsw.wings.three.engines.proof import ProofTask3, proved3
 from glsw.wings.three.engines.reference import Reference3
 from glsw.wings.three.engines.subtable import Subtable
 from glsw.wings.three.scoring import Scoring3
@@ -31,7 +31,7 @@ class Auto3(Engine3):
     cells_by : type of Engine3, optional
         Computes scores, ends and tables; by default `Subtable`. Results name this engine.
     proves : bool
-        Whether engines have to pass their self-test on this device, see `glsw.engines.proof`.
+        Whether engines have to pass their self-test on this device, see `glsw.trust`.
     polling : bool, optional
         As of `Subtable`.
     **options
@@ -55,31 +55,30 @@ class Auto3(Engine3):
         self._options, self._polling, self._proves = options, polling, proves
         self._kind: type[Engine3] = cells_by or Subtable
         self._label = cells_by.name if cells_by else f"auto: {Subtable.name}"
-        self._made: dict[tuple[ProofTask3, int], Engine3] = {}  # by the context, too
-        self._engines: dict[tuple[type[Engine3], str, int], Engine3] = {}  # by their variants
+        self._made: dict[tuple[str, int], Engine3] = {}  # by the context, too
+        self._engines: dict[tuple[str, str, int], Engine3] = {}  # that tasks share
         if not proves:  # errors of options are raised here
             for task in ("ends", "alignment"):
                 self.engine_for(task)
 
-    def engine_for(self, task: ProofTask3) -> Engine3:
+    def engine_for(self, task: str) -> Engine3:
         """Return the engine that does a task, once it has proved that; else the reference."""
         if (task, self.device.opened) not in self._made:
             kind = Subtable if task in ("alignment", "masked") else self._kind
             options = self._options
             if kind is Subtable and self._polling is not None:
                 options = options | {"polling": self._polling}
-
-            def make(variant: Variant) -> Engine3:
-                key = kind, variant.name, self.device.opened
-                if key not in self._engines:
-                    every = variant.options | options
-                    self._engines[key] = kind(self.scoring, self.device, **every)
-                return self._engines[key]
-
-            found = proved3(kind, task, self.device, options, make) if self._proves else make(USUAL)
+            found: Engine3 | None
+            if self._proves:
+                given = [task], "engine 'reference'", self.scoring, self.device
+                found = first_right(kind, *given, **options)
+            else:
+                found = kind(self.scoring, self.device, **options)
             if found is None and kind is self._kind:
                 self._label = f"auto: {Reference3.name}"
-            self._made[task, self.device.opened] = found or Reference3(self.scoring)
+            found = found or Reference3(self.scoring)
+            alike = found.name, found.form, self.device.opened
+            self._made[task, self.device.opened] = self._engines.setdefault(alike, found)
         return self._made[task, self.device.opened]
 
     @property

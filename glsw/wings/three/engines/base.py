@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +48,42 @@ class Engine3(AnyEngine):
         if not isinstance(scoring, Scoring3):
             raise TypeError(f"scoring must be a Scoring3, not {type(scoring).__name__}")
         self.scoring = scoring
+
+    # What it proves: tasks. Scores are computed as ends are.
+
+    @classmethod
+    def tasks_of(cls, scoring: Scoring3) -> tuple[str, ...]:
+        """Return the tasks to prove."""
+        aligns = "alignment" in cls.capabilities.tasks
+        paths = ("alignment", *["masked"] * scoring.local) if aligns else ()
+        return "ends", *paths, "table"
+
+    @classmethod
+    def trial_scorings(cls) -> dict[str, Scoring3]:
+        """Return scorings whose programs differ, see `AnyEngine.trial_scorings`."""
+        from glsw.wings.three.engines.triples import trial_scorings  # it needs the reference
+
+        return trial_scorings()
+
+    def family(self, kind: str) -> str:
+        """Return what distinguishes programs: the task, the scoring and options."""
+        of = self.scoring
+        gaps = "linear" if of.linear else "affine"
+        more = f", two gaps {of.gap_gap}" if of.gap_gap else ""
+        words = f"{of.scheme}, {gaps}{more}, {of.mode}, {len(of.alphabet)} letters"
+        return f"three sequences, {kind}, {words}, {self.form}"
+
+    def checks(self, kind: str) -> Iterator[tuple[Any, Any]]:
+        """Yield what is computed of awkward triples, and what is right, see `Provable.checks`.
+
+        Work groups must not have waited in vain for others, unless they are asked to wait long.
+        """
+        from glsw.wings.three.engines.triples import checks
+
+        polling = self.polling
+        yield from checks(self, kind)
+        asked = "polling" in self.options and "most_polls" not in self.options
+        yield asked or self.polling == polling, True
 
     def scores(self, triples: Batch, *, progress: Progress | None = None) -> Int32:
         """Return the best score of each triple.

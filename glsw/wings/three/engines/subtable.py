@@ -16,8 +16,9 @@ from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Int32, Intp, Structured, UInt8, UInt32
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.device.info import DeviceInfo
-from glsw.engines.base import USUAL, Progress, Variant, ignore
+from glsw.engines.base import Progress, ignore
 from glsw.engines.gl import Uniform
+from glsw.trust.provable import USUAL, Variant
 from glsw.wings.three.engines import gl
 from glsw.wings.three.engines.gl import Compute3, Extents, WaitedInVainError
 from glsw.wings.three.engines.tiles import (

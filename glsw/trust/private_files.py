@@ -47,9 +47,11 @@ def is_private(cache: Path) -> bool:
 
 
 def open_private(file: Path, flags: int) -> int:
-    """Open a file for `os.read` or a lock; OSError if it is a link, a pipe or another device."""
-    for name in ("O_NONBLOCK", "O_NOFOLLOW"):  # Windows has neither
+    """Open a file in a folder that is private; OSError if it is a link, a pipe or a device."""
+    for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY"):  # of Unix two, of Windows one
         flags |= getattr(os, name, 0)
+    if not is_private(file.parent):
+        raise OSError(f"others can open {file.parent}")
     handle = os.open(file, flags, 0o600)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -57,22 +59,10 @@ def open_private(file: Path, flags: int) -> int:
     return handle
 
 
-def write_private(file: Path, content: bytes) -> bool:
-    """Write a file atomically into a folder that only this user opens; tell whether that worked."""
-    import tempfile
-
+def append_private(file: Path, content: bytes) -> bool:
+    """Append at once to such a file; tell whether that worked."""
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not is_private(file.parent):
-            return False
-        handle, written = tempfile.mkstemp(dir=file.parent, prefix="new-")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-            os.replace(written, file)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(written)
-            raise
-        return True
+        with open(open_private(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "wb", 0) as stream:
+            return stream.write(content) == len(content)
     return False

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from glsw.device import egl, private_files
+from glsw.device import egl
+from glsw.trust import private_files
 
 
 def test_folders_of_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -33,12 +34,13 @@ def test_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_folder_is_made_for_this_user_alone(tmp_path: Path) -> None:
-    file = tmp_path / "cache" / "devices" / "some.json"
+    file = tmp_path / "cache" / "devices" / "some.txt"
     assert private_files.is_private(file.parent)  # it is not there
-    assert private_files.write_private(file, b"{}")
-    assert file.read_bytes() == b"{}"
+    assert private_files.append_private(file, b"a\n")
+    assert private_files.append_private(file, b"b\n")
+    assert file.read_bytes() == b"a\nb\n"
     assert file.parent.stat().st_mode & 0o777 == 0o700
-    assert [each.name for each in file.parent.iterdir()] == ["some.json"]
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("mode", [0o750, 0o705, 0o777])
@@ -47,7 +49,7 @@ def test_folders_open_to_others_are_not_used(tmp_path: Path, mode: int) -> None:
     folder.mkdir()
     folder.chmod(mode)
     assert not private_files.is_private(folder)
-    assert not private_files.write_private(folder / "some.json", b"{}")
+    assert not private_files.append_private(folder / "some.txt", b"a\n")
     assert not list(folder.iterdir())
 
 
@@ -61,15 +63,12 @@ def test_folders_of_other_users_are_not_used(
     assert not private_files.is_private(folder)
 
 
-@pytest.mark.parametrize("step", ["mkstemp", "replace"])
-def test_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    def full(*_: object, **options: object) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(f"{'tempfile' if step == 'mkstemp' else 'os'}.{step}", full)
-    folder = tmp_path / "cache"
-    assert not private_files.write_private(folder / "some.json", b"{}")
-    assert not list(folder.iterdir())
+def test_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "cache" / "some.txt"
+    monkeypatch.setattr(private_files.os, "write", lambda *_: 1)  # a part only
+    assert not private_files.append_private(file, b"a\n")
+    monkeypatch.setattr(private_files.os, "write", lambda *_: os.close(-1))
+    assert not private_files.append_private(file, b"a\n")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="root is a word of Unix")

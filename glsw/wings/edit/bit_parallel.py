@@ -29,8 +29,8 @@ from glsw.trust.provable import USUAL, Variant
 from glsw.wings.edit.bit_integers import edit_distances
 from glsw.wings.edit.bit_planes import (
     BITS,
+    SlotTile,
     Strips,
-    Tile,
     Windows,
     bit_planes,
     cut_windows,
@@ -50,7 +50,7 @@ _FEW_PAIRS = 256  # which leave most lanes of hardware idle
 
 
 @dataclass(frozen=True)
-class Limits:
+class BitSizes:
     """Sizes by which work is cut; the defaults are for hardware."""
 
     lanes: int = 2**15  # pairs that fill the device
@@ -60,7 +60,7 @@ class Limits:
     lengths: int = 16  # the same in lengths of the longest query
 
 
-SOFTWARE = Limits(lanes=64, cells=2**26, large=2**62)
+SOFTWARE = BitSizes(lanes=64, cells=2**26, large=2**62)
 """For software renderers."""
 
 
@@ -108,7 +108,7 @@ class BitParallel(ComputeEngine):
         Columns of a dispatch, a multiple of 32.
     memory : int
         Bytes of device memory for the pairs that are computed together, sequences not counted.
-    limits : Limits, optional
+    limits : BitSizes, optional
         By default those of the kind of device.
     """
 
@@ -132,7 +132,7 @@ class BitParallel(ComputeEngine):
         words: int | None = None,
         columns: int | None = None,
         memory: int = 2**28,
-        limits: Limits | None = None,
+        limits: BitSizes | None = None,
     ) -> None:
         super().__init__(scoring, device, workgroup=workgroup)
         self._defines, self._uniforms = {}, {}
@@ -142,7 +142,7 @@ class BitParallel(ComputeEngine):
             raise ValueError(f"columns {columns}: a multiple of {BITS} expected")
         software = self.device.info.software
         self._group = workgroup or (8 if software else 64)
-        self._limits = limits or (SOFTWARE if software else Limits())
+        self._limits = limits or (SOFTWARE if software else BitSizes())
         self._columns = columns or (_SOFTWARE_COLUMNS if software else _COLUMNS)
         self._cells = self._limits.cells
         self._memory = memory
@@ -216,7 +216,7 @@ class BitParallel(ComputeEngine):
                 windows = windows.part(slice(len(part.columns), None))
                 numbers, own = np.unique(batch.query_index[part.owner], return_inverse=True)
                 first = words[batch.target_index[part.owner]]
-                tile = Tile(cut, numbers, slots_of(part, first, own), 1, part.fresh)
+                tile = SlotTile(cut, numbers, slots_of(part, first, own), 1, part.fresh)
                 longest = self._compute(tile, batch.queries, batch.targets, progress or ignore)
                 self._collect(tile, longest, found, np.zeros(1, np.intp), part, in_windows)
         return Distances(*(each[0] for each in found))
@@ -244,7 +244,7 @@ class BitParallel(ComputeEngine):
                 at_once = self._rows(cut, slots)
                 for first in range(0, len(rows), at_once):
                     some = rows[first : first + at_once]
-                    tile = Tile(cut, some, slots, len(some), part.fresh)
+                    tile = SlotTile(cut, some, slots, len(some), part.fresh)
                     longest = self._compute(tile, queries, targets, progress or ignore)
                     self._collect(tile, longest, found, some, part, in_windows)
         return found
@@ -321,7 +321,7 @@ class BitParallel(ComputeEngine):
         return min(most, MAX_PAIRS_PER_DISPATCH)
 
     def _compute(
-        self, tile: Tile, queries: Sequences, targets: Sequences, progress: Progress
+        self, tile: SlotTile, queries: Sequences, targets: Sequences, progress: Progress
     ) -> int:
         """Upload a tile and compute it; return the length of its longest query."""
         columns, lengths = tile.slots["columns"].astype(np.int64), queries.lengths[tile.queries]
@@ -385,7 +385,7 @@ class BitParallel(ComputeEngine):
 
     def _collect(
         self,
-        tile: Tile,
+        tile: SlotTile,
         longest: int,
         found: Distances,
         rows: Intp,

@@ -124,7 +124,7 @@ def cut_windows(
 
 
 @dataclass(frozen=True, eq=False)
-class Tile:
+class SlotTile:
     """Pairs that are computed together: each of some queries with each slot, or slots alone."""
 
     cut: Strips

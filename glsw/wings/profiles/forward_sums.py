@@ -43,7 +43,7 @@ _LAMBDA, _PROVED = 0.3, 330  # of a proof: scale of scores; positions, whose sum
 
 
 @dataclass(frozen=True)
-class Limits:
+class SumSizes:
     """Sizes by which a device's work is cut."""
 
     letters: int = 2**26  # of targets in a buffer
@@ -191,7 +191,7 @@ class ForwardSums(Programs, Provable):
     chain, rows, workgroup : int, optional
         Lanes of a chain, positions of a lane, a multiple of 4, and lanes of a work group; by
         default what suits the device.
-    limits : Limits
+    limits : SumSizes
     """
 
     name = "forward"
@@ -205,7 +205,7 @@ class ForwardSums(Programs, Provable):
         chain: int | None = None,
         rows: int | None = None,
         workgroup: int | None = None,
-        limits: Limits = Limits(),
+        limits: SumSizes = SumSizes(),
     ) -> None:
         super().__init__(device)
         self._limits = limits

@@ -134,7 +134,7 @@ def test_pairs_in_any_order_and_in_little_memory_have_the_same_sums(device):
         for one in (0, 69):
             (alone,) = made.log_sums(odds, targets, pairs[one : one + 1])
             assert alone == expected[one]
-        limits = forward_sums.Limits(letters=1000, borders=150, pairs=11, groups=2)
+        limits = forward_sums.SumSizes(letters=1000, borders=150, pairs=11, groups=2)
         with_less = ForwardSums(device, chain=2, rows=4, workgroup=4, limits=limits)
         assert with_less.log_sums(odds, targets, pairs).tolist() == expected.tolist()
         assert made.log_sums(odds, targets, pairs[:0]).shape == (0,)

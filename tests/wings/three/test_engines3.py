@@ -30,7 +30,7 @@ from glsw.sequences.encoded import Sequences
 from glsw.wings.three.engines import ENGINES3, Subtable
 from glsw.wings.three.engines.gl import DeviceTriples, letter_count
 from glsw.wings.three.engines.reference import Reference3
-from glsw.wings.three.engines.tiles import Limits, TileForms, TileShape
+from glsw.wings.three.engines.tiles import CubeSizes, TileForms, TileShape
 from glsw.wings.three.scoring import SCHEMES, Scoring3
 
 CONFIGURATIONS = cases3.configurations()
@@ -270,7 +270,7 @@ def test_engines_with_triples_of_all_lengths_in_turn(configuration, device):
 
 
 def test_triples_too_many_to_keep_their_plan(device):
-    cases3.judge_in_turn(("subtable", {"limits": Limits(planned_triples=3)}), device)
+    cases3.judge_in_turn(("subtable", {"limits": CubeSizes(planned_triples=3)}), device)
 
 
 @with_subtests("case", SOME)
@@ -348,7 +348,7 @@ def test_many_triples_get_larger_tiles_on_hardware(device):
         [rng.integers(0, 3, n).astype(np.uint8) for n in rng.integers(0, 90, 3)] for _ in range(9)
     )
     for vendor in (NVIDIA, INTEL):
-        limits = Limits(many_triples=5, info=hardware(device, vendor))
+        limits = CubeSizes(many_triples=5, info=hardware(device, vendor))
         engine = Subtable(scoring, device, limits=limits)
         expected, found = Reference3(scoring).ends(triples), engine.ends(triples)
         assert found.score.tolist() == expected.score.tolist()
@@ -401,7 +401,7 @@ def test_all_forms_fit_32_kib(vendor, polling, device):
 def test_tiles_of_small_shared_memory_equal_the_reference(vendor, device):
     """Of sides that are not packed, which once took 34,064 bytes and more."""
     scoring, rng = many_letters(9, 1), np.random.default_rng(11)
-    limits = Limits(info=hardware(device, vendor, 32))
+    limits = CubeSizes(info=hardware(device, vendor, 32))
     engine = Subtable(scoring, device, packed=False, limits=limits)
     triples = Batch.of(
         [mostly(rng, 55, n).astype(np.uint8) for n in lengths]
@@ -416,7 +416,7 @@ def test_tiles_of_small_shared_memory_equal_the_reference(vendor, device):
 @with_subtests("name", CORE)
 def test_tiles_for_other_vendors_equal_the_reference(name, device):
     case = CASES[name].part(slice(None, None, 3))
-    limits = Limits(info=hardware(device, INTEL, 32))
+    limits = CubeSizes(info=hardware(device, INTEL, 32))
     judge(Subtable(case.scoring, device, limits=limits), case)
 
 
@@ -425,7 +425,7 @@ def test_tiles_for_other_vendors_equal_the_reference(name, device):
 )
 def test_sides_packed_as_differences(case, device):
     """As of scores above 2^16, which short sequences do not have."""
-    options = {"shape": TileShape(2, 2, 2, 1), "spacing": 8, "limits": Limits(packed=0)}
+    options = {"shape": TileShape(2, 2, 2, 1), "spacing": 8, "limits": CubeSizes(packed=0)}
     engine = build(("subtable", options), case.scoring, device)
     judge(engine, case.part(slice(None, None, 2)))
     chosen = engine._forms.of(engine.device_triples(case.triples).extents, [0], True)

@@ -24,7 +24,7 @@ from glsw.wings.three.engines.gl import Compute3, Extents, WaitedInVainError
 from glsw.wings.three.engines.tiles import (
     NEVER,
     Chunk,
-    Limits,
+    CubeSizes,
     RowRange,
     TileForm,
     TileForms,
@@ -83,7 +83,7 @@ class Subtable(Compute3):
         once it has passed its self-test.
     most_polls : int
         How often a tile polls for the same sides before it gives up; by default for some seconds.
-    limits : Limits
+    limits : CubeSizes
 
     Warns
     -----
@@ -111,7 +111,7 @@ class Subtable(Compute3):
         spacing: int | None = None,
         polling: bool | None = None,
         most_polls: int = 2**22,
-        limits: Limits = Limits(),  # noqa: B008
+        limits: CubeSizes = CubeSizes(),  # noqa: B008
     ) -> None:
         super().__init__(scoring, device)
         if shape is not None:

@@ -30,7 +30,7 @@ _MOST_INVOCATIONS = 1024  # that OpenGL promises
 
 
 @dataclass(frozen=True)
-class Limits:
+class CubeSizes:
     """Sizes at which engines of three sequences change what they do."""
 
     many_triples: int = 256  # whose tiles keep a large device busy
@@ -180,7 +180,7 @@ class TileForms:
         depth: int | None = None,
         packed: bool | None = None,
         polling: bool | None = None,
-        limits: Limits = Limits(),
+        limits: CubeSizes = CubeSizes(),
     ) -> None:
         self._scoring, self._limits, self._info = scoring, limits, limits.info or info
         self._shape, self._depth, self._packed = shape, depth, packed

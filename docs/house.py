@@ -19,26 +19,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from traced import CALLS, ENGINES, LANES, SAM, Counted, in_process
 
 ROOT = Path(__file__).resolve().parents[1]
-WINGS = {
-    "profiles": "profiles iteration profile_queries search/forward statistics/forward cli/profiles",
-    "composition": "statistics/composition statistics/target_frequencies search/rescoring "
-    "search/own_matrices",
-    "shards": "search/shards search/shard_file search/shard_plan cli/shards cli/merge",
-    "cluster": "search/cluster search/dask_workers search/local_dask cli/cluster",
-    "three": "aligner3 align3 results3 output/three scoring/three cli/align3",
-    "edit": "edit edit_workers scoring/unit_costs",
-    "biopython": "pairwise scoring/biopython",
-    "dotplot": "dotplot cli/dotplot",
-    "view": "view cli/view",
-    "series": "series cli/motifs",
-}
-"""Modules and folders of each wing before it had the folder ``wings/NAME``, with its commands."""
 DRAWN = "dotplot", "view"
 """Wings that are left out where arrays and inputs are counted."""
 CUTTING = "chunks pieces parts cut cuts slices groups grouped even equal shares"
@@ -76,8 +62,7 @@ class Module:
             return first
         if first == "wings" and len(rest) > 1:
             return rest[0]
-        above = {self.name, *map(str, PurePosixPath(self.name).parents)}
-        return next((wing for wing, names in WINGS.items() if above & {*names.split()}), "core")
+        return "core"
 
     def nodes(self, *kinds: type[ast.AST]) -> Iterator[Any]:
         """Yield all nodes of some kinds."""
@@ -249,7 +234,7 @@ class House:
             "code lines": sizes.total(),
             "- core": sizes["core"],
             "- wings": sizes.total() - sum(sizes[part] for part in ("core", *ENGINES)),
-            **{f"- wing {wing}": sizes[wing] for wing in WINGS},
+            **{f"- wing {wing}": sizes[wing] for wing in sorted({*sizes} - {"core", *ENGINES})},
             **{f"- {room}": sizes[room] for room in ENGINES},
             **Inner(self).rows(),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import shutil
@@ -13,14 +14,16 @@ from program import ROOT
 from subtests import with_subtests
 
 import glsw.device.shader
+from glsw.cli.command import Command, add_options, made
 from glsw.engines.many_groups import ManyGroupsEngine
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
-def block(language: str) -> str:
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    return found
+def block(language: str, name: str = "") -> str:
+    found = re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    (only,) = (each for each in found if name in each)
+    return only
 
 
 @pytest.fixture
@@ -31,7 +34,7 @@ def engine(tmp_path, monkeypatch):
     (folder / "row_by_row.comp").write_text(block("glsl"))
     monkeypatch.setattr(glsw.device.shader, "root", lambda: folder)
     names: dict[str, type[ManyGroupsEngine]] = {}
-    exec(block("python"), names)
+    exec(block("python", "row_by_row"), names)
     return names["RowByRow"]
 
 
@@ -40,6 +43,15 @@ def test_engine(engine, device, case):
     made = engine(case.scoring, device)
     assert f"shaders/{made.name}.comp" in TEXT
     cases.judge(made, case)
+
+
+def test_command(capsys):
+    names: dict[str, type[Command]] = {}
+    exec(block("python", "glsw greet"), names)
+    parser = argparse.ArgumentParser("glsw greet")
+    add_options(parser, names["Greet"])
+    made(names["Greet"], vars(parser.parse_args(["you", "--top", "2"])), "greet").run()
+    assert capsys.readouterr().out == "hello hello you\n"
 
 
 def test_lines_are_short():

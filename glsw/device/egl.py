@@ -217,7 +217,7 @@ def libgl() -> str:
     raise OSError(f"{' and '.join(LIBGL)} not found")
 
 
-def _load_compiler(context: EglContext) -> None:
+def load_compiler(context: EglContext) -> None:
     """Compile an empty program, if the current context can: drivers load their compiler then."""
     compiler = Compiler(context)
     compiler.finish(compiler.begin(_EMPTY))
@@ -271,7 +271,7 @@ class _Opening(threading.Thread):
         with suppress(Exception):  # who needs the context tries again, and says the reason
             context = EglContext(self._index, VERSIONS)
             if self._compiles:
-                _load_compiler(context)
+                load_compiler(context)
             context.__exit__()
             self.context = context
 

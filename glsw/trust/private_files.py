@@ -63,6 +63,9 @@ def append_private(file: Path, content: bytes) -> bool:
     """Append at once to such a file; tell whether that worked."""
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(open_private(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "wb", 0) as stream:
-            return stream.write(content) == len(content)
+        handle = open_private(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        try:
+            return os.write(handle, content) == len(content)
+        finally:
+            os.close(handle)
     return False

@@ -163,8 +163,7 @@ def test_an_empty_program_is_compiled_in_advance_if_there_are_compute_shaders(
 ):
     code = """
 import ctypes
-from glsw.device.compiling import Compiler, load_compiler
-from glsw.device.egl import VERSIONS, EglContext
+from glsw.device.egl import VERSIONS, Compiler, EglContext, load_compiler
 context = EglContext(0, VERSIONS)
 load_compiler(context)
 compiler, linked = Compiler(context), ctypes.c_int()

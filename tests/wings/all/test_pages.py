@@ -29,9 +29,9 @@ def test_measures_of_the_house(device: Device) -> None:
     assert len(calls) == 9
     assert all(0 < before < every <= number for before, every, number in calls)
     assert rows["code lines"] == [
-        sum(rows[f"- {part}"][0] for part in ("core", "wings", "engines", "device"))
+        sum(rows[f"- {part}"][0] for part in ("core", "wings", "engines", "device", "trust"))
     ]
     wings = [numbers[0] for name, numbers in rows.items() if name.startswith("- wing ")]
     assert sum(wings) == rows["- wings"][0], "docs/house.py does not know a wing"
-    assert rows["modules in the largest circle of imports"][0] <= 49, "may only become smaller"
+    assert rows["modules in the largest circle of imports"][0] <= 7, "may only become smaller"
     assert all(all(numbers) for name, numbers in rows.items() if "wing" not in name)

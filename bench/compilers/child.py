@@ -71,7 +71,7 @@ def _pretend() -> None:
     def read(self: moderngl.Buffer, size: int = -1, offset: int = 0) -> bytes:
         return bytes(size if size >= 0 else self.size - offset)
 
-    def read_into(_: moderngl.Buffer, buffer: Any, size: int = -1, *__: int) -> None:
+    def read_into(_: moderngl.Buffer, buffer: Any, size: int = -1, offset: int = 0) -> None:
         room = memoryview(buffer).cast("B")
         room[: size if size >= 0 else None] = bytes(size if size >= 0 else len(room))
 

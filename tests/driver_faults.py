@@ -24,7 +24,7 @@ from glsw.trust.verdicts import Verdicts
 
 LINE = re.compile(
     r"(?P<device>[^\n]+): engine '(?P<engine>\w+)': "
-    r"(?P<wrong>wrong results|did not end|fails: [^\n]+); "
+    r"(?P<wrong>wrong results(?: that do not repeat)?|did not end|fails: [^\n]+); "
     r"(?P<instead>the variant with [^\n]+|another engine|engine '\w+') is used instead "
     r"\(please report what `glsw devices --test` prints\)"
 )

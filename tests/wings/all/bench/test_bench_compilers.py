@@ -100,7 +100,8 @@ def test_a_process_tells_of_each_program_once(device):
     if not device.info.compute:
         pytest.skip("no compute shaders")
     macros = {"WORKGROUP": 64, "LETTERS": 4, "SCORES": 0, "AMBIGUOUS": 4, "NO": 1}
-    tasks = "engine diagonal", "engine diagonal", ["best.comp", macros], ["missing.comp", {}]
+    calls = "engine diagonal", "engine diagonal", "align local 100 100"
+    tasks = *calls, ["best.comp", macros], ["missing.comp", {}]
     done = subprocess.run(
         [sys.executable, "-m", "bench.compilers.child"],
         **{"input": "".join(json.dumps(task) + "\n" for task in tasks), "text": True},
@@ -109,10 +110,12 @@ def test_a_process_tells_of_each_program_once(device):
     head, *told = map(json.loads, done.stdout.splitlines())
     assert head["version"]
     rows = [row for row in told if "program" in row]
-    assert {"diagonal_leaning.comp", "best.comp"} <= {row["program"] for row in rows}
+    assert {"diagonal_leaning.comp", "best.comp", "traceback.comp"} <= {r["program"] for r in rows}
     assert len(rows) == len({json.dumps([row["program"], row["macros"]]) for row in rows})
     assert "no shader file missing.comp" in rows[-1]["error"]
-    assert sum("done" in row for row in told) == len(tasks)
+    said = [row["said"] for row in told if "done" in row]
+    assert len(said) == len(tasks)
+    assert not any(said[: len(calls)])  # each goes on to its last program
 
 
 def test_what_runs_before_a_driver_needs_no_package_of_bench():

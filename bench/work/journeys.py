@@ -34,7 +34,8 @@ LIMIT = 300.0  # seconds after which a command is stopped
 JUDGED_QUERIES = 100
 JUDGED_CELLS = {"full": 10**10, "quick": 5 * 10**8, "reference": 10**8}
 """Cells after which no further query is judged."""
-ROUNDS_JUDGE = "diagonal"
+OTHER_ENGINE = "diagonal"
+"""What judges rounds and scores by composition, which no other program computes alike."""
 
 
 class Journey(NamedTuple):
@@ -46,16 +47,21 @@ class Journey(NamedTuple):
     verb: str = "search"
     dna: bool = False
     indexed: bool = False
+    composition: bool = False
     top: int = 10
     hsps: int = 1
     evalue: float = 10.0
 
     @property
     def kind(self) -> str:
-        """Which other programs do the same."""
+        """Which other programs do the same, if any."""
+        if not self.query:
+            return ""
         if "--translated-target" in self.words:
             return "translated"
-        return "rounds" if "--iterations" in self.words else "dna" if self.dna else "proteins"
+        if "--iterations" in self.words:
+            return "rounds"
+        return "composition" if self.composition else "dna" if self.dna else "proteins"
 
     @property
     def strands(self) -> int:
@@ -76,6 +82,7 @@ class Source(NamedTuple):
     length: tuple[int, int] = (0, 0)
     seed: int = 0
     every: int = 1  # record of the file
+    shuffled: bool = False
 
 
 class Program(NamedTuple):
@@ -85,7 +92,7 @@ class Program(NamedTuple):
     prepare: str = ""
     version: str = ""
     exact: bool = False
-    kind: str = "proteins"
+    kind: str = "proteins"  # of journeys, one or more
 
 
 _DATA = data("work/journeys.json")
@@ -105,6 +112,7 @@ def command_line(journey: Journey, program: str, **values: object) -> tuple[str,
         "database": index if journey.indexed else target,
         "strand": "both" if journey.strands == 2 else "plus",
         "word": 7 if journey.query == "primer" else 11,
+        "composition": 2 if journey.composition else 0,
     }
     prepare, command = PROGRAMS[program].prepare, PROGRAMS[program].command
     prepare = prepare if program != "glsw" or journey.indexed else ""
@@ -147,6 +155,7 @@ class Inputs:
         elif source.of:
             found = [record for each in source.of for record in self.records(each)]
             found = _pieces(found[0], count, length, seed, name) if length else found
+            found = _shuffled(found, seed) if source.shuffled else found
         elif length:
             dna = generated.dna([length], seed)
             found = _named(name, generated.relatives(dna, 4) if name == "genome2" else dna)
@@ -172,8 +181,8 @@ class Inputs:
         limit = JUDGED_CELLS[("quick" if self.quick else "full") if fast else "reference"]
         queries, targets = self.records(journey.query), self.records(journey.target)
         number, encode = {record.id: k for k, record in enumerate(targets)}, scoring.alphabet.encode
-        if journey.kind == "rounds" and "--profiles" not in journey.words:
-            return self._rounds_judged(journey, found)
+        if journey.kind in ("rounds", "composition") and "--profiles" not in journey.words:
+            return self._judged_by_engine(journey, found)
         if "--profiles rounds" in journey.words:
             files = sorted(self._folder.glob("rounds/*"))  # of each round, for the next one
             asked = Profile.read(files[-2]) if len(files) > 1 else queries[0].letters
@@ -218,16 +227,21 @@ class Inputs:
                 first = first or f"{query.id}: scores {got[:10]}, expected {best[:10]}"
         return Check(Parasail.name if fast else Reference.name, pairs, wrong, first)
 
-    def _rounds_judged(self, journey: Journey, found: list[Hit]) -> Check:
+    def _judged_by_engine(self, journey: Journey, found: list[Hit]) -> Check:
         """Compare the hits of the last query with those of another engine."""
         (*_, query), targets = self.records(journey.query), self.records(journey.target)
-        limits: dict[str, Any] = {"top": None, "evalue": journey.evalue, "unknown": "X"}
-        limits |= {"engine": ROUNDS_JUDGE, "sums": "--sums" in journey.words}
-        *_, last = glsw.iterate(query, targets, inclusion=1e-3, **limits)
-        right = [(hit.target.id, hit.score) for hit in last.result]
+        limits: dict[str, Any] = {"top": journey.top or None, "evalue": journey.evalue}
+        limits |= {"engine": OTHER_ENGINE, "unknown": "X"}
+        if journey.kind == "rounds":
+            rounds: dict[str, Any] = {"inclusion": 1e-3, "sums": "--sums" in journey.words}
+            *_, last = glsw.iterate(query, targets, **rounds, **limits)
+            hits = last.result
+        else:
+            (hits,) = glsw.search([query], targets, **limits)
+        right = [(hit.target.id, hit.score) for hit in hits]
         mine = [(hit.target, hit.score) for hit in found if hit.query == query.id]
         unlike = [pair for pair in zip_longest(mine, right) if pair[0] != pair[1]]
-        return Check(ROUNDS_JUDGE, len(right), len(unlike), str((*unlike, "")[0]) or None)
+        return Check(OTHER_ENGINE, len(right), len(unlike), str((*unlike, "")[0]) or None)
 
 
 @lru_cache(4)
@@ -260,6 +274,15 @@ def _pieces(whole: Record, count: int, length: int, seed: int, name: str) -> lis
     return found
 
 
+def _shuffled(records: list[Record], seed: int) -> list[Record]:
+    """Return each record with its letters in another order."""
+    random = np.random.default_rng(seed)
+    return [
+        Record(f"shuffled{k}", "", "".join(random.permutation(list(each.letters))))
+        for k, each in enumerate(records)
+    ]
+
+
 class Journeys(Workload, called="journeys"):
     """Reads, primers and genes against genomes, proteomes against databases."""
 
@@ -275,7 +298,9 @@ class Journeys(Workload, called="journeys"):
             fields: dict[str, Any] = {"options": name, "grace": 5 * LIMIT}
             if program == "glsw":
                 yield Case(program, start, "command", version=glsw.__version__, **fields)
-            elif journey.query and kind.kind == journey.kind and program in self.setup.rivals:
+            elif (
+                journey.query and journey.kind in kind.kind.split() and program in self.setup.rivals
+            ):
                 fields |= {"ours": False, "version": version_of(program, kind.version)}
                 yield Case(program, start, "command", cores=self.setup.cores, **fields)
 
@@ -330,7 +355,10 @@ class Journeys(Workload, called="journeys"):
             if not ours:
                 raise
             check = Check("exit status", 1, 1, str(error))
-        exact = PROGRAMS[program].exact and journey.kind != "rounds"  # not one table, but several
+        exact = PROGRAMS[program].exact and journey.kind not in (
+            "rounds",
+            "composition",
+        )  # several tables
         cells = letters * journey.strands * exact
         times = times[1:] or times  # the first one warms up
         return Measurement(check, cells, Spread.of(times) if times else None, facts=facts)

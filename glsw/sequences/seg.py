@@ -80,8 +80,9 @@ class Seg(NamedTuple):
         """
         kinds = _KINDS[letters]
         entropy = _entropies(kinds, offsets, self.window)
-        found = np.array(list(_Search(self, kinds, entropy).found(offsets)), np.int64)
-        found = found.reshape(-1, 2)
+        found = np.concatenate(
+            [np.empty((0, 2), np.int64), *_Search(self, kinds, entropy).found(offsets)]
+        )
         begin, end = found[np.lexsort(found.T[::-1])].T
         reached = np.maximum.accumulate(end)
         first = np.ones(len(begin), bool)
@@ -131,27 +132,19 @@ def _entropies(kinds: UInt8, offsets: Int64, window: int) -> Float64:
         return entropy
     numbers = np.arange(window + 1, dtype=np.float64)
     terms = np.append(0.0, numbers[1:] * np.log2(numbers[1:]))
-    total, sums = np.zeros(count, np.int64), np.zeros(count)
-    for kind in range(len(_AMINO_ACIDS)):
-        before = np.cumsum(np.append(0, kinds == kind), dtype=np.int32)
-        inside = before[window:] - before[:-window]
-        total += inside
-        sums += terms[inside]
+    more = np.append(0.0, np.diff(terms))  # of the n-th letter of a kind
+    known = kinds < len(_AMINO_ACIDS)
+    total = np.cumsum(np.append(0, known))
+    total = total[window:] - total[:-window]
+    number, sums = known.astype(np.min_scalar_type(window)), np.zeros(count)
+    for before in range(1, window):  # what number a letter is among those of its kind
+        number[before:] += known[before:] & (kinds[before:] == kinds[:-before])
+        sums += more[number[before : before + count]]
     usable = total >= max(1, window - _MAX_OTHER_LETTERS)
-    at = np.arange(count)
-    usable &= offsets[np.searchsorted(offsets, at, "right")] >= at + window
+    usable &= np.repeat(offsets[1:], np.diff(offsets))[:count] >= np.arange(window, len(kinds) + 1)
     size = total[usable]
     entropy[:count][usable] = np.log2(size) - sums[usable] / size
     return entropy
-
-
-class _Task(NamedTuple):
-    """Letters to search, from ``begin`` to ``end``, by windows that begin at ``at`` or later."""
-
-    begin: int
-    end: int
-    at: int
-    lowest: int  # the first window that a raw segment may have
 
 
 class _Search:
@@ -159,55 +152,53 @@ class _Search:
 
     def __init__(self, seg: Seg, kinds: UInt8, entropy: Float64) -> None:
         self._window, self._kinds = seg.window, kinds
-        self._triggers = np.flatnonzero(entropy <= seg.locut)
+        self._triggers = np.append(np.flatnonzero(entropy <= seg.locut), len(kinds))
         above = np.append(entropy > seg.hicut, True)
         self._barriers = np.flatnonzero(above)
-        # The centre of a window stands so many letters behind its begin.
-        self._centre = (seg.window + 1) // 2 - 1
 
-    def found(self, offsets: Int64) -> Iterator[tuple[int, int]]:
-        """Yield the segments, those of a round together; they may overlap."""
-        with_trigger = np.unique(np.searchsorted(offsets, self._triggers, "right") - 1).tolist()
-        bounds = ((int(offsets[k]), int(offsets[k + 1])) for k in with_trigger)
-        tasks = [_Task(begin, end, begin, begin) for begin, end in bounds]
-        while tasks:
-            raw = [(task, each) for task in tasks if (each := self._raw(task))]
-            begins = np.array([each[1] for _, each in raw], np.int64)
-            ends = np.array([each[2] for _, each in raw], np.int64)
-            trimmed = zip(raw, *(each.tolist() for each in self._trim(begins, ends)), strict=True)
-            tasks = []
-            for (task, (trigger, first, stop)), begin, end in trimmed:
-                yield begin, end
-                if trigger + self._window <= begin:
-                    tasks.append(_Task(first, begin, first, first))
-                last = min(stop - self._window, end - 1)
-                tasks.append(_Task(task.begin, task.end, last + 1, last + 1))
+    def found(self, offsets: Int64) -> Iterator[Int64]:
+        """Yield the segments of each round, shape (segments, 2); they may overlap."""
+        begin, end = offsets[:-1], offsets[1:]
+        lowest = begin  # the first window that a raw segment may have
+        while True:
+            trigger = self._triggers[np.searchsorted(self._triggers, lowest)]
+            last = end - self._window
+            some = trigger <= last
+            if not some.any():
+                return
+            begin, end, lowest, trigger, last = (
+                each[some] for each in (begin, end, lowest, trigger, last)
+            )
+            barrier = np.searchsorted(self._barriers, trigger)
+            before = np.where(barrier > 0, self._barriers[barrier - 1] + 1, 0)
+            first = np.maximum(before, lowest)
+            stop = np.minimum(self._barriers[barrier] - 1, last) + self._window
+            found = self._trim(first, stop)
+            yield found.T
+            # Letters between the trigger and a segment right of it, and all behind the segment.
+            left = trigger + self._window <= found[0]
+            lowest = np.append(first[left], np.minimum(stop - self._window, found[1] - 1) + 1)
+            begin = np.append(first[left], begin)
+            end = np.append(found[0][left], end)
 
-    def _raw(self, task: _Task) -> tuple[int, int, int] | None:
-        """Return the next trigger of a task and its raw segment."""
-        k = int(np.searchsorted(self._triggers, task.at))
-        last = task.end - self._window
-        if k == len(self._triggers) or self._triggers[k] > last:
-            return None
-        trigger = int(self._triggers[k])
-        b = int(np.searchsorted(self._barriers, trigger))
-        before = int(self._barriers[b - 1]) + 1 if b else 0
-        first = max(before, task.lowest, task.begin)
-        stop = min(int(self._barriers[b]) - 1, last) + self._window
-        return trigger, first, stop
+    def _trim(self, begins: Int64, ends: Int64) -> Int64:
+        """Return the least probable part of each raw segment: of several the longest, leftmost.
 
-    def _trim(self, begins: Int64, ends: Int64) -> tuple[Int64, Int64]:
-        """Return the least probable part of each raw segment: of several the longest, leftmost."""
+        Shape (2, segments).
+        """
         lengths = ends - begins
         shorter = np.minimum(lengths - 1, _MAX_TRIM)  # numbers of lengths of parts
         counts = shorter * (shorter + 1) // 2
         best = np.empty((2, len(begins)), np.int64)
         for some in cut([offsets_of(counts)], [_MAX_PARTS_TOGETHER]):
             best[:, some] = self._trim_some(begins[some], ends[some], shorter[some])
-        return best[0], best[1]
+        return best
 
     def _trim_some(self, begins: Int64, ends: Int64, shorter: Int64) -> Int64:
+        best = np.stack([begins, ends])
         most = int(shorter.max(initial=0))
+        if not most:
+            return best
         less = np.repeat(np.arange(most), np.arange(1, most + 1))  # letters less, of each part
         left = ranges(np.zeros(most, np.int64), np.arange(1, most + 1))  # of these at the left
         counts = shorter * (shorter + 1) // 2
@@ -215,21 +206,26 @@ class _Search:
         part = ranges(np.zeros(len(begins), np.int64), counts)
         begin = begins[owner] + left[part]
         end = ends[owner] - (less - left)[part]
-        values = _log_probabilities(self._compositions(begin, end, begins, ends), end - begin)
-        order = np.lexsort((part, values, owner))
-        first = order[np.searchsorted(owner, np.arange(len(begins)))[counts > 0]]
-        best = np.stack([begins, ends])
-        better = first[values[first] < 1]
+        values = _log_probabilities(
+            self._compositions(begin, end, begins, ends, owner), end - begin
+        )
+        starts = np.flatnonzero(part == 0)
+        least = np.minimum.reduceat(values, starts)
+        at = np.flatnonzero(values == np.repeat(least, counts[counts > 0]))
+        first = at[np.searchsorted(at, starts)]
+        better = first[least < 1]
         best[:, owner[better]] = begin[better], end[better]
         return best
 
-    def _compositions(self, begin: Int64, end: Int64, begins: Int64, ends: Int64) -> Int32:
+    def _compositions(
+        self, begin: Int64, end: Int64, begins: Int64, ends: Int64, owner: Int64
+    ) -> Int32:
         """Return the letters of each kind of parts of raw segments, shape (20, parts)."""
         lengths = ends - begins
         letters = self._kinds[ranges(begins, lengths)]
         shifts = np.cumsum(lengths) - lengths
-        owner = np.searchsorted(begins, begin, "right") - 1
-        start, stop = begin - begins[owner] + shifts[owner], end - begins[owner] + shifts[owner]
+        shift = (shifts - begins)[owner]
+        start, stop = begin + shift, end + shift
         found = np.empty((len(_AMINO_ACIDS), len(begin)), np.int32)
         for kind in range(len(_AMINO_ACIDS)):
             before = np.cumsum(np.append(0, letters == kind), dtype=np.int32)
@@ -248,12 +244,13 @@ def _log_probabilities(counts: Int32, lengths: Int64) -> Float64:
     most = max(kinds, int(lengths.max(initial=0)))
     factorials = np.round([math.lgamma(n + 1) for n in range(most + 1)], _DECIMALS)
     ways, arrangements = np.full(len(lengths), factorials[kinds]), factorials[lengths]
-    equal = np.ones(len(lengths), np.int64)
-    for k in range(kinds):
+    equal, present = np.ones(len(lengths), np.int64), np.count_nonzero(counts, axis=0)
+    for k in range(int(present.max(initial=0))):
         arrangements = arrangements - factorials[counts[k]]
-        ends = counts[k] != counts[k + 1] if k + 1 < kinds else np.ones(len(lengths), bool)
+        ends = counts[k] != counts[k + 1] if k + 1 < kinds else counts[k] > 0
         ways = ways - np.where(ends, factorials[equal], 0.0)
         equal = np.where(ends, 1, equal + 1)
+    ways = ways - factorials[kinds - present]
     ways[counts[0] == 0] = factorials[kinds]
     values: Float64 = ways + arrangements - lengths * math.log(kinds)
     return values

@@ -336,6 +336,8 @@ class Auto(Engine):
         if scanner and self._scans_all and task == "score" and plain:
             name = WINDOWS if windows else scanner.name
             return {name: name}
+        if windows and not plain:  # what is known of windows stays so but where masks are
+            return {WINDOWS: WINDOWS}
         able = {WINDOWS: WINDOWS} if windows else {}
         able |= {_DIAGONAL: _DIAGONAL, _BLOCKED: _BLOCKED}
         if plain and task != "alignment":

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 _MAX_COLUMNS_TOGETHER = 2**15  # of all pairs of a group, which a cache should hold
 _MAX_SCORES_TOGETHER = 2**24  # of the matrices of pairs
 _PADDING = -(2**20)
-_MANY_PAIRS = 2**16
-"""From so many pairs on their threads wait longer for Python's lock than a device takes."""
 
 _Codes = npt.NDArray[Any]
 _Int32 = npt.NDArray[np.int32]
@@ -149,7 +147,7 @@ class OwnScores(PairScores, ABC):
             found.append(scores)
             progress(len(scores))
 
-        if scores_on_device(engine, len(owners)):
+        if scores_on_device(engine):
             numbers = np.arange(len(owners))
             for each, batch in self._groups(engine, queries, owners, numbers):
                 add(each.scores(batch))
@@ -354,9 +352,9 @@ def on_device(engine: Engine) -> bool:
     return engine.capabilities.requires is not None and not engine.device.info.software
 
 
-def scores_on_device(engine: Engine, pairs: int) -> bool:
-    """Return whether scores of so many pairs are computed there, not by this processor."""
-    return on_device(engine) and (pairs >= _MANY_PAIRS or not _by_library(engine))
+def scores_on_device(engine: Engine) -> bool:
+    """Return whether scores are computed there, not by this processor, where it is faster."""
+    return on_device(engine) and not _by_library(engine)
 
 
 def own_scores(

@@ -165,7 +165,7 @@ class Rescoring(Stage):
         known = known[np.argsort(owners[known], kind="stable")]
         size = _MATRICES_TOGETHER[cores() >= _MANY_CORES]
         parts = [known[start : start + size] for start in range(0, len(known), size)]
-        at_once = not scores_on_device(engine, len(known))
+        at_once = not scores_on_device(engine)
 
         def made(some: _Int64) -> tuple[OwnScores, _Int32 | None]:
             pairs = queries.part(some), targets.part(some)

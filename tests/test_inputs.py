@@ -14,7 +14,7 @@ from subtests import with_subtests
 from wing import of_wing, wing
 
 import glsw
-from glsw.sequences.named import is_single
+from glsw.inputs.source import is_single
 
 TARGET = "PAWHEAE"
 OPTIONS: dict[str, Any] = {"engine": "reference"}

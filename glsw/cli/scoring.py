@@ -10,8 +10,8 @@ from glsw.cli.inputs import Targets, unknown_letters
 from glsw.cli.options import STRAND
 from glsw.cli.words import cost, not_positive
 from glsw.engines.base import TIES, Ties
+from glsw.inputs.source import Source
 from glsw.scoring.gaps import Mode, from_blast
-from glsw.scoring.kinds import seen
 from glsw.scoring.matrices import costs_of_blast, is_published, matrix_names
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database import Database
@@ -187,7 +187,7 @@ def scoring_for(
     unless that is not to be checked. ``frames`` are the options of translation if there are any.
     """
     asked = costs.asked or (frames is not None and frames.any)
-    nucleic = not asked and judge({path: seen(side)[0] for path, side in sides}).nucleic
+    nucleic = not asked and judge({path: Source.of(side).kind for path, side in sides}).nucleic
     scoring = costs.scoring(bool(nucleic))
     note = check_kinds(costs, scoring, *sides, frames=frames) if check else ""
     return scoring, "; DNA scoring, as the query is nucleic acid" if nucleic else note
@@ -220,7 +220,9 @@ def check_kinds(
         return ""
     if translating:
         return _check_translated(costs, bool(translated), *sides)
-    kinds = {str(k): seen(side)[0] for k, (_, side) in enumerate(sides)}  # paths may be equal
+    kinds = {
+        str(k): Source.of(side).kind for k, (_, side) in enumerate(sides)
+    }  # paths may be equal
     if translated or profile:
         kinds["0"] = Kind(False)
     if costs.protein or (asked and all(each.nucleic for each in kinds.values())):
@@ -246,7 +248,7 @@ def _check_translated(
     costs: Costs, translated: bool, query: tuple[str, Targets], target: tuple[str, Targets]
 ) -> str:
     """Check the sides of a search of translated targets, see `check_kinds`."""
-    of_query, of_target = (seen(side)[0] for _, side in (query, target))
+    of_query, of_target = (Source.of(side).kind for _, side in (query, target))
     if of_target.nucleic is False:
         raise ValueError(f"{target[0]} has proteins: --translated-target is for DNA")
     if translated or not of_query.nucleic:

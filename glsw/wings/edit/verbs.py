@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Progress
+from glsw.inputs.source import NUMBERS, Many, Single, is_single, several
 from glsw.options import described
 from glsw.run.pool import Devices
 from glsw.sequences.encoded import Sequences, copy_ranges, offsets_of
 from glsw.sequences.fasta import read_all
-from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single, several
+from glsw.sequences.file_names import check_no_file
 from glsw.sequences.records import Record
 from glsw.wings.edit.bit_parallel import Distances
 from glsw.wings.edit.engines import EditEngine, distance_engine
@@ -88,7 +89,7 @@ def edit_distance(
         sequence is text with any letters, bytes, an array of integers, a tuple of words, numbers or
         other objects, a `Record` or a Biopython sequence. Letters are either equal or not: upper
         and lower case differ. A list is several sequences, see
-        `glsw.sequences.named.is_single`. A path leads to a FASTA or FASTQ file.
+        `glsw.inputs.source.is_single`. A path leads to a FASTA or FASTQ file.
     mode : {"global", "infix", "prefix"}
         "global": between whole sequences. "infix": between the whole query and the nearest part of
         the target, edlib's mode HW. "prefix": between the whole query and the nearest part at the

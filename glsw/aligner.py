@@ -25,7 +25,7 @@ from glsw.options import HitOptions, SearchOptions, complete, described, listing
 from glsw.pairs.align_pairs import aligned, disjoint, own_scores
 from glsw.run.pool import Devices, PoolUser
 from glsw.scoring.gaps import Mode
-from glsw.scoring.positional import PositionalQuery, positional_queries
+from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import ONE_ALIGNMENT, limits_for
@@ -180,7 +180,7 @@ class Aligner(PoolUser):
         )
         super().__init__(EngineSpec(engine, self.scoring, None, memory, threads), device)
         self.engine: Engine = self._pool.engine
-        self._other: tuple[list[PositionalQuery], Self, list[Any]] | None = None
+        self._other: tuple[list[PositionalQuery], Self, Source] | None = None
         self._options = {
             **{"scoring": scoring, "mode": mode, "engine": engine, "device": device, "ties": ties},
             **{"memory": memory, "threads": threads, **self._inputs.settings},
@@ -200,8 +200,7 @@ class Aligner(PoolUser):
         For profiles, the aligner uses their scores and gap costs, and the mode of the options.
         """
         source = Source.of(queries)
-        profiles = positional_queries(source.given)
-        if profiles is None:
+        if (profiles := source.profiles) is None:
             return cls(**options), source
         masks = {name: options[name] for name in _MASKS if name in options}
         scoring, records = profiles[0].by_position(profiles, **masks)
@@ -209,7 +208,7 @@ class Aligner(PoolUser):
         if given is not None and given.end_gaps is not None:
             scoring = scoring.with_ends_of(given)
         made = cls(**options | {"scoring": scoring})
-        return made, records[0] if isinstance(source.given, PositionalQuery) else records
+        return made, Source(records if source.listed else records[0])
 
     def close(self) -> None:
         """End the processes of several devices; safe to repeat, and not needed for one device."""
@@ -748,15 +747,13 @@ class Aligner(PoolUser):
     def _for(self, queries: Any) -> tuple[Self, Any]:
         """Return the aligner that computes queries, and these, see `for_queries`."""
         source = Source.of(queries)
-        profiles = positional_queries(source.given)
-        if profiles is None:
+        if (profiles := source.profiles) is None:
             return self, source
         if self._other is None or list(map(id, self._other[0])) != list(map(id, profiles)):
             self._close_other()
             self._other = profiles, *self.for_queries(profiles, **self._options)
         _, aligner, records = self._other
-        single = isinstance(source.given, PositionalQuery)
-        return aligner, Source(records[0] if single else records)
+        return aligner, records if source.listed else Source(records.first)
 
     def _close_other(self) -> None:
         if self._other:

@@ -471,7 +471,7 @@ def test_texts_have_their_numbers_as_names(many):
     assert [(each.id, each.letters) for each in records[1:]] == expected[1:]
     assert [*records.titles] == [(name, "") for name, _ in expected]
     for _ in range(2):
-        assert records.letters.tobytes() == b"MKVHE"
+        assert records.joined_letters().tobytes() == b"MKVHE"
     assert records.offsets.tolist() == found.sequences.offsets.tolist() == [0, 3, 3, 5]
 
 

@@ -97,7 +97,7 @@ class InputEncoder:
         with self._counted(*sides) as found:
             queries = self._preparation.query_set([self.one(sides[0], "query")], found)
             records = Records.of([self.one(sides[1], "target")])
-            targets = self._collection(Source(records), "target", found)
+            targets = self._encoded(records, "target", found)
         batch = Batch.pairwise(queries.sequences, targets.sequences)
         return batch, (queries[0].record, targets.record(0))
 
@@ -141,9 +141,7 @@ class InputEncoder:
             return Sequences.of([first]), Sequences.of([second])
         return None
 
-    def collections(
-        self, queries: Any, targets: Many | None
-    ) -> tuple[NamedSequences, NamedSequences]:
+    def collections(self, queries: Any, targets: Any) -> tuple[NamedSequences, NamedSequences]:
         """Return many queries and targets; without targets those of the queries."""
         first, second = self._checked(query=queries, target=targets)
         with self._counted(first, second) as found:
@@ -195,12 +193,16 @@ class InputEncoder:
 
     def _collection(self, source: Source, what: str, found: Counter[str]) -> NamedSequences:
         """Return sequences of one side, masked as the settings say, unless they are `Sequences`."""
-        codes = isinstance(source.given, Sequences)
-        alphabet = self._alphabet if codes else self._alphabets[what]
-        special = self._masks_any[what] or isinstance(source.first, ProfileRecord)
-        if codes or not special:
+        coded = isinstance(source.given, Sequences)
+        if coded or not (self._masks_any[what] or isinstance(source.first, ProfileRecord)):
+            alphabet = self._alphabet if coded else self._alphabets[what]
             return source.encoded(alphabet, what=what, unknown=self._unknown, substituted=found)
         records = source.records(what=what, alphabet=self._alphabet)
+        return self._encoded(records, what, found)
+
+    def _encoded(self, records: Records, what: str, found: Counter[str]) -> NamedSequences:
+        """Return records of one side, masked as the settings say."""
+        alphabet = self._alphabets[what]
         if what == "target":
             records = self._lowered(records)
             codes = codes_of(records, alphabet, self._unknown, found)

@@ -149,7 +149,7 @@ def warn_of_nucleic(records: Records, what: str) -> None:
     Of the first 100,000 records, those of at least 30 letters are looked at: where the first 30 are
     like nucleic acid, all letters tell, see `glsw.sequences.nucleic.kind_of`.
     """
-    offsets = records.offsets[:_RECORDS_TO_TELL]
+    letters, offsets = records.joined_letters(), records.offsets[:_RECORDS_TO_TELL]
     starts = offsets[:-1][np.diff(offsets) >= _LETTERS_OF_RECORD]
     is_other = np.ones(256, np.uint8)
     is_other[list(COMMON)] = 0
@@ -158,11 +158,11 @@ def warn_of_nucleic(records: Records, what: str) -> None:
         (100 - PERCENT_COMMON) * _LETTERS_OF_RECORD // 100,
     )
     for k in range(_LETTERS_OF_RECORD):  # most records leave after a few letters
-        others += is_other[records.letters[starts + k]]
+        others += is_other[letters[starts + k]]
         few = others <= most
         starts, others = starts[few], others[few]
     rows = np.searchsorted(offsets, starts, side="right").tolist()
-    texts = (records.letters[offsets[k - 1] : offsets[k]].tobytes() for k in rows)
+    texts = (letters[offsets[k - 1] : offsets[k]].tobytes() for k in rows)
     found = [k - 1 for k, text in zip(rows, texts, strict=True) if kind_of([text]).nucleic]
     if not 0 < len(found) < len(records):
         return

@@ -67,11 +67,15 @@ class Source:
         and a `Database`. A str is letters and a path object a file. Integers are codes. What can
         be read only once is read: an iterator becomes a list here, standard input or a pipe
         `Records` as soon as its letters are asked for.
+    any_letters : bool
+        As of `is_single`.
 
     Attributes
     ----------
     single : bool
         See `is_single`.
+    listed : bool
+        Whether it is a list of sequences, or `Records`.
     path : str or None
         Its file.
 
@@ -84,12 +88,13 @@ class Source:
     ([2, 0, 3, 3, 0, 1], 'query 2', 'GATT', Kind(nucleic=True, letters=6))
     """
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, given: Any, *, any_letters: bool = False) -> None:
         self.given, self.path, self.single = given, None, True
         if type(given) is not str:  # the most common
             self.given = list(given) if isinstance(given, Iterator) else given
             self.path = os.fspath(given) if isinstance(given, os.PathLike) else None
-            self.single = is_single(given)
+            self.single = is_single(given, any_letters=any_letters)
+        self.listed = not self.single and isinstance(self.given, list | tuple | Records)
 
     @staticmethod
     def of(given: Any) -> Source:
@@ -97,10 +102,20 @@ class Source:
         return given if isinstance(given, Source) else Source(given)
 
     @property
+    def profiles(self) -> list[PositionalQuery] | None:
+        """The queries if they bring their own scores; TypeError if only some of them do."""
+        several = self.listed and not isinstance(self.given, Records)
+        given = self.given if several else [self.given]
+        kinds = {*map(type, given)}
+        own = [kind for kind in kinds if issubclass(kind, PositionalQuery)]
+        if own and len(own) < len(kinds):
+            raise TypeError("queries must be profiles or sequences, not both in one list")
+        return [*given] if own else None
+
+    @property
     def first(self) -> Any:
         """The first item of a list, or else what is given."""
-        items = isinstance(self.given, list | tuple | Records) and not self.single
-        return self.given[0] if items and len(self.given) else self.given
+        return self.given[0] if self.listed and len(self.given) else self.given
 
     @cached_property
     def database(self) -> Database | None:
@@ -126,16 +141,24 @@ class Source:
         if isinstance(known, Database | PositionalQuery):
             return Kind(_nucleic(known.alphabet))
         try:
-            return kind_of(map(_first_letters, self._items("")))
+            return kind_of(map(_first_letters, self.items("")))
         except _KnownError as known:
             return Kind(known.args[0])
         except (OSError, TypeError, ValueError):  # that of whoever reads it
             return Kind()
 
-    def _items(self, what: str) -> Iterable[Any]:
+    def items(self, what: str, expected: str = _EXPECTED) -> Iterable[Any]:
         """Return the sequences and paths that it consists of; TypeError if it is none."""
         alone = self.single or isinstance(self.given, os.PathLike)
-        return [self.given] if alone else several(self.given, what, _EXPECTED)
+        return [self.given] if alone else _several(self.given, what, expected)
+
+    def sequences(self, what: str, expected: str = _EXPECTED) -> Iterator[tuple[str, Any]]:
+        """Yield the name and the object of each sequence; of files those of their records."""
+        for number, item in enumerate(self.items(what, expected), start=1):
+            if isinstance(item, os.PathLike):
+                yield from ((record.id, record) for record in read(item))
+            else:
+                yield what if self.single else f"{what} {number}", _of_python(item)
 
     def records(self, *, what: str, alphabet: Alphabet | None = None) -> Records:
         """Return the sequences as records; those of a list of text are made when asked for.
@@ -234,8 +257,8 @@ class Source:
         """
         source, read_text = self.given, partial(_text_record, what, alphabet)
         found = self._arrow(what)
-        if isinstance(found, Records) and found.letters.max(initial=0) < _ASCII:
-            return Records(what, found.letters, found.offsets, read_text=read_text)
+        if isinstance(found, Records) and found.joined_letters().max(initial=0) < _ASCII:
+            return Records(what, found.joined_letters(), found.offsets, read_text=read_text)
         if getattr(source, "ndim", None) == 1 and hasattr(source, "tolist") and not self.single:
             source = source.tolist()  # of NumPy or pandas
         if not isinstance(source, list | tuple) or not source:
@@ -256,22 +279,12 @@ class Source:
         """Return the sequences as records, made one by one."""
         if isinstance(self.given, os.PathLike):
             return read_all(self.given)
-        if self.single:
-            return Records.of([_record(self.given, what, alphabet, alone=True)])
-        records: list[Record] = []
-        for number, item in enumerate(self._items(what), start=1):
-            if isinstance(item, Record):
-                records.append(item)
-                continue
-            name = f"{what} {number}"
-            item = _of_python(item)
-            if isinstance(item, os.PathLike):
-                records.extend(read(item))
-            elif is_single(item):
-                records.append(_record(item, name, alphabet))
-            else:
+        records = list[Record]()
+        for name, item in self.sequences(what):
+            if not is_single(item):
                 more = f"; {NUMBERS}" if isinstance(item, int | np.integer) else ""
                 raise TypeError(f"{name}: {_EXPECTED}, got {_type(item)}{more}")
+            records.append(_record(item, name, alphabet, alone=self.single))
         return Records.of(records)
 
     def one(self, *, what: str, alphabet: Alphabet) -> Record:
@@ -287,7 +300,7 @@ class Source:
 
     def check_no_files(self, what: str, alphabet: Alphabet) -> None:
         """Raise FileNameError if text of a list, or alone, is rather the name of a file."""
-        for each in self.given if isinstance(self.given, list | tuple) else [self.given]:
+        for each in self.given if self.listed else [self.given]:
             if isinstance(each, str):
                 check_no_file(each, what, alphabet, alone=self.single)
 
@@ -364,7 +377,7 @@ def _first_letters(item: Any) -> str | bytes:
     if isinstance(item, os.PathLike):
         parts, left = [], LETTERS_TO_TELL
         for part in blocks(item, whole=False) if os.path.isfile(item) else ():
-            parts.append(part.letters[:left].tobytes())
+            parts.append(part.joined_letters()[:left].tobytes())
             left -= len(parts[-1])
             if not left:
                 break
@@ -448,7 +461,7 @@ def _record(item: Any, name: str, alphabet: Alphabet | None, *, alone: bool = Fa
     return Record(name, title, letters, quality)
 
 
-def several(source: object, what: str, expected: str) -> Iterable[Any]:
+def _several(source: object, what: str, expected: str) -> Iterable[Any]:
     """Return a source of several sequences, in an order; TypeError if it is none."""
     if hasattr(source, "columns"):  # of pandas and others, whose items are names of columns
         expected = "a column expected, such as table['name']"

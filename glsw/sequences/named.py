@@ -54,7 +54,7 @@ class NamedSequences:
         residues = self.sequences.residues
         if self.records is None or not self.alphabet.merges:
             return residues
-        return self.alphabet.compared(residues, self.records.letters.tobytes())
+        return self.alphabet.compared(residues, self.records.joined_letters().tobytes())
 
     @property
     def letters(self) -> Sequences:

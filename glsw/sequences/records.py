@@ -295,11 +295,10 @@ class Records(Sequence[Record]):
     Examples
     --------
     >>> records = Records.of([Record("a", "", "MKV"), Record("b", "", "MKVLA")])
-    >>> len(records), records[1].id, records.offsets.tolist(), records.letters.tobytes()
+    >>> len(records), records[1].id, records.offsets.tolist(), records.joined_letters().tobytes()
     (2, 'b', [0, 3, 8], b'MKVMKVLA')
     """
 
-    letters: UInt8
     offsets: Int64
     qualities: UInt8 | None
 
@@ -311,8 +310,8 @@ class Records(Sequence[Record]):
         qualities: UInt8 | None = None,
         read_text: Callable[[int, str], Record] | None = None,
     ) -> None:
-        self.__dict__.update(letters=letters, offsets=offsets, qualities=qualities)
-        self._titles, self.read_text = titles, read_text
+        self.__dict__.update(offsets=offsets, qualities=qualities)
+        self._letters, self._titles, self.read_text = letters, titles, read_text
 
     @cached_property
     def titles(self) -> Titles:
@@ -341,7 +340,7 @@ class Records(Sequence[Record]):
         known = [each.qualities for each in parts if each.qualities is not None]
         return Records(
             Titles.joined([each.titles for each in parts]),
-            np.concatenate([each.letters for each in parts]),
+            np.concatenate([each.joined_letters() for each in parts]),
             joined_offsets([each.offsets for each in parts]),
             np.concatenate(known) if len(known) == len(parts) else None,
         )
@@ -364,7 +363,7 @@ class Records(Sequence[Record]):
             return self._part(*k.indices(len(self)))
         k = range(len(self))[k]
         start, end = self.offsets[k : k + 2].tolist()
-        both = [each for each in (self.letters, self.qualities) if each is not None]
+        both = [each for each in (self._letters, self.qualities) if each is not None]
         return self._made(k, *(each[start:end].tobytes().decode("latin-1") for each in both))
 
     def _part(self, start: int, stop: int, step: int) -> Records:
@@ -374,7 +373,7 @@ class Records(Sequence[Record]):
         first, end = self.offsets[[start, stop]].tolist()
         qualities = None if self.qualities is None else self.qualities[first:end]
         offsets = self.offsets[start : stop + 1] - first
-        return Records(self.titles.part(start, stop), self.letters[first:end], offsets, qualities)
+        return Records(self.titles.part(start, stop), self._letters[first:end], offsets, qualities)
 
     def __iter__(self) -> Iterator[Record]:
         if not isinstance(self._titles, Titles):
@@ -385,11 +384,15 @@ class Records(Sequence[Record]):
             bounds = some.offsets.tolist()
             both = [
                 each.tobytes().decode("latin-1")
-                for each in (some.letters, some.qualities)
+                for each in (some._letters, some.qualities)
                 if each is not None
             ]
             for title, start, end in zip(some.titles, bounds, bounds[1:], strict=False):
                 yield Record(*title, *[each[start:end] for each in both])
+
+    def joined_letters(self) -> UInt8:
+        """Return the letters of all records in one array, those of a list made anew."""
+        return self._letters
 
     @property
     def size(self) -> int:
@@ -402,7 +405,7 @@ class Records(Sequence[Record]):
 
     def pieces(self) -> Iterator[bytes | memoryview]:
         """Yield all letters in turn, many at a time."""
-        letters = self.letters
+        letters = self._letters
         for at in range(0, len(letters), PIECE):
             yield letters[at : at + PIECE].data
 
@@ -457,9 +460,8 @@ class Listed(Records):
         ]
         return Titles(np.frombuffer(b"".join(parts), np.uint8), offsets_of([*map(len, parts)]))
 
-    @property
-    def letters(self) -> UInt8:  # type: ignore[override]
-        """The letters of all records, made anew."""
+    def joined_letters(self) -> UInt8:
+        """Return the letters of all records in one array, made anew."""
         return np.frombuffer(b"".join(map(single_bytes, self.texts())), np.uint8)
 
     @cached_property

@@ -111,13 +111,14 @@ class InputEncoder:
 
     def batch(self, queries: Any, targets: Many | None) -> Batch:
         """Return the pairs of one query and each target, or of as many queries as targets."""
-        batch = Source.of(queries).given
+        source = Source.of(queries)
+        batch = source.given
         if isinstance(batch, Batch) or targets is None:
             if targets is not None or not isinstance(batch, Batch) or batch.k != 2:
                 raise TypeError("queries and targets, or a Batch of pairs alone, expected")
             batch.check_codes(self._alphabet)
             return batch
-        sides = self._checked(query=queries, target=targets)
+        sides = self._checked(query=source, target=targets)
         with self._counted(*sides) as found:
             if pair := self._two_texts(found, *(side.given for side in sides)):
                 return Batch.one_to_many(*pair)

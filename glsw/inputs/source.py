@@ -88,13 +88,17 @@ class Source:
     ([2, 0, 3, 3, 0, 1], 'query 2', 'GATT', Kind(nucleic=True, letters=6))
     """
 
+    path: str | None = None
+    single = True
+    listed = False
+
     def __init__(self, given: Any, *, any_letters: bool = False) -> None:
-        self.given, self.path, self.single = given, None, True
+        self.given = given
         if type(given) is not str:  # the most common
             self.given = list(given) if isinstance(given, Iterator) else given
             self.path = os.fspath(given) if isinstance(given, os.PathLike) else None
             self.single = is_single(given, any_letters=any_letters)
-        self.listed = not self.single and isinstance(self.given, list | tuple | Records)
+            self.listed = not self.single and isinstance(self.given, list | tuple | Records)
 
     @staticmethod
     def of(given: Any) -> Source:
@@ -188,7 +192,8 @@ class Source:
         """
         if isinstance(self.given, Records):
             return self.given
-        return self._text(what, alphabet, sure=True) or self._walked(what, alphabet)
+        column = self._arrow(what)
+        return self._text(column, what, alphabet, sure=True) or self._walked(what, alphabet)
 
     def encoded(
         self,
@@ -212,11 +217,12 @@ class Source:
         TypeError, ValueError
             As `records`, and for letters or codes outside the alphabet; the sequence is named.
         """
-        codes = self.codes(alphabet, what)
+        column = self._arrow(what)
+        codes = self._codes(column, alphabet, what)
         if codes is not None:
             return NamedSequences(codes, alphabet, what=what)
         records = self.given if isinstance(self.given, Records) else None
-        records = records or self._text(what, alphabet, sure=False)
+        records = records or self._text(column, what, alphabet, sure=False)
         with suppress(TypeError):  # not all items are text as the first one is
             if records is not None:
                 encoded = codes_of(records, alphabet, unknown, substituted)
@@ -225,12 +231,14 @@ class Source:
         encoded = codes_of(records, alphabet, unknown, substituted)
         return NamedSequences(encoded, alphabet, records, what)
 
-    def codes(self, alphabet: Alphabet, what: str) -> Sequences | None:
+    def _codes(
+        self, column: Sequences | Records | None, alphabet: Alphabet, what: str
+    ) -> Sequences | None:
         """Return the codes of a list of arrays, of Arrow, or of an array with rows of them.
 
         None of other sources, and if some are not codes of the alphabet, which `records` names.
         """
-        source = self.given
+        source = self.given if column is None else column
         if isinstance(source, Sequences):
             return source.checked(alphabet, what)
         if isinstance(source, np.ndarray) and source.ndim == 2:
@@ -240,15 +248,21 @@ class Source:
                 return None
             codes, lengths = np.concatenate(source), [*map(len, source)]
         else:
-            found = self._arrow(what)
-            return found.checked(alphabet, what) if isinstance(found, Sequences) else None
+            return None
         if codes.dtype.kind not in "iu" or (codes.size and not 0 <= codes.min() <= codes.max()):
             return None
         if codes.max(initial=0) >= len(alphabet):
             return None
         return Sequences(codes.astype(alphabet.code_type, copy=False), offsets_of(lengths))
 
-    def _text(self, what: str, alphabet: Alphabet | None, *, sure: bool) -> Records | None:
+    def _text(
+        self,
+        column: Sequences | Records | None,
+        what: str,
+        alphabet: Alphabet | None,
+        *,
+        sure: bool,
+    ) -> Records | None:
         """Return a list or column of text, all str or all bytes; None if it is of other objects.
 
         Unless it is to be ``sure``, only the first one is looked at, and a TypeError may follow
@@ -256,9 +270,10 @@ class Source:
         also sequences of Biopython without names.
         """
         source, read_text = self.given, partial(_text_record, what, alphabet)
-        found = self._arrow(what)
-        if isinstance(found, Records) and found.joined_letters().max(initial=0) < _ASCII:
-            return Records(what, found.joined_letters(), found.offsets, read_text=read_text)
+        if isinstance(column, Records):
+            letters = column.joined_letters()
+            if letters.max(initial=0) < _ASCII:
+                return Records(what, letters, column.offsets, read_text=read_text)
         if getattr(source, "ndim", None) == 1 and hasattr(source, "tolist") and not self.single:
             source = source.tolist()  # of NumPy or pandas
         if not isinstance(source, list | tuple) or not source:

@@ -18,13 +18,14 @@ from glsw.alignment.paths import Ends
 from glsw.alignment.table import PairAlignments
 from glsw.engines.base import Engine, Progress, Ties, check_ties
 from glsw.engines.spec import EngineSpec
-from glsw.inputs import InputEncoder, Queries
+from glsw.inputs.encoder import InputEncoder
+from glsw.inputs.kinds import usual
+from glsw.inputs.source import Many, One, Queries, Single, Source
 from glsw.options import HitOptions, SearchOptions, complete, described, listing
 from glsw.pairs.align_pairs import aligned, disjoint, own_scores
 from glsw.run.pool import Devices, PoolUser
 from glsw.scoring.gaps import Mode
-from glsw.scoring.kinds import usual
-from glsw.scoring.positional import PositionalQuery, positional_queries
+from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import ONE_ALIGNMENT, limits_for
@@ -32,7 +33,7 @@ from glsw.search.search import PreparedSearch, search_database
 from glsw.search.stages import stage_of
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.named import Many, NamedSequences, One, Single, is_single
+from glsw.sequences.named import NamedSequences
 from glsw.sequences.records import Record
 from glsw.sequences.seg import Masked
 from glsw.words import suggesting
@@ -179,7 +180,7 @@ class Aligner(PoolUser):
         )
         super().__init__(EngineSpec(engine, self.scoring, None, memory, threads), device)
         self.engine: Engine = self._pool.engine
-        self._other: tuple[list[PositionalQuery], Self, list[Any]] | None = None
+        self._other: tuple[list[PositionalQuery], Self, Source] | None = None
         self._options = {
             **{"scoring": scoring, "mode": mode, "engine": engine, "device": device, "ties": ties},
             **{"memory": memory, "threads": threads, **self._inputs.settings},
@@ -198,16 +199,16 @@ class Aligner(PoolUser):
 
         For profiles, the aligner uses their scores and gap costs, and the mode of the options.
         """
-        profiles = positional_queries(queries)
-        if profiles is None:
-            return cls(**options), queries
+        source = Source.of(queries)
+        if (profiles := source.profiles) is None:
+            return cls(**options), source
         masks = {name: options[name] for name in _MASKS if name in options}
         scoring, records = profiles[0].by_position(profiles, **masks)
         given = options.get("scoring")
         if given is not None and given.end_gaps is not None:
             scoring = scoring.with_ends_of(given)
         made = cls(**options | {"scoring": scoring})
-        return made, records[0] if isinstance(queries, PositionalQuery) else records
+        return made, Source(records if source.listed else records[0])
 
     def close(self) -> None:
         """End the processes of several devices; safe to repeat, and not needed for one device."""
@@ -252,7 +253,7 @@ class Aligner(PoolUser):
         batch = aligner._inputs.batch(given, targets)
         with aligner.engine.turn:
             scores = aligner.engine.scores(batch)
-        if is_single(given) and is_single(targets):
+        if given.single and Source.of(targets).single:
             return aligner.scoring.display(int(scores[0]))
         return aligner.scoring.in_matrix_units(scores)
 
@@ -335,13 +336,14 @@ class Aligner(PoolUser):
         """
         from glsw.pairs.many_pairs import score_pairs, score_parts
 
+        sides = Source.of(queries), Source.of(targets)
         plain = pairs is None and scores is None and executor is None
-        if plain and (slices := self._inputs.slices(queries, targets)):
-            parts = self._inputs.parts(queries, targets, slices)
+        if plain and (slices := self._inputs.slices(*sides)):
+            parts = self._inputs.parts(*sides, slices)
             with self._pool.running(progress) as run, parts as some:
                 if not run.workers and len(found := score_parts(run, some)) == slices[-1].stop:
                     return self.scoring.in_matrix_units(found)
-        _, batch = self._many(queries, targets, pairs)
+        _, batch = self._many(*sides, pairs)
         own = None if scores is None else own_scores(scores, self.scoring, batch.lengths)
         with self._pool.running(progress, executor) as run:
             found = score_pairs(run, batch, own)
@@ -462,7 +464,7 @@ class Aligner(PoolUser):
         from glsw.pairs.many_pairs import align_pairs
 
         check_one_track(self.scoring, "align_pairs")
-        sides, batch = self._many(queries, targets, pairs)
+        sides, batch = self._many(Source.of(queries), Source.of(targets), pairs)
         own = None if scores is None else own_scores(scores, self.scoring, batch.lengths)
         with self._pool.running(progress, executor, self.ties) as run:
             found = align_pairs(run, batch, own)
@@ -712,12 +714,12 @@ class Aligner(PoolUser):
         progress, executor, skip = map(settings.pop, ("progress", "executor", "skip"))
         aligner, given = self._for(query)
         prepared = aligner.prepare(given, database, **settings)
-        if not 0 <= skip <= (0 if is_single(given) else len(prepared.queries.given)):
+        if not 0 <= skip <= (0 if given.single else len(prepared.queries.given)):
             raise ValueError(f"skip {skip}: not more than the queries of a list expected")
         prepared = replace(prepared, queries=prepared.queries.part(slice(skip, None)))
         with aligner._pool.running(progress, executor, self.ties) as run:
             found = search_database(prepared, run)
-            return next(found)[0] if is_single(given) else run.iterate(found)
+            return next(found)[0] if given.single else run.iterate(found)
 
     @listing(HitOptions, search)
     def prepare(
@@ -744,14 +746,14 @@ class Aligner(PoolUser):
 
     def _for(self, queries: Any) -> tuple[Self, Any]:
         """Return the aligner that computes queries, and these, see `for_queries`."""
-        profiles = positional_queries(queries)
-        if profiles is None:
-            return self, queries
+        source = Source.of(queries)
+        if (profiles := source.profiles) is None:
+            return self, source
         if self._other is None or list(map(id, self._other[0])) != list(map(id, profiles)):
             self._close_other()
             self._other = profiles, *self.for_queries(profiles, **self._options)
         _, aligner, records = self._other
-        return aligner, records[0] if isinstance(queries, PositionalQuery) else records
+        return aligner, records if source.listed else Source(records.first)
 
     def _close_other(self) -> None:
         if self._other:
@@ -763,12 +765,12 @@ class Aligner(PoolUser):
         return first.sequences, None if targets is None else second.sequences
 
     def _many(
-        self, queries: Many, targets: Many | None, pairs: Index | None
+        self, queries: Source, targets: Source, pairs: Index | None
     ) -> tuple[tuple[NamedSequences, NamedSequences], Batch]:
         from glsw.pairs.many_pairs import index_of
 
         sides = self._inputs.collections(queries, targets)
-        if targets is None and pairs is None:
+        if targets.given is None and pairs is None:
             raise TypeError("targets, or pairs of the queries, expected")
         both = sides[0].sequences, sides[1].sequences
         return sides, Batch(both, index_of(pairs, *map(len, both)))

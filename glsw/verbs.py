@@ -18,7 +18,8 @@ from glsw.alignment.alignment import Alignment
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import PairAlignments
 from glsw.engines.base import Progress
-from glsw.inputs import Queries
+from glsw.inputs.kinds import chosen
+from glsw.inputs.source import Many, One, Queries, Single
 from glsw.options import (
     AlignerOptions,
     AlignerSearchOptions,
@@ -30,10 +31,8 @@ from glsw.options import (
 from glsw.pairs.distances import Distance
 from glsw.pairs.many_pairs import Index
 from glsw.run.pool import SharedIterator
-from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import PositionalQuery
 from glsw.sequences.database import Database
-from glsw.sequences.named import Many, One, Single
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import warnings
+from collections import UserString
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
-from kinds_of_input import NEITHER, ONE, SEVERAL, files_of_two
+from kinds_of_input import NEITHER, ONE, SEVERAL, A, B, files_of_two
 from subtests import with_subtests
 from wing import of_wing, wing
 
 import glsw
-from glsw.sequences.named import is_single
+from glsw.inputs import source
+from glsw.inputs.source import Source, is_single
+from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.nucleic import Kind
 
 TARGET = "PAWHEAE"
 OPTIONS: dict[str, Any] = {"engine": "reference"}
@@ -127,6 +134,78 @@ def test_the_rule(kind: str, folder: Path) -> None:
     given = (ONE | SEVERAL)[kind](folder)
     assert is_single(given) == (kind in ONE)
     assert is_single(given, any_letters=True) == (kind in ONE or kind == "tuple")
+
+
+class Sequence(UserString):
+    """Sequences of a package that nobody has heard of."""
+
+
+@pytest.mark.parametrize("verb", VERBS | ONE_ONLY | THREE)
+def test_a_new_kind_of_input_is_one_entry(
+    verb: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("unheard")
+    monkeypatch.setattr(module, "Sequence", Sequence, raising=False)
+    monkeypatch.setitem(sys.modules, "unheard", module)
+    monkeypatch.setitem(source._TYPES, "unheard", ("Sequence",))
+    several = Sequence(A), Sequence(B)
+    assert Source(several[0]).single
+    assert Source(several).kind == Kind(False, len(A + B))
+    compute = (VERBS | ONE_ONLY | THREE)[verb]
+    assert np.array_equal(compute(several[0]), compute(A))
+    if verb in VERBS:
+        assert np.array_equal(compute(several), compute([A, B]))
+
+
+def test_only_the_inputs_package_walks_what_users_pass() -> None:
+    package = Path(glsw.__file__).parent
+    walks = re.compile(
+        r"as_py|\bis_single\(|sequence_types\("
+        r"|isinstance\(.*(SeqRecord|pyarrow|skbio|biotite|PositionalQuery\))"
+    )
+    others = "inputs", "wings/biopython", "wings/series"  # by Biopython's rules; recordings
+    found = {}
+    for path in package.rglob("*.py"):
+        name = path.relative_to(package).as_posix()
+        if not name.startswith(others) and (walk := walks.search(path.read_text("utf-8"))):
+            found[name] = walk[0]
+    assert not found
+    imports = {
+        name
+        for path in package.rglob("*.py")
+        if not path.relative_to(package).as_posix().startswith("inputs")
+        for names in re.findall(r"from glsw\.inputs\.source import (.+)", path.read_text("utf-8"))
+        for name in names.split(", ")
+    }
+    assert imports <= {"Source", "Many", "One", "Single", "Queries", "NUMBERS", "letters_of_item"}
+
+
+@pytest.mark.parametrize("given", [("PAWHEAE",), ("HEAGAWGHEE", "PAWHEAE")])
+def test_each_sequence_is_encoded_once(
+    given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aligner, put = glsw.Aligner(engine="reference"), list[bytes]()
+    original = Alphabet._put
+
+    def counted(self: Alphabet, letters: Any, codes: Any) -> int:
+        put.append(bytes(letters))
+        return original(self, letters, codes)
+
+    monkeypatch.setattr(Alphabet, "_put", counted)
+    query, target = Source(given[0]), Source(given[-1])
+    for compute in (aligner.align, aligner.score, aligner.score_pairs, aligner.align_pairs):
+        put.clear()
+        compute(query, target)
+        assert sorted(put) == sorted([given[0].encode(), given[-1].encode()])
+
+
+@pytest.mark.parametrize("verb", ["score_pairs", "score_matrix", "score", "align_pairs"])
+def test_iterators_are_read_once(verb: str) -> None:
+    compute: Any = getattr(glsw.Aligner(engine="reference"), verb)
+    found, expected = compute(iter([A, B]), iter([B, A])), compute([A, B], [B, A])
+    if verb == "align_pairs":
+        found, expected = found.score, expected.score
+    assert found.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("options", [{}, {"unknown": "X"}, {"lower_case_mask": True}])

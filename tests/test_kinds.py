@@ -18,7 +18,7 @@ from subtests import with_subtests
 from wing import of_wing, wing
 
 import glsw
-from glsw.scoring.kinds import seen
+from glsw.inputs.source import Source
 from glsw.sequences.fasta import read_all
 from glsw.sequences.nucleic import Kind, KindWarning, kind_of
 
@@ -243,7 +243,7 @@ FORMS: dict[str, Callable[[str, Path], Any]] = {
 def test_all_forms_are_looked_at(form: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / "sequences.fa"
     path.write_text(f">a\n{LETTERS[name]}\n")
-    kind, _ = seen(FORMS[form](LETTERS[name], path))
+    kind = Source(FORMS[form](LETTERS[name], path)).kind
     assert kind.nucleic is (name != "protein")
     assert kind.sure is (name != "short")
 
@@ -278,7 +278,7 @@ def test_all_forms_are_refused_as_a_target(form: str, tmp_path: Path) -> None:
     ],
 )
 def test_nothing_is_guessed(source: Any) -> None:
-    assert seen(source)[0].nucleic is None
+    assert Source(source).kind.nucleic is None
 
 
 def test_codes_are_of_proteins() -> None:
@@ -296,7 +296,7 @@ def test_databases_say_what_they_are(tmp_path: Path) -> None:
     protein = glsw.makedb(tmp_path / "protein.fa", tmp_path / "protein.db")
     assert (dna.alphabet, protein.alphabet) == (glsw.DNA, glsw.PROTEIN)
     for database in (dna, tmp_path / "dna.db"):
-        assert seen(database)[0] == Kind(True)
+        assert Source(database).kind == Kind(True)
         with pytest.warns(KindWarning, match="look like nucleic acid"):
             assert glsw.search(DNA, database, engine="reference")[0].score == 2 * len(DNA)
         with pytest.raises(ValueError, match="looks like nucleic acid, but query like protein"):

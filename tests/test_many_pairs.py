@@ -16,12 +16,12 @@ from Bio.Seq import MutableSeq, Seq
 import glsw
 from glsw.alignment.batch import Batch
 from glsw.cores import in_threads, limited
+from glsw.inputs.source import Source
 from glsw.pairs import many_pairs
 from glsw.pairs.many_pairs import chunks, index_of
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, UnknownLetterError
 from glsw.sequences.encoded import Sequences
-from glsw.sequences.named import collect
 
 WORDS = ["HEAGAWGHEE", "PAWHEAE", "", "HEAE", "WWWW"]
 LETTERS = "ARNDCQEGHILKMFPSTWYV"
@@ -153,27 +153,29 @@ def test_each_form_of_sequences(form):
 
 @pytest.mark.parametrize("form", list(texts_of(WORDS)))
 def test_no_record_is_made_of_each_text(form, monkeypatch):
-    expected = collect(WORDS, PROTEIN, what="query")
-    monkeypatch.setattr("glsw.sequences.named._record", None)
-    found = collect(texts_of(WORDS)[form], PROTEIN, what="query")
+    expected = Source(WORDS).encoded(PROTEIN, what="query")
+    monkeypatch.setattr("glsw.inputs.source._record", None)
+    found = Source(texts_of(WORDS)[form]).encoded(PROTEIN, what="query")
     assert found.sequences.residues.tolist() == expected.sequences.residues.tolist()
     assert found.sequences.offsets.tolist() == expected.sequences.offsets.tolist()
 
 
 @pytest.mark.parametrize("kind", [str, str.encode])
 def test_threads_encode_pieces_of_texts(kind, monkeypatch):
-    for name, value in (("PIECE", 16), ("_MANY", 2)):
-        monkeypatch.setattr(f"glsw.sequences.named.{name}", value)
+    for name, value in (("records.PIECE", 16), ("named.PIECE", 16), ("named._MANY", 2)):
+        monkeypatch.setattr(f"glsw.sequences.{name}", value)
     monkeypatch.setattr("glsw.sequences.alphabet._LONG", 8)
     words, found = random_words(60, 25, LETTERS + "U?"), Counter()
     with limited(3):
-        codes = collect([*map(kind, words)], PROTEIN, what="x", unknown="X", substituted=found)
+        codes = Source([*map(kind, words)]).encoded(
+            PROTEIN, what="x", unknown="X", substituted=found
+        )
     expected, counted = "".join(words), "".join(words).count("U")
     assert PROTEIN.decode(codes.sequences.residues) == expected.replace("U", "C").replace("?", "X")
     assert codes.sequences.lengths.tolist() == [*map(len, words)]
     assert found == {"U": counted}
     with limited(3), pytest.raises(UnknownLetterError, match="x 60: letter 'ü' at position 2"):
-        collect(["MKV"] * 59 + ["Mü"], PROTEIN, what="x")
+        Source(["MKV"] * 59 + ["Mü"]).encoded(PROTEIN, what="x")
 
 
 def test_threads_switch_quickly_only_while_another_one_makes_their_items():
@@ -199,11 +201,12 @@ def test_threads_switch_quickly_only_while_another_one_makes_their_items():
     "words", [["mk", "", "mkv" * 9] * 9, ["W", "ACD"] * 9 + [""], [""], ["", ""]]
 )
 def test_room_for_letters_is_made_as_they_come_and_a_list_may_change_afterwards(words, monkeypatch):
-    for name, value in (("PIECE", 16), ("_MANY", 2), ("_SAMPLE", 1)):
-        monkeypatch.setattr(f"glsw.sequences.named.{name}", value)
+    sizes = {"records.PIECE": 16, "named.PIECE": 16, "named._MANY": 2, "records._SAMPLE": 1}
+    for name, value in sizes.items():
+        monkeypatch.setattr(f"glsw.sequences.{name}", value)
     given = list(words)
     with limited(3):
-        found = collect(given, PROTEIN, what="x")
+        found = Source(given).encoded(PROTEIN, what="x")
     given[:] = [None] * len(given)
     assert PROTEIN.decode(found.sequences.residues) == "".join(words).upper()
     assert found.sequences.lengths.tolist() == [*map(len, words)]
@@ -223,7 +226,7 @@ def test_an_item_of_a_long_list_is_of_another_kind(other, at, unknown, monkeypat
         options = {"what": "query", "unknown": unknown}
         inputs = glsw.Aligner(engine="reference", unknown=unknown)._inputs
         for collected in (
-            lambda: collect(words, PROTEIN, **options),
+            lambda: Source(words).encoded(PROTEIN, **options),
             lambda: inputs.collections(words, ["MK"])[0],
             lambda: inputs.collections(["MK"], words)[1],
         ):
@@ -238,7 +241,7 @@ def test_an_item_of_a_long_list_is_of_another_kind(other, at, unknown, monkeypat
     words = ["MKV", ""] * 20
     words[at] = other
     expected = [*found(words)]
-    monkeypatch.setattr("glsw.sequences.named._SAMPLE", 3)
+    monkeypatch.setattr("glsw.sequences.records._SAMPLE", 3)
     assert [*found(words)] == [*found(tuple(words))] == expected
 
 
@@ -252,8 +255,8 @@ def test_pairs_of_long_lists_are_encoded_in_parts(mode, kind, monkeypatch):
     aligner = glsw.Aligner(mode=mode, engine="reference")
     with pytest.warns(RuntimeWarning) as whole:
         expected = aligner.score_pairs(*words)
-    monkeypatch.setattr("glsw.inputs.PIECE", 100)
-    monkeypatch.setattr("glsw.inputs._MOST_PIECES", 2)
+    monkeypatch.setattr("glsw.inputs.encoder.PIECE", 100)
+    monkeypatch.setattr("glsw.inputs.encoder._MOST_PIECES", 2)
     slices = aligner._inputs.slices
     assert len(slices(*words)) > 5
     assert slices(words[0], words[1][:-1]) == slices(words[0], tuple(words[1])) == []
@@ -283,7 +286,7 @@ def test_pairs_of_long_lists_are_encoded_in_parts(mode, kind, monkeypatch):
 def test_columns_are_as_lists(words, kind, monkeypatch):
     def found(source, unknown):
         try:
-            made = collect(source, PROTEIN, what="query", unknown=unknown)
+            made = Source(source).encoded(PROTEIN, what="query", unknown=unknown)
         except ValueError as error:
             return repr(error)
         return made.sequences.residues.tolist(), [each.letters for each in made.records]
@@ -292,14 +295,16 @@ def test_columns_are_as_lists(words, kind, monkeypatch):
     for unknown in (None, "X"):
         assert found(column, unknown) == found(words, unknown)
     monkeypatch.setattr(pd.Series, "tolist", None)  # no object is made of each text
-    assert len(collect(pd.Series(["MKV"], dtype=kind), PROTEIN, what="query").sequences[0]) == 3
+    assert (
+        len(Source(pd.Series(["MKV"], dtype=kind)).encoded(PROTEIN, what="query").sequences[0]) == 3
+    )
 
 
 def test_columns_with_missing_text_and_sequences_without_letters_are_named():
     with pytest.raises(TypeError, match=r"query 2: .* got float"):
-        collect(pd.Series(["MKV", None]), PROTEIN, what="query")
+        Source(pd.Series(["MKV", None])).encoded(PROTEIN, what="query")
     with pytest.raises(ValueError, match="query 2: its letters are undefined"):
-        collect([Seq("MKV"), Seq(None, 5)], PROTEIN, what="query")
+        Source([Seq("MKV"), Seq(None, 5)]).encoded(PROTEIN, what="query")
 
 
 def test_files_and_arrays_of_codes(tmp_path):
@@ -451,13 +456,13 @@ def test_decimals_give_floats():
 def test_a_file_is_read_in_arrays(tmp_path):
     path = Path(tmp_path, "a.fasta")
     path.write_text("".join(f">n{k}\n{word}\n" for k, word in enumerate(random_words(50, 30))))
-    found = collect(path, PROTEIN, what="query")
+    found = Source(path).encoded(PROTEIN, what="query")
     assert [found.record(k) for k in range(50)] == list(glsw.read(path))
 
 
 @pytest.mark.parametrize("many", [["MKV", b"", "HE"], np.array(["MKV", "", "HE"])])
 def test_texts_have_their_numbers_as_names(many):
-    found = collect(many, PROTEIN, what="query")
+    found = Source(many).encoded(PROTEIN, what="query")
     records = found.records
     assert records is not None
     assert [found.name(k) for k in range(3)] == ["query 1", "query 2", "query 3"]
@@ -466,7 +471,7 @@ def test_texts_have_their_numbers_as_names(many):
     assert [(each.id, each.letters) for each in records[1:]] == expected[1:]
     assert [*records.titles] == [(name, "") for name, _ in expected]
     for _ in range(2):
-        assert records.letters.tobytes() == b"MKVHE"
+        assert records.joined_letters().tobytes() == b"MKVHE"
     assert records.offsets.tolist() == found.sequences.offsets.tolist() == [0, 3, 3, 5]
 
 

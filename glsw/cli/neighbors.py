@@ -87,7 +87,7 @@ class Neighbors(Command, notes={"device": _SEVERAL}):
 
     def run(self) -> None:
         """Compare all pairs, then write those that pass; cheap checks come first."""
-        self.scoring.scoring()  # raises errors of options
+        _ = self.scoring.given  # raises errors of options
         pairs = self.pairs
         check_cutoff(pairs.distance, pairs.cutoff)
         if self.other is not None and (pairs.both or pairs.own):

@@ -162,7 +162,7 @@ class Comparison(Command, abstract=True):
 
     def check_scoring(self) -> None:
         """Raise the errors of options of the scoring."""
-        self.scoring.scoring()
+        _ = self.scoring.given
         if self.tracks:
             self.tracks.check(self)
 
@@ -178,7 +178,7 @@ class Comparison(Command, abstract=True):
             )
         scoring: Scoring | None = None
         if self.tracks and second:
-            scoring, queries = self.tracks.read(self.scoring.scoring(), query)
+            scoring, queries = self.tracks.read(self.scoring.given, query)
         elif self.read_queries:
             scoring, queries = self.read_queries()
         else:
@@ -216,7 +216,7 @@ class Comparison(Command, abstract=True):
                 settings |= {"--engine": self.running.engine, "--device": self.running.device}
             return fingerprint(given.queries, targets, given.scoring, **settings)
 
-        size = targets.letters.nbytes if isinstance(targets, Records) else 0
+        size = targets.size if isinstance(targets, Records) else 0
         to = destination(self, output.output, identity, 100 * size / BYTES_PER_SECOND)
         if not output.resume:
             return to, 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,10 @@ from glsw.cli.inputs import Targets, unknown_letters
 from glsw.cli.options import STRAND
 from glsw.cli.words import cost, not_positive
 from glsw.engines.base import TIES, Ties
+from glsw.inputs.source import Source
 from glsw.scoring.gaps import Mode, from_blast
-from glsw.scoring.kinds import seen
 from glsw.scoring.matrices import costs_of_blast, is_published, matrix_names
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.database import Database
 from glsw.sequences.nucleic import (
     FEWEST_LETTERS,
     LETTERS_TO_TELL,
@@ -90,6 +90,11 @@ class Costs(Group, title="scoring"):
         if self.match is None or self.mismatch is None:
             raise ValueError("give both --match and --mismatch, or neither")
         return self.match, self.mismatch
+
+    @cached_property
+    def given(self) -> Scoring:
+        """The scoring of the options alone; `ValueError` if some cannot be combined."""
+        return self.scoring()
 
     def scoring(self, nucleic: bool = False) -> Scoring:
         """Return the scoring; `ValueError` if some options cannot be combined.
@@ -187,16 +192,17 @@ def scoring_for(
     unless that is not to be checked. ``frames`` are the options of translation if there are any.
     """
     asked = costs.asked or (frames is not None and frames.any)
-    nucleic = not asked and judge({path: seen(side)[0] for path, side in sides}).nucleic
-    scoring = costs.scoring(bool(nucleic))
-    note = check_kinds(costs, scoring, *sides, frames=frames) if check else ""
+    sources = [(path, Source(side)) for path, side in sides]
+    nucleic = not asked and judge({path: source.kind for path, source in sources}).nucleic
+    scoring = costs.scoring(nucleic=True) if nucleic else costs.given
+    note = check_kinds(costs, scoring, *sources, frames=frames) if check else ""
     return scoring, "; DNA scoring, as the query is nucleic acid" if nucleic else note
 
 
 def check_kinds(
     costs: Costs,
     scoring: Scoring,
-    *sides: tuple[str, Targets],
+    *sides: tuple[str, Targets | Source],
     frames: Frames | None = None,
     profile: bool = False,
 ) -> str:
@@ -209,44 +215,46 @@ def check_kinds(
     translated = frames.translated if frames else None  # None: there is no such option
     translating = frames is not None and frames.translated_target
     asked = costs.asked or bool(translated) or translating
-    for path, side in sides[1:]:
-        if isinstance(side, Database):
-            if side.alphabet.amino_acids and scoring.alphabet.nucleotides:
+    sources = [(path, Source.of(side)) for path, side in sides]
+    for path, source in sources[1:]:
+        if (database := source.database) is not None:
+            if database.alphabet.amino_acids and scoring.alphabet.nucleotides:
                 raise _proteins(path, translated, indexed=True)
-            wrong = side.alphabet.nucleotides and scoring.alphabet.amino_acids
+            wrong = database.alphabet.nucleotides and scoring.alphabet.amino_acids
             if wrong and asked and not translating:
                 raise _dna(path, translated, indexed=True)
     if not scoring.alphabet.amino_acids:
         return ""
     if translating:
-        return _check_translated(costs, bool(translated), *sides)
-    kinds = {str(k): seen(side)[0] for k, (_, side) in enumerate(sides)}  # paths may be equal
+        return _check_translated(costs, bool(translated), *sources)
+    # By number, as paths may be equal.
+    kinds = {str(k): source.kind for k, (_, source) in enumerate(sources)}
     if translated or profile:
         kinds["0"] = Kind(False)
     if costs.protein or (asked and all(each.nucleic for each in kinds.values())):
-        paths = [sides[int(k)][0] for k, kind in kinds.items() if kind.nucleic and kind.sure]
+        paths = [sources[int(k)][0] for k, kind in kinds.items() if kind.nucleic and kind.sure]
         once = dict.fromkeys(paths)
         return "".join(f"; {path} looks like DNA, but is scored as protein" for path in once)
     verdict = judge(kinds)
     if verdict.mixed:
         nucleic, protein = verdict.mixed
-        path, side = sides[int(nucleic if protein == "0" else protein)]
-        indexed = isinstance(side, Database)
+        path, source = sources[int(nucleic if protein == "0" else protein)]
+        indexed = source.database is not None
         if protein == "0":
             raise _dna(path, translated, indexed)
         raise _proteins(path, translated, indexed, asked)
     return "".join(
         f"; {path} has fewer than {FEWEST_LETTERS} letters, too few to tell DNA from "
         "protein: scored as protein"
-        for path in dict.fromkeys(sides[int(k)][0] for k in verdict.short)
+        for path in dict.fromkeys(sources[int(k)][0] for k in verdict.short)
     )
 
 
 def _check_translated(
-    costs: Costs, translated: bool, query: tuple[str, Targets], target: tuple[str, Targets]
+    costs: Costs, translated: bool, query: tuple[str, Source], target: tuple[str, Source]
 ) -> str:
     """Check the sides of a search of translated targets, see `check_kinds`."""
-    of_query, of_target = (seen(side)[0] for _, side in (query, target))
+    of_query, of_target = query[1].kind, target[1].kind
     if of_target.nucleic is False:
         raise ValueError(f"{target[0]} has proteins: --translated-target is for DNA")
     if translated or not of_query.nucleic:

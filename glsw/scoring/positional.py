@@ -244,21 +244,3 @@ class PositionalQuery(ABC):
             If queries have different matrices or gap costs; for more than `MAX_POSITIONS`
             positions.
         """
-
-
-def positional_queries(queries: object) -> list[PositionalQuery] | None:
-    """Return the queries if they bring their own scores, None if they are sequences.
-
-    Raises
-    ------
-    TypeError
-        If some of them do and others do not.
-    """
-    if isinstance(queries, PositionalQuery):
-        return [queries]
-    if not isinstance(queries, list | tuple):
-        return None
-    some = [each for each in queries if isinstance(each, PositionalQuery)]
-    if some and len(some) < len(queries):
-        raise TypeError("queries must be profiles or sequences, not both in one list")
-    return some or None

@@ -104,7 +104,7 @@ def _of_sequences(sequences: Database | Iterable[Record]) -> str:
         sequences = sequences.records or ()
     records = Records.of(sequences)
     titles, known = records.titles, records.qualities
-    arrays = [titles.text, titles.offsets, records.letters, records.offsets]
+    arrays = [titles.text, titles.offsets, records.joined_letters(), records.offsets]
     arrays += [] if known is None else [known]
     digest = _digest(*(np.ascontiguousarray(each).data for each in arrays))
     return f"{len(records)} sequences {digest}"

@@ -523,7 +523,7 @@ def _alphabet_of(
 def _ahead(blocks: Iterator[Records], width: int) -> tuple[Kind, Iterator[Records]]:
     """Return what the first letters of a file are, and all its blocks."""
     read: list[Records] = []
-    while sum(len(each.letters) for each in read) < width * LETTERS_TO_TELL:
+    while sum(each.size for each in read) < width * LETTERS_TO_TELL:
         if (block := next(blocks, None)) is None:
             break
         read.append(block)
@@ -534,5 +534,5 @@ def _ahead(blocks: Iterator[Records], width: int) -> tuple[Kind, Iterator[Record
         yield from blocks
 
     return kind_of(
-        each.letters[: width * LETTERS_TO_TELL : width].tobytes() for each in read
+        each.joined_letters()[: width * LETTERS_TO_TELL : width].tobytes() for each in read
     ), every()

@@ -235,7 +235,7 @@ class _Spool:
             codes = codes_of(records, self._alphabet, self._unknown, found)
             self._file.write(codes.residues.data)
             if found:
-                for at, letter in self._alphabet.substituted(records.letters.tobytes()):
+                for at, letter in self._alphabet.substituted(records.joined_letters().tobytes()):
                     self._places.append(total + at)
                     self._letters.append(letter)
             total += len(codes.residues)

@@ -124,7 +124,7 @@ def blocks(
     ...     path = pathlib.Path(folder, "two.fasta")
     ...     _ = path.write_text(">a first one\nACGT\nAC\n>\nTT\n")
     ...     for block in blocks(path):
-    ...         print(list(block.titles), block.letters.tobytes(), block.offsets)
+    ...         print(list(block.titles), block.joined_letters().tobytes(), block.offsets)
     [('a', 'first one')] b'ACGTAC' [0 6]
     [('record 2', '')] b'TT' [0 2]
     """
@@ -145,7 +145,9 @@ def blocks(
                 block, stranger = _cut(text, number)
                 if qualities is not None:
                     qualities_of = _qualities(qualities, block, stranger, file)
-                    block = Records(block.titles, block.letters, block.offsets, qualities_of)
+                    block = Records(
+                        block.titles, block.joined_letters(), block.offsets, qualities_of
+                    )
                 yield block
                 number += len(block.titles)
                 if stranger:
@@ -272,9 +274,9 @@ def _fastq(stream: io.BufferedReader, file: str) -> Iterator[tuple[bytes, bytes]
 
 def _qualities(given: bytes, block: Records, stranger: str, file: str) -> UInt8:
     """Return the qualities of a block, which ends early if there is a ``stranger``."""
-    if len(given) != len(block.letters) and not stranger:
+    if len(given) != block.size and not stranger:
         raise ValueError(f"{file}: malformed FASTQ: white space between letters")
-    return np.frombuffer(given, np.uint8)[: len(block.letters)]
+    return np.frombuffer(given, np.uint8)[: block.size]
 
 
 def _cut(text: bytes, before: int) -> tuple[Records, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol, get_args
@@ -15,8 +14,9 @@ from glsw import caller
 from glsw.arrays import Bool, Codes, Int8, Int64
 from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
 from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.named import codes_of
 from glsw.sequences.nucleic import is_rna, reversed_strand
-from glsw.sequences.records import EncodedRecord, ProfileRecord, Record, Records
+from glsw.sequences.records import EncodedRecord, Listed, ProfileRecord, Record, Records
 from glsw.sequences.seg import Seg, check_seg
 from glsw.sequences.translation import (
     FRAMES,
@@ -481,23 +481,13 @@ class QueryPreparation:
         texts: list[str],
         substituted: Counter[str] | None = None,
     ) -> Sequences:
-        """Return the codes of texts, of which each query has equally many.
+        """Return the codes of texts, of which each query has equally many; errors name it."""
 
-        All are encoded together; one by one only if some letter is wrong, to name the query.
-        """
+        def read(k: int, text: str) -> Record:
+            return Record(given[k * len(given) // len(texts)].id, "", text)
+
         alphabet = self._masked or self.alphabet
-        found: Counter[str] = Counter()
-        if not any(len(each) % alphabet.width for each in texts):
-            with suppress(ValueError):
-                codes = alphabet.encode("".join(texts), unknown=self.unknown, substituted=found)
-                if substituted is not None and found:
-                    substituted.update(found)
-                return Sequences(codes, offsets_of([*map(len, texts)]) // alphabet.width)
-        names = (given[k * len(given) // len(texts)].id for k in range(len(texts)))
-        return Sequences.of(
-            alphabet.encode(text, name=name, unknown=self.unknown, substituted=substituted)
-            for text, name in zip(texts, names, strict=True)
-        )
+        return codes_of(Listed(texts, "", read), alphabet, self.unknown, substituted)
 
     @cached_property
     def _masked(self) -> Alphabet | None:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.arrays import Codes, Int64, UInt8
-from glsw.sequences.alphabet import Alphabet, single_bytes
+from glsw.sequences.alphabet import Alphabet, letters_of, single_bytes
 from glsw.sequences.encoded import joined_offsets, offsets_of
 
 WHITE = b"\t\n\v\f\r\x1c\x1d\x1e\x1f "
 """The white space of ASCII, as of `str.split`."""
 PIECE = 1 << 21
 """Letters that a thread encodes at once."""
+_LONG = 2 * PIECE  # letters of a text that threads share
 _IS_WHITE = bytes(character in WHITE for character in range(256))
 _SHOWN = 40  # letters in one line
 _TOGETHER = 1 << 12  # records that are made of the same text
+_SAMPLE, _ABOUT = 2**12, 1.05  # texts that tell the letters of all, and by how much they may err
 
 
 @dataclass(frozen=True)
@@ -104,9 +108,19 @@ class EncodedRecord(Record):
         self.restore(letters)
 
     @classmethod
-    def of(cls, record: Record, alphabet: Alphabet, unknown: str | None = None) -> EncodedRecord:
-        """Encode a record, see `Alphabet.encode`; its letters are shown as they are."""
-        codes = alphabet.encode(record.letters, name=record.id, unknown=unknown)
+    def of(
+        cls,
+        record: Record,
+        alphabet: Alphabet,
+        unknown: str | None = None,
+        codes: Codes | None = None,
+    ) -> EncodedRecord:
+        """Encode a record, see `Alphabet.encode`, unless its codes are known.
+
+        Its letters are shown as they are.
+        """
+        if codes is None:
+            codes = alphabet.encode(record.letters, name=record.id, unknown=unknown)
         return cls.shown(record.id, record.description, codes, alphabet, record.letters)
 
     @classmethod
@@ -267,35 +281,58 @@ class Records(Sequence[Record]):
 
     Parameters
     ----------
-    titles : Titles
+    titles : Titles or str
+        Or the name of sequences without titles, which gets their number.
     letters : ndarray of uint8
-        The letters of all records, one byte each, without white space.
+        The letters of all records, one byte each, without white space; 0 for one that is not ASCII.
     offsets : ndarray of int64, shape (records + 1,)
         Where the letters of each record begin, and the end of the last.
     qualities : ndarray of uint8, optional
         Of FASTQ, the character of each letter; a space for one that is not ASCII.
+    read_text : callable, optional
+        Makes records without titles of their number, from 0, and text, and raises errors.
 
     Examples
     --------
     >>> records = Records.of([Record("a", "", "MKV"), Record("b", "", "MKVLA")])
-    >>> len(records), records[1].id, records.offsets.tolist(), records.letters.tobytes()
+    >>> len(records), records[1].id, records.offsets.tolist(), records.joined_letters().tobytes()
     (2, 'b', [0, 3, 8], b'MKVMKVLA')
     """
 
+    offsets: Int64
+    qualities: UInt8 | None
+
     def __init__(
         self,
-        titles: Titles,
+        titles: Titles | str,
         letters: UInt8,
         offsets: Int64,
         qualities: UInt8 | None = None,
+        read_text: Callable[[int, str], Record] | None = None,
     ) -> None:
-        self._titles, self._letters, self._offsets = titles, letters, offsets
-        self._qualities = qualities
+        self.__dict__.update(offsets=offsets, qualities=qualities)
+        self._letters, self._titles, self.read_text = letters, titles, read_text
+
+    @cached_property
+    def titles(self) -> Titles:
+        """Ids and descriptions."""
+        if isinstance(self._titles, Titles):
+            return self._titles
+        names = [f"{self._titles} {k + 1}".encode() for k in range(len(self))]
+        bounds = np.repeat(offsets_of([*map(len, names)]), 2)
+        return Titles(np.frombuffer(b"".join(names), np.uint8), bounds[1:])
+
+    def _made(self, k: int, letters: str, quality: str | None = None) -> Record:
+        if isinstance(self._titles, Titles):
+            return Record(*self._titles[k], letters, quality)
+        if self.read_text:
+            return self.read_text(k, letters)
+        return Record(f"{self._titles} {k + 1}", "", letters)
 
     @staticmethod
     def of(records: Iterable[Record]) -> Records:
         """Return records that are objects, as they are; their arrays are made when asked for."""
-        return records if isinstance(records, Records) else _Given(records)
+        return records if isinstance(records, Records) else Listed([*records])
 
     @staticmethod
     def joined(parts: Sequence[Records]) -> Records:
@@ -303,33 +340,13 @@ class Records(Sequence[Record]):
         known = [each.qualities for each in parts if each.qualities is not None]
         return Records(
             Titles.joined([each.titles for each in parts]),
-            np.concatenate([each.letters for each in parts]),
+            np.concatenate([each.joined_letters() for each in parts]),
             joined_offsets([each.offsets for each in parts]),
             np.concatenate(known) if len(known) == len(parts) else None,
         )
 
-    @property
-    def titles(self) -> Titles:
-        """Ids and descriptions."""
-        return self._titles
-
-    @property
-    def letters(self) -> UInt8:
-        """The letters of all records; 0 for one that is not ASCII."""
-        return self._letters
-
-    @property
-    def offsets(self) -> Int64:
-        """Where the letters of each record begin, and the end of the last."""
-        return self._offsets
-
-    @property
-    def qualities(self) -> UInt8 | None:
-        """The quality of each letter, if all records have qualities."""
-        return self._qualities
-
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self.offsets) - 1
 
     def __repr__(self) -> str:
         return f"<{len(self)} records>"
@@ -345,50 +362,52 @@ class Records(Sequence[Record]):
         if isinstance(k, slice):
             return self._part(*k.indices(len(self)))
         k = range(len(self))[k]
-        start, end = self._offsets[k : k + 2].tolist()
-        both = [each for each in (self._letters, self._qualities) if each is not None]
-        texts = (each[start:end].tobytes().decode("latin-1") for each in both)
-        return Record(*self._title(k), *texts)
-
-    def _title(self, k: int) -> tuple[str, str]:
-        return self.titles[k]
+        start, end = self.offsets[k : k + 2].tolist()
+        both = [each for each in (self._letters, self.qualities) if each is not None]
+        return self._made(k, *(each[start:end].tobytes().decode("latin-1") for each in both))
 
     def _part(self, start: int, stop: int, step: int) -> Records:
         if step != 1:
             raise ValueError(f"records of a part follow one another, got a step of {step}")
         stop = max(start, stop)
-        first, end = self._offsets[[start, stop]].tolist()
-        qualities = None if self._qualities is None else self._qualities[first:end]
-        offsets = self._offsets[start : stop + 1] - first
+        first, end = self.offsets[[start, stop]].tolist()
+        qualities = None if self.qualities is None else self.qualities[first:end]
+        offsets = self.offsets[start : stop + 1] - first
         return Records(self.titles.part(start, stop), self._letters[first:end], offsets, qualities)
 
     def __iter__(self) -> Iterator[Record]:
+        if not isinstance(self._titles, Titles):
+            yield from (self[k] for k in range(len(self)))
+            return
         for at in range(0, len(self), _TOGETHER):
             some = self[at : at + _TOGETHER] if len(self) > _TOGETHER else self
-            text, bounds = some._letters.tobytes().decode("latin-1"), some._offsets.tolist()
-            places = zip(some.titles, bounds, bounds[1:], strict=False)
-            if some._qualities is None:
-                for (name, description), start, end in places:
-                    yield Record(name, description, text[start:end])
-                continue
-            qualities = some._qualities.tobytes().decode("latin-1")
-            for (name, description), start, end in places:
-                yield Record(name, description, text[start:end], qualities[start:end])
+            bounds = some.offsets.tolist()
+            both = [
+                each.tobytes().decode("latin-1")
+                for each in (some._letters, some.qualities)
+                if each is not None
+            ]
+            for title, start, end in zip(some.titles, bounds, bounds[1:], strict=False):
+                yield Record(*title, *[each[start:end] for each in both])
+
+    def joined_letters(self) -> UInt8:
+        """Return the letters of all records in one array, those of a list made anew."""
+        return self._letters
 
     @property
     def size(self) -> int:
         """About how many letters `pieces` yields."""
         return int(self.offsets[-1])
 
+    def texts(self) -> Sequence[str | bytes]:
+        """Return the letters of each record."""
+        return [each.letters for each in self]
+
     def pieces(self) -> Iterator[bytes | memoryview]:
         """Yield all letters in turn, many at a time."""
-        letters = self.letters
+        letters = self._letters
         for at in range(0, len(letters), PIECE):
             yield letters[at : at + PIECE].data
-
-    def like_files(self, alphabet: Alphabet, unknown: str | None) -> bool:
-        """Tell whether some letters may rather name files: not in records."""
-        return False
 
     def names_and_lengths(self) -> Iterator[tuple[str, int]]:
         """Yield the id and the number of letters of each record."""
@@ -396,49 +415,109 @@ class Records(Sequence[Record]):
             yield name, length
 
 
-class _Given(Records):
-    """Records that are objects; the arrays are made when they are asked for."""
+class Listed(Records):
+    """Records that are objects, or text without titles; arrays are made when they are asked for.
 
-    def __init__(self, records: Iterable[Record]) -> None:
-        self._records = tuple(records)
+    Parameters
+    ----------
+    items : sequence of Record, of str or of bytes
+    what, read_text
+        Of text, as of `Records`: the name of all, and what makes records.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[Any],
+        what: str = "",
+        read_text: Callable[[int, str], Record] | None = None,
+    ) -> None:
+        self._parts, self._count = [items], len(items)
+        self._titles, self.read_text = what, read_text
+
+    @property
+    def _items(self) -> Sequence[Any]:
+        if len(self._parts) > 1:
+            self._parts = [tuple(chain.from_iterable(self._parts))]
+        return self._parts[0]
+
+    def texts(self) -> Sequence[Any]:
+        """Return the letters of each record; TypeError if some are of another type."""
+        if self.read_text is None:
+            return [each.letters for each in self._items]
+        if len({*map(type, self._items)}) > 1:
+            raise TypeError("text of several types")
+        return self._items
 
     @cached_property
     def titles(self) -> Titles:
         """Ids and descriptions."""
+        if self.read_text:
+            return super().titles
         parts = [
             part.encode("utf-8", "backslashreplace")
-            for each in self._records
+            for each in self._items
             for part in (each.id, each.description)
         ]
         return Titles(np.frombuffer(b"".join(parts), np.uint8), offsets_of([*map(len, parts)]))
 
-    @property
-    def letters(self) -> UInt8:
-        """The letters of all records, made anew; 0 for one that is not ASCII."""
-        return np.frombuffer(single_bytes("".join([one.letters for one in self])), np.uint8)
+    def joined_letters(self) -> UInt8:
+        """Return the letters of all records in one array, made anew."""
+        return np.frombuffer(b"".join(map(single_bytes, self.texts())), np.uint8)
 
     @cached_property
-    def offsets(self) -> Int64:
+    def offsets(self) -> Int64:  # type: ignore[override]
         """Where the letters of each record begin, and the end of the last."""
-        return offsets_of([len(each) for each in self._records])
+        return offsets_of([*map(len, self._items)])
 
     @property
-    def qualities(self) -> UInt8 | None:
+    def qualities(self) -> UInt8 | None:  # type: ignore[override]
         """The quality of each letter, if all records have qualities."""
-        known = [each.quality for each in self._records if each.quality is not None]
-        if not known or len(known) < len(self):
+        known: list[Any] = [getattr(each, "quality", None) for each in self._items]
+        if not known or None in known:
             return None
         return np.frombuffer("".join(known).encode("ascii", "replace"), np.uint8)
 
+    @cached_property
+    def size(self) -> int:
+        """About how many letters there are, rather too many."""
+        some = self._items[:: 1 + len(self) // _SAMPLE]
+        return math.ceil(_ABOUT * sum(map(len, some)) / max(1, len(some)) * len(self))
+
+    def pieces(self) -> Iterator[bytes | memoryview]:
+        """Yield pieces of the letters; ValueError if some are not ASCII, TypeError if no text.
+
+        To read a million objects from memory once takes as long as to join them, so this copies
+        the list, and takes the lengths, on its way.
+        """
+        given = self._items if self.read_text else self.texts()
+        kind, some = type(given[0]) if len(given) else str, PIECE * len(given) // max(1, self.size)
+        parts, lengths = list[Sequence[Any]](), [np.empty(0, np.int64)]
+        for at in range(0, len(given), max(1, some)):
+            part = given[at : at + max(1, some)]
+            lengths.append(np.fromiter(map(len, part), np.int64, len(part)))
+            if kind is bytes and {*map(type, part)} != {bytes}:  # others can be joined, too
+                raise TypeError("text of several types")
+            text = b"".join(part) if kind is bytes else letters_of("".join(part))
+            yield from (text[start : start + _LONG] for start in range(0, len(text), _LONG))
+            parts.append(part)
+        if self.read_text:
+            self._parts = parts or [()]
+        self.__dict__["offsets"] = offsets_of(np.concatenate(lengths))
+
     def __len__(self) -> int:
-        return len(self._records)
+        return self._count
 
     def __getitem__(self, k: Any) -> Any:
-        return _Given(self._records[k]) if isinstance(k, slice) else self._records[k]
+        if isinstance(k, slice):
+            return Listed([self[number] for number in range(len(self))[k]])
+        item = self._items[k]
+        return self._made(range(len(self))[k], item) if self.read_text else item
 
     def __iter__(self) -> Iterator[Record]:
-        return iter(self._records)
+        if self.read_text is None:
+            return iter(self._items)
+        return map(self._made, range(len(self)), self.texts())
 
     def names_and_lengths(self) -> Iterator[tuple[str, int]]:
         """Yield the id and the number of letters of each record."""
-        return ((each.id, len(each)) for each in self._records)
+        return ((each.id, len(each)) for each in self)

@@ -100,7 +100,7 @@ class Seg(NamedTuple):
         'MKTAYIAKQRQISFVKSHFSRQpapapappapaapapLEERLGLIEVQAPIL'
         """
         given = Records.of(records)
-        letters = self._lowered(given.letters, given.offsets, keep_lower)
+        letters = self._lowered(given.joined_letters(), given.offsets, keep_lower)
         made = Records(given.titles, letters, given.offsets, given.qualities)
         if letters.all():
             return made

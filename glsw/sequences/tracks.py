@@ -116,5 +116,5 @@ def _paired(block: Records, other: Records, paths: tuple[object, object]) -> Rec
             f"{paths[1]}: {block.titles[k][0]} has {lengths[1][k]} letters, {lengths[0][k]} in "
             f"{paths[0]}"
         )
-    letters = np.stack([block.letters, other.letters], axis=1).ravel()
+    letters = np.stack([block.joined_letters(), other.joined_letters()], axis=1).ravel()
     return Records(block.titles, letters, 2 * block.offsets)

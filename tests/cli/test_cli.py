@@ -374,12 +374,32 @@ def test_gap_costs_depend_on_the_matrix(command: str, subtests: pytest.Subtests)
             ):
                 parts = parsed([*words, *more]).parts()
                 (costs,) = (part for part in parts if isinstance(part, Costs))
-                assert costs.scoring().deletion == cost
+                assert costs.given.deletion == cost
             assert Scoring.blast(matrix).deletion == given.deletion
             assert Scoring.blast(matrix, extension=3).deletion == (
                 (existence + 3) * scale,
                 3 * scale,
             )
+
+
+COMMANDS = ["search query.fasta db.fasta", "align query.fasta query.fasta"]
+COMMANDS += ["neighbors db.fasta --cutoff 9"]
+COMMANDS += of_wing("dotplot", ["dotplot query.fasta db.fasta --output plot.png"])
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_command_asks_for_its_scoring_once(
+    words: str, run: Callable[..., SimpleNamespace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, original = list[bool](), Costs.scoring
+
+    def counted(self: Costs, nucleic: bool = False) -> Scoring:
+        asked.append(nucleic)
+        return original(self, nucleic)
+
+    monkeypatch.setattr(Costs, "scoring", counted)
+    assert run(f"{words} --matrix BLOSUM50").status == 0
+    assert asked == [False]
 
 
 PEPTIDE = "SLLQHLIGL"

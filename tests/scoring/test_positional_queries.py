@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from glsw import Aligner, Record, Scoring
-from glsw.scoring.positional import PositionalQuery, PositionalScoring, positional_queries
+from glsw.inputs.source import Source
+from glsw.scoring.positional import PositionalQuery, PositionalScoring
 from glsw.sequences.records import ProfileRecord
 from glsw.sequences.seg import Masked
 
@@ -55,7 +56,7 @@ def test_an_aligner_takes_any_query_with_scores_by_position() -> None:
 
 def test_queries_with_scores_by_position_are_told_from_sequences() -> None:
     query = Doubled("MKVLA")
-    assert positional_queries(query) == positional_queries((query,)) == [query]
-    assert positional_queries("MKVLA") is positional_queries(["MKVLA"]) is None
+    assert Source(query).profiles == Source((query,)).profiles == [query]
+    assert Source("MKVLA").profiles is Source(["MKVLA"]).profiles is None
     with pytest.raises(TypeError, match="profiles or sequences, not both"):
-        positional_queries([query, "MKVLA"])
+        _ = Source([query, "MKVLA"]).profiles

@@ -7,7 +7,7 @@ from wing import of_wing
 
 import glsw
 from glsw.sequences.alphabet import UnknownLetterError
-from glsw.sequences.named import FileNameError
+from glsw.sequences.file_names import FileNameError
 
 VERBS = {
     "search": lambda name: glsw.search(name, ["MKV"], engine="reference"),

@@ -357,6 +357,6 @@ def test_letters_are_encoded_once_and_together(monkeypatch) -> None:
     found: Counter[str] = Counter()
     records = [Record("p", "", "MKU"), Record("q", "", "MKVLU")]
     queries = QueryPreparation(PROTEIN).query_set(records, found)
-    assert encoded == ["MKUMKVLU"]
+    assert encoded == [b"MKUMKVLU"]
     assert found == {"U": 2}
     assert queries.shown is queries.sequences

@@ -12,10 +12,11 @@ from Bio.Seq import MutableSeq, Seq
 from Bio.SeqRecord import SeqRecord
 from hypothesis import given, strategies as st
 
+from glsw.inputs.source import Source, is_single
 from glsw.sequences import records as module
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.fasta import read, read_all
-from glsw.sequences.named import as_records, codes_of, is_single
+from glsw.sequences.named import codes_of
 from glsw.sequences.records import Record, Records
 
 FASTA = b">a first one\nACGT\nAC\n>b\nTT\n"
@@ -190,16 +191,18 @@ def test_a_path_is_not_a_number():
 )
 def test_one_nameless_sequence(source):
     assert is_single(source)
-    assert list(as_records(source, what="query", alphabet=PROTEIN)) == [Record("query", "", "MKV")]
+    assert list(Source(source).records(what="query", alphabet=PROTEIN)) == [
+        Record("query", "", "MKV")
+    ]
 
 
 def test_a_str_is_letters_and_a_path_a_file(write):
     path = write(FASTA)
-    assert as_records("MKV", what="query")[0].letters == "MKV"
+    assert Source("MKV").records(what="query")[0].letters == "MKV"
     with pytest.raises(ValueError, match=r'is the name of a file: Path\(".*"\) reads it'):
-        as_records(f"{path.rename(f'{path}.fasta')}", what="query")
+        Source(f"{path.rename(f'{path}.fasta')}").records(what="query")
     path = path.with_name(f"{path.name}.fasta")
-    assert [record.id for record in as_records(path, what="query")] == ["a", "b"]
+    assert [record.id for record in Source(path).records(what="query")] == ["a", "b"]
     assert not is_single(path)
 
 
@@ -207,16 +210,16 @@ def test_records_of_biopython(write):
     path = write(FASTA)
     with path.open() as handle:
         parsed = list(SeqIO.parse(handle, "fasta"))
-    assert list(as_records(parsed, what="target")) == list(read(path))
-    assert list(as_records(parsed[0], what="target")) == [Record("a", "first one", "ACGTAC")]
-    assert list(as_records(SeqRecord(Seq("AC")), what="target")) == [Record("target", "", "AC")]
+    assert list(Source(parsed).records(what="target")) == list(read(path))
+    assert list(Source(parsed[0]).records(what="target")) == [Record("a", "first one", "ACGTAC")]
+    assert list(Source(SeqRecord(Seq("AC"))).records(what="target")) == [Record("target", "", "AC")]
     titled = SeqRecord(Seq("AC"), id="x", description="made by hand")
-    assert list(as_records(titled, what="target")) == [Record("x", "made by hand", "AC")]
+    assert list(Source(titled).records(what="target")) == [Record("x", "made by hand", "AC")]
 
 
 def test_a_collection_of_all_kinds(write):
     sources = ["AC", Record("x", "y", "GG"), Seq("GT"), write(FASTA), np.array([0, 3])]
-    records = as_records((source for source in sources), what="target", alphabet=DNA)
+    records = Source(source for source in sources).records(what="target", alphabet=DNA)
     assert [(record.id, record.letters) for record in records] == [
         ("target 1", "AC"),
         ("x", "GG"),
@@ -230,46 +233,46 @@ def test_a_collection_of_all_kinds(write):
 def test_a_table_of_codes_is_a_collection():
     table = np.array([[0, 1], [2, 3]], np.uint8)
     assert not is_single(table)
-    letters = [record.letters for record in as_records(table, what="target", alphabet=DNA)]
+    letters = [record.letters for record in Source(table).records(what="target", alphabet=DNA)]
     assert letters == ["AC", "GT"]
 
 
 def test_an_array_of_str_is_a_collection():
-    records = as_records(np.array(["AC", "G"]), what="target")
+    records = Source(np.array(["AC", "G"])).records(what="target")
     assert [type(record.letters) for record in records] == [str, str]
 
 
 def test_empty_collections_and_sequences():
-    assert list(as_records([], what="target")) == []
-    assert list(as_records("", what="query")) == [Record("query", "", "")]
-    assert as_records(np.array([], np.uint8), what="query", alphabet=DNA)[0].letters == ""
+    assert list(Source([]).records(what="target")) == []
+    assert list(Source("").records(what="query")) == [Record("query", "", "")]
+    assert Source(np.array([], np.uint8)).records(what="query", alphabet=DNA)[0].letters == ""
 
 
 @pytest.mark.parametrize("source", [5, None, 2.5, np.array(3), {"a": "ACGT"}, object()])
 def test_other_kinds_are_refused(source):
     assert not is_single(source)
     with pytest.raises(TypeError, match=r"query: expected letters, .* got"):
-        as_records(source, what="query")
+        Source(source).records(what="query")
 
 
 @pytest.mark.parametrize("item", [5, None, ["ACGT"], np.array([0.5])])
 def test_other_items_are_refused_by_number(item):
     with pytest.raises(TypeError, match="target 2: expected letters"):
-        as_records(["AC", item], what="target")
+        Source(["AC", item]).records(what="target")
 
 
 def test_codes_need_an_alphabet_and_must_be_in_it():
     with pytest.raises(ValueError, match="query: an array of codes needs an alphabet"):
-        as_records(np.array([0, 1]), what="query")
+        Source(np.array([0, 1])).records(what="query")
     with pytest.raises(ValueError, match="target 1: code 99 at position 2"):
-        as_records([np.array([0, 99])], what="target", alphabet=DNA)
+        Source([np.array([0, 99])]).records(what="target", alphabet=DNA)
 
 
 def test_a_seq_without_letters_is_refused():
     with pytest.raises(ValueError, match="query: its letters are undefined"):
-        as_records(Seq(None, length=5), what="query")
+        Source(Seq(None, length=5)).records(what="query")
     with pytest.raises(TypeError, match="x: expected a Seq, got NoneType"):
-        as_records(SeqRecord(None, id="x"), what="query")
+        Source(SeqRecord(None, id="x")).records(what="query")
 
 
 @pytest.mark.realdata
@@ -287,7 +290,7 @@ def test_real_files_read_as_biopython_reads_them(data, name, kind, alphabet):
     path = Path(data) / name
     records = list(read(path))
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as handle:
-        expected = as_records(SeqIO.parse(handle, kind), what=name)
+        expected = Source(SeqIO.parse(handle, kind)).records(what=name)
     assert records == list(expected)
     for record in records:
         text = record.letters.upper()
@@ -306,7 +309,7 @@ def test_records_are_the_same_from_a_file_and_as_objects(kind, tmp_path):
     assert [records[k].quality for k in range(3)] == ["IIII", "", "IJ"]
     assert [*records.titles] == [("a", "first one"), ("b", ""), ("c", "")]
     assert b"".join(records.pieces()) == b"ACGTAC"
-    assert records.letters.tobytes() == b"ACGTAC"
+    assert records.joined_letters().tobytes() == b"ACGTAC"
     assert (records.offsets.tolist(), records.qualities.tobytes()) == ([0, 4, 4, 6], b"IIIIIJ")
     assert [*records.names_and_lengths()] == [("a", 4), ("b", 0), ("c", 2)]
     for part in (slice(None), slice(1, 3), slice(2), slice(3, 1), slice(3, None)):
@@ -330,7 +333,7 @@ def test_many_records_are_made_some_at_a_time(monkeypatch, tmp_path):
 
 def test_letters_that_are_not_ascii_are_none_of_any_alphabet():
     records = Records.of([Record("a", "", "MK"), Record("b", "", "Ké")])
-    assert records.letters.tobytes() == b"MKK\0"
+    assert records.joined_letters().tobytes() == b"MKK\0"
     with pytest.raises(ValueError, match="b: letter 'é' at position 2"):
         codes_of(records, PROTEIN, None)
     assert PROTEIN.decode(codes_of(records, PROTEIN, "X")[1]) == "KX"

@@ -102,12 +102,12 @@ class Plot(Command):
 
     def read_inputs(self) -> tuple[Scoring, Records, Records | None, str]:
         """Return the scoring, the queries, the targets if they are others, and a note."""
-        self.scoring.scoring()  # raises errors of options
+        _ = self.scoring.given  # raises errors of options
         check_standard_input(*self.paths)
         sides = [read_all(path) for path in self.paths]
         scoring, note = scoring_for(self.scoring, *zip(self.paths, sides, strict=True))
         for path, records in zip(self.paths, sides, strict=True):
-            if not len(records.letters):
+            if not records.size:
                 raise ValueError(f"{path}: it has no residues")
         return scoring, sides[0], sides[1] if self.target else None, note
 

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from glsw.aligner import Aligner
 from glsw.engines.base import Progress, ignore
+from glsw.inputs.kinds import chosen
+from glsw.inputs.source import Many
 from glsw.options import AlignerOptions, listing
-from glsw.scoring.kinds import chosen
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.database_writer import beside
-from glsw.sequences.named import Many
 from glsw.sequences.query import Strand
 from glsw.wings.dotplot.axis import Axis, segments_of
 from glsw.wings.dotplot.lines import Line, best_lines

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from glsw.arrays import Codes, Int64
 from glsw.cores import beside, in_threads
+from glsw.inputs.source import letters_of_item
 from glsw.sequences.alphabet import LARGEST, Alphabet, letters_of, translate
 from glsw.sequences.encoded import Sequences, offsets_of
-from glsw.sequences.named import sequence_types
 from glsw.sequences.records import PIECE
 
 Items: TypeAlias = "str | npt.NDArray[np.integer] | list[Hashable]"
@@ -52,16 +52,8 @@ def items_of(sequence: Any, *, empty: bool = False) -> Items:
     >>> items_of(b"ACGT"), items_of(("Gly", "Ala")), items_of(np.array([7, 1])).tolist()
     ('ACGT', ['Gly', 'Ala'], [7, 1])
     """
-    letters = getattr(sequence, "seq", sequence)  # of a SeqRecord
-    items: Items
-    if isinstance(letters, str):
-        items = letters
-    elif isinstance(letters, bytes | bytearray):
-        items = letters.decode("latin-1")
-    elif isinstance(letters, sequence_types("Bio.Seq", "skbio.sequence")):
-        items = str(letters)
-    else:
-        items = _array(letters)
+    text = letters_of_item(sequence, "sequence", "Bio.Seq", "skbio.sequence")
+    items: Items = _array(sequence) if text is None else text
     if not (len(items) or empty):
         raise ValueError("sequence has zero length")
     return items

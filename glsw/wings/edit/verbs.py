@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, get_args, overload
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.engines.base import Progress
+from glsw.inputs.source import NUMBERS, Many, Single, Source
 from glsw.options import described
 from glsw.run.pool import Devices
 from glsw.sequences.encoded import Sequences, copy_ranges, offsets_of
-from glsw.sequences.fasta import read_all
-from glsw.sequences.named import NUMBERS, Many, Single, check_no_file, is_single, several
+from glsw.sequences.file_names import check_no_file
 from glsw.sequences.records import Record
 from glsw.wings.edit.bit_parallel import Distances
 from glsw.wings.edit.engines import EditEngine, distance_engine
@@ -88,7 +87,7 @@ def edit_distance(
         sequence is text with any letters, bytes, an array of integers, a tuple of words, numbers or
         other objects, a `Record` or a Biopython sequence. Letters are either equal or not: upper
         and lower case differ. A list is several sequences, see
-        `glsw.sequences.named.is_single`. A path leads to a FASTA or FASTQ file.
+        `glsw.inputs.source.is_single`. A path leads to a FASTA or FASTQ file.
     mode : {"global", "infix", "prefix"}
         "global": between whole sequences. "infix": between the whole query and the nearest part of
         the target, edlib's mode HW. "prefix": between the whole query and the nearest part at the
@@ -147,9 +146,9 @@ def edit_distance(
     Distances(distance=1, target_end=5)
     """
     _check(mode, engine)
-    single = [is_single(each, any_letters=True) for each in (queries, targets)]
-    (left, right), count = _coded([queries, targets])
-    if not single[0] and len(left) != len(right):
+    sides = [Source(each, any_letters=True) for each in (queries, targets)]
+    (left, right), count = _coded(sides)
+    if not sides[0].single and len(left) != len(right):
         raise ValueError(
             f"{len(left)} queries and {len(right)} targets: one of either, or equal numbers, "
             "expected"
@@ -158,10 +157,10 @@ def edit_distance(
     if mode == "prefix":
         before += left.lengths
         left, right, count = _anchored(left, right, before, count)
-    batch = Batch.one_to_many(left[0], right) if single[0] else Batch.pairwise(left, right)
+    batch = Batch.one_to_many(left[0], right) if sides[0].single else Batch.pairwise(left, right)
     with distance_engine(engine, count, mode != "global", device, executor) as chosen:
         found = _within(chosen.distances(batch, progress=progress), before)
-    if all(single):
+    if all(side.single for side in sides):
         found = Distances(*(int(each[0]) for each in found))
     return found if ends else found.distance
 
@@ -214,7 +213,8 @@ def edit_distance_matrix(
            [3, 3, 0]], dtype=int32)
     """
     _check(mode, engine)
-    sides, count = _coded([queries] if targets is None else [queries, targets])
+    given = [queries] if targets is None else [queries, targets]
+    sides, count = _coded([Source(each, any_letters=True) for each in given])
     left, right = sides[0], sides[-1]
     before = np.zeros(len(right), np.int64)
     if mode == "prefix":
@@ -267,42 +267,30 @@ def _check(mode: object, engine: object) -> None:
     one_of("engine", engine, get_args(EditEngine))
 
 
-def _coded(sources: list[Any]) -> tuple[list[Sequences], int]:
+def _coded(sources: list[Source]) -> tuple[list[Sequences], int]:
     """Return the codes of sequences or lists of them, and how many codes there are."""
     names = ("queries", "targets")
     return codes_together([_items(*each) for each in zip(sources, names, strict=False)])
 
 
-def _items(source: Any, name: str) -> list[Items]:
+def _items(source: Source, name: str) -> list[Items]:
     """Return the items of each sequence of a source."""
-    if isinstance(source, os.PathLike):
-        records = read_all(source)
-        return [record.letters for record in records]
-    if isinstance(source, str):
-        check_no_file(source, name, None, alone=True)
-    if isinstance(source, Sequences):
-        return list(source)
-    if isinstance(source, list):
-        kinds = set(map(type, source))
-        if kinds == {str}:
-            return list(source)
+    given = source.given
+    if type(given) in (list, Sequences):
+        kinds = set(map(type, given))
+        numbers = kinds == {np.ndarray} and all(
+            each.ndim == 1 and each.dtype.isnative and each.dtype.kind in "iu" for each in given
+        )
+        if kinds == {str} or numbers:
+            return list(given)
         if kinds == {bytes}:
-            return [letters.decode("latin-1") for letters in source]
-        if kinds == {np.ndarray} and all(
-            each.ndim == 1 and each.dtype.isnative and each.dtype.kind in "iu" for each in source
-        ):
-            return list(source)
-    single = is_single(source, any_letters=True)
-    every = [source] if single else several(source, name, "a sequence or several expected")
+            return [letters.decode("latin-1") for letters in given]
+    if isinstance(given, str):
+        check_no_file(given, name, None, alone=True)
     found: list[Items] = []
-    for number, each in enumerate(every, start=1):
-        if isinstance(each, os.PathLike):
-            found += _items(each, name)
-            continue
+    for number, (_, each) in enumerate(source.sequences(name, "a sequence or several expected"), 1):
         letters = each.letters if isinstance(each, Record) else each
-        if hasattr(letters, "as_py"):  # of Arrow
-            letters = letters.as_py()
-        if not is_single(letters) and not hasattr(letters, "__iter__"):
+        if not hasattr(letters, "__iter__"):
             more = f"; {NUMBERS}" if number == 1 and isinstance(each, int | np.integer) else ""
             raise TypeError(f"{name}: sequence {number} is of type {type(each).__name__}{more}")
         found.append(items_of(letters, empty=True))

@@ -15,8 +15,9 @@ from glsw.aligner import Aligner
 from glsw.alignment.hits import Hits, SearchResult, by_table, joined
 from glsw.alignment.paths import DIAGONAL, Runs
 from glsw.caller import stage
+from glsw.inputs.kinds import chosen
+from glsw.inputs.source import Many, One
 from glsw.options import AlignerSearchOptions, HitOptions, SearchOptions, apart, listing
-from glsw.scoring.kinds import chosen
 from glsw.scoring.positional import MAX_POSITIONS, PositionalQuery, PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import DEFAULT_TOP, evalue_of
@@ -25,7 +26,6 @@ from glsw.search.select import Selection
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.lines import located
-from glsw.sequences.named import Many, One
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 from glsw.sequences.tiles import cut
 from glsw.wings.profiles import INCLUSION, SUMS_INCLUSION
@@ -257,11 +257,11 @@ def iterate(
     of_aligner, of_search = apart("iterate", options)
     limits = iterations, inclusion_of(inclusion, sums)
     _check(*limits, of_aligner.get("mode") in (None, "local"), of_search)
-    of_aligner, (query, database) = chosen(of_aligner, query=query, target=database)
-    aligner, first = Aligner.for_queries(query, **of_aligner)
+    of_aligner, sides = chosen(of_aligner, query=query, target=database)
+    aligner, first = Aligner.for_queries(sides[0], **of_aligner)
     with aligner, located(query, database):
         record = aligner.one(first)
-        targets = aligner.database(database)
+        targets = aligner.database(sides[1])
         every = rounds(aligner, [record], targets, *limits, gaps=gaps, sums=sums, **of_search)
         return [each[0] for each in every]
 

@@ -179,7 +179,7 @@ def read_profile(search: Search, gaps: Gaps) -> tuple[Scoring, Records]:
 
     costs, masks = search.scoring, search.masks
     given = costs.gapopen is not None or costs.gapextend is not None
-    asked = costs.scoring() if costs.asked or search.frames.any or given else None
+    asked = costs.given if costs.asked or search.frames.any or given else None
     profile = Profile.read(Path(search.query), asked, gaps=gaps)
     masked = masks.lower_case_mask, masks.mask_low_complexity, masks.seg
     scoring, records = Profile.by_position([profile], *masked)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glsw.inputs.source import Single, Source
 from glsw.scoring.gaps import PositionalGaps
 from glsw.scoring.matrices import MAX_UNITS
 from glsw.scoring.positional import PositionalQuery, PositionalScoring
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.named import Single, as_records
 from glsw.sequences.nucleic import complement_of
 from glsw.sequences.query import QueryPreparation
 from glsw.sequences.records import ProfileRecord, Record
@@ -159,7 +159,7 @@ class Profile(PositionalQuery):
             ``Scoring.blast()`` unless given.
         """
         scoring = scoring or Scoring.blast()
-        (record,) = as_records(sequence, what="profile", alphabet=scoring.alphabet)
+        (record,) = Source(sequence).records(what="profile", alphabet=scoring.alphabet)
         codes = scoring.alphabet.encode(record.letters, name=record.id)
         return cls(scoring.matrix[codes], record.letters, scoring, record.id, record.description)
 

@@ -15,12 +15,12 @@ from glsw.aligner import Scores, checked_most
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Ends, Paths
 from glsw.engines.base import Progress
-from glsw.inputs import InputEncoder
+from glsw.inputs.encoder import InputEncoder
+from glsw.inputs.kinds import chosen
+from glsw.inputs.source import One
 from glsw.options import described, listing
 from glsw.run.pool import Devices, PoolUser, task_count
 from glsw.scoring.gaps import Mode
-from glsw.scoring.kinds import chosen
-from glsw.sequences.named import One
 from glsw.wings.three.engines import Engine3, Spec3
 from glsw.wings.three.results import Alignment3, alignments_of
 from glsw.wings.three.scoring import Scoring3

@@ -66,7 +66,7 @@ class _Scoring(Costs, _Scheme):
         if self.scheme == "sum-of-pairs":
             if self.alphabet:
                 raise ValueError("--alphabet is for --scheme identity")
-            scoring, note = scoring_for(self, *sides) if sides else (self.scoring(), "")
+            scoring, note = scoring_for(self, *sides) if sides else (self.given, "")
             return Scoring3.sum_of_pairs(scoring), note
         for word, given in (("dna", self.dna), ("protein", self.protein)):
             if given:

@@ -12,7 +12,7 @@ from kinds_of_input import CODES, NEITHER, ONE, SEVERAL, A, B, files_of_two
 from subtests import with_subtests
 
 import glsw
-from glsw.sequences.named import FileNameError
+from glsw.sequences.file_names import FileNameError
 from glsw.wings.edit.items import codes_together
 
 

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeAlias
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
 from glsw.alignment.batch import Batch
+from glsw.arrays import Codes, Int64
+from glsw.cores import beside
+from glsw.inputs.kinds import checked, warn_of_nucleic
+from glsw.inputs.source import Many, One, Source
 from glsw.options import HitOptions
-from glsw.scoring.kinds import checked, warn_of_nucleic
-from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
-from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError
+from glsw.sequences.alphabet import DNA, Alphabet, UnknownLetterError, letters_of
 from glsw.sequences.database import Database
-from glsw.sequences.database_file import is_database
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.encoded import Sequences, offsets_of
+from glsw.sequences.file_names import are_errors
 from glsw.sequences.lines import located
-from glsw.sequences.named import (
-    Many,
-    NamedSequences,
-    NotTextError,
-    One,
-    are_errors,
-    as_records,
-    codes_of,
-    codes_of_lists,
-    collect,
-    is_single,
-    records_or_codes,
-    texts_or_records,
-)
+from glsw.sequences.named import NamedSequences, codes_of, put
 from glsw.sequences.query import QueryPreparation, QuerySet, Strand
 from glsw.sequences.records import PIECE, EncodedRecord, ProfileRecord, Record, Records
 from glsw.sequences.seg import MASKED, Masked, Seg, check_seg
@@ -41,8 +31,6 @@ from glsw.sequences.translated import TranslatedDatabase
 
 _SAMPLE = 2**10  # texts that tell the letters of all
 _MOST_PAIRS, _MOST_PIECES = 2**17, 16  # that are encoded while those before are computed
-
-Queries: TypeAlias = "Many | PositionalQuery | Sequence[PositionalQuery]"
 
 
 class InputEncoder:
@@ -103,42 +91,40 @@ class InputEncoder:
             for side, masked in self._masks_any.items()
         }
 
-    def pair(self, query: One, target: One) -> tuple[Batch, tuple[EncodedRecord, EncodedRecord]]:
+    def pair(self, query: Any, target: One) -> tuple[Batch, tuple[EncodedRecord, EncodedRecord]]:
         """Return the batch of one pair, and its records as alignments show them."""
-        query, target = self._checked(query=query, target=target)
-        with self._counted(query, target) as found:
-            queries = self._preparation.query_set([self.one(query, "query")], found)
-            records = Records.of([self.one(target, "target")])
-            targets = self._encoded(records, target, "target", found)
-            batch = Batch.pairwise(queries.sequences, targets.sequences)
+        sides = self._checked(query=query, target=target)
+        with self._counted(*sides) as found:
+            queries = self._preparation.query_set([self.one(sides[0], "query")], found)
+            records = Records.of([self.one(sides[1], "target")])
+            targets = self._encoded(records, "target", found)
+        batch = Batch.pairwise(queries.sequences, targets.sequences)
         return batch, (queries[0].record, targets.record(0))
 
     def triple(self, a: One, b: One, c: One) -> tuple[Batch, list[Record]]:
         """Return the batch of one triple, and its records."""
-        a, b, c = self._checked(a=a, b=b, c=c)
-        records = [self.one(each, name) for each, name in ((a, "a"), (b, "b"), (c, "c"))]
-        with self._counted(a, b, c) as found:
+        sides = self._checked(a=a, b=b, c=c)
+        records = [self.one(side, name) for side, name in zip(sides, "abc", strict=True)]
+        with self._counted(*sides) as found:
             codes = codes_of(Records.of(records), self._alphabet, self._unknown, found)
             return Batch.of([codes]), records
 
-    def batch(self, queries: Many | Batch, targets: Many | None) -> Batch:
+    def batch(self, queries: Any, targets: Many | None) -> Batch:
         """Return the pairs of one query and each target, or of as many queries as targets."""
-        if isinstance(queries, Batch) or targets is None:
-            if targets is not None or not isinstance(queries, Batch) or queries.k != 2:
+        source = Source.of(queries)
+        batch = source.given
+        if isinstance(batch, Batch) or targets is None:
+            if targets is not None or not isinstance(batch, Batch) or batch.k != 2:
                 raise TypeError("queries and targets, or a Batch of pairs alone, expected")
-            queries.check_codes(self._alphabet)
-            return queries
-        sides = self._checked(query=queries, target=targets)
+            batch.check_codes(self._alphabet)
+            return batch
+        sides = self._checked(query=source, target=targets)
         with self._counted(*sides) as found:
-            if pair := self._two_texts(found, *sides):
+            if pair := self._two_texts(found, *(side.given for side in sides)):
                 return Batch.one_to_many(*pair)
-            first, second = (
-                self._collection(side, what, found).sequences
-                for side, what in zip(sides, ("query", "target"), strict=True)
-            )
-        if is_single(queries):
-            return Batch.one_to_many(first, second)
-        return Batch.pairwise(first, second)
+            both = zip(sides, ("query", "target"), strict=True)
+            first, second = (self._collection(*each, found).sequences for each in both)
+        return (Batch.one_to_many if sides[0].single else Batch.pairwise)(first, second)
 
     def _two_texts(
         self, found: Counter[str], query: Any, target: Any
@@ -156,35 +142,43 @@ class InputEncoder:
             return Sequences.of([first]), Sequences.of([second])
         return None
 
-    def collections(
-        self, queries: Many, targets: Many | None
-    ) -> tuple[NamedSequences, NamedSequences]:
+    def collections(self, queries: Any, targets: Any) -> tuple[NamedSequences, NamedSequences]:
         """Return many queries and targets; without targets those of the queries."""
-        queries, targets = self._checked(query=queries, target=targets)
-        with self._counted(queries, targets) as found:
-            first = self._collection(queries, "query", found)
-            if targets is None and self._masks_all_alike:
-                return first, first
-            second = queries if targets is None else targets
-            return first, self._collection(second, "target", found)
+        first, second = self._checked(query=queries, target=targets)
+        with self._counted(first, second) as found:
+            named = self._collection(first, "query", found)
+            alone = second.given is None
+            if alone and self._masks_all_alike:
+                return named, named
+            return named, self._collection(first if alone else second, "target", found)
 
-    def slices(self, queries: Many, targets: Many | None) -> list[slice]:
-        """Return slices of two long lists of text that pair up, for `parts`; none of others."""
+    def slices(self, queries: Any, targets: Any) -> list[slice]:
+        """Return slices of two long lists of text that pair up, for `parts`; none of others.
+
+        Each has about `PIECE` letters.
+        """
         plain = self._alphabet.width == 1 and are_errors(self._alphabet, self._unknown)
-        if not plain or any(self._masks_any.values()):
+        sides = [Source.of(side).given for side in (queries, targets)]
+        many = [len(side) for side in sides if type(side) is list]
+        if not plain or any(self._masks_any.values()) or len(many) < 2 or many[0] != many[1]:
             return []
-        return _slices_of(queries, targets)
+        texts = [text for side in sides for text in side[:: 1 + many[0] // _SAMPLE]]
+        if not {*map(type, texts)} <= {str, bytes}:
+            return []
+        count = max(1, min(_MOST_PAIRS, PIECE * len(texts) // max(1, sum(map(len, texts)))))
+        every = [slice(at, min(at + count, many[0])) for at in range(0, many[0], count)]
+        return every if len(every) >= 2 * _pieces_of_part(count) else []
 
     @contextmanager
     def parts(
-        self, queries: Many, targets: Many | None, slices: Sequence[slice]
+        self, queries: Any, targets: Any, slices: Sequence[slice]
     ) -> Iterator[Iterator[Batch]]:
         """Give the pairs of some `slices`, several at a time; threads encode the next ones.
 
         They end before a text that is wrong, which `collections` names.
         """
-        sides: list[Any] = self._checked(query=queries, target=targets)
-        lists = ((sides[0][some], sides[1][some]) for some in slices)
+        sides = self._checked(query=queries, target=targets)
+        lists = ((sides[0].given[some], sides[1].given[some]) for some in slices)
         room = _pieces_of_part(slices[0].stop) * PIECE
 
         def made() -> Iterator[Batch]:
@@ -198,41 +192,32 @@ class InputEncoder:
         with self._counted(*sides) as found:
             yield made()
 
-    def _collection(self, source: Many, what: str, found: Counter[str]) -> NamedSequences:
+    def _collection(self, source: Source, what: str, found: Counter[str]) -> NamedSequences:
         """Return sequences of one side, masked as the settings say, unless they are `Sequences`."""
-        try:
-            given = records_or_codes(source, self._alphabet, what=what)
-            return self._encoded(given, source, what, found)
-        except NotTextError:
-            return self._encoded(self._records(source, what), source, what, found)
+        coded = isinstance(source.given, Sequences)
+        if coded or not (self._masks_any[what] or isinstance(source.first, ProfileRecord)):
+            alphabet = self._alphabet if coded else self._alphabets[what]
+            return source.encoded(alphabet, what=what, unknown=self._unknown, substituted=found)
+        records = source.records(what=what, alphabet=self._alphabet)
+        return self._encoded(records, what, found)
 
-    def _encoded(
-        self, given: Records | Sequences, source: Many, what: str, found: Counter[str]
-    ) -> NamedSequences:
-        if isinstance(given, Sequences):
-            named = collect(given, self._alphabet, what=what)
-            if given is source or not self._masks_any[what]:
-                return named
-            given = Records.of(named.record(k) for k in range(len(named)))
+    def _encoded(self, records: Records, what: str, found: Counter[str]) -> NamedSequences:
+        """Return records of one side, masked as the settings say."""
         alphabet = self._alphabets[what]
         if what == "target":
-            given = self._lowered(given)
-            codes = codes_of(given, alphabet, self._unknown, found)
-        elif self._masks_any[what] or (len(given) and isinstance(given[0], ProfileRecord)):
-            queries = self._preparation.query_set(given, found)
-            codes, letters = queries.sequences, "".join(queries.letters)
-            if len(letters) == len(codes.residues) and letters.isascii():
-                text = np.frombuffer(letters.encode("ascii"), np.uint8)
-                given = Records(queries.given.titles, text, codes.offsets)
-            else:
-                given = Records.of(each.record for each in queries)
+            records = self._lowered(records)
+            codes = codes_of(records, alphabet, self._unknown, found)
+            return NamedSequences(codes, alphabet, records, what)
+        queries = self._preparation.query_set(records, found)
+        codes, letters = queries.sequences, "".join(queries.letters)
+        if len(letters) == len(codes.residues) and letters.isascii():
+            text = np.frombuffer(letters.encode("ascii"), np.uint8)
+            records = Records(queries.given.titles, text, codes.offsets)
         else:
-            codes = codes_of(given, alphabet, self._unknown, found)
-        return NamedSequences(codes, alphabet, given, what)
+            records = Records.of(each.record for each in queries)
+        return NamedSequences(codes, alphabet, records, what)
 
-    def search(
-        self, query: Many, database: Many | Database, settings: HitOptions
-    ) -> tuple[QuerySet, Database]:
+    def search(self, query: Any, database: Any, settings: HitOptions) -> tuple[QuerySet, Database]:
         """Return queries with their strands and frames, and the database that they search.
 
         The strands and the genetic codes are those of the settings.
@@ -240,11 +225,11 @@ class InputEncoder:
         A query that is masked as a whole raises an error if it is the only one, or else has no
         contexts. The database is in memory unless it is indexed.
         """
-        if isinstance(query, Database) or (isinstance(query, os.PathLike) and is_database(query)):
-            name = query.path if isinstance(query, Database) else os.fspath(query)
+        query = Source.of(query)
+        if query.database is not None:
             raise ValueError(
-                f"{name or 'the query'} is a database of makedb: the query comes first, then the "
-                "database"
+                f"{query.database.path or 'the query'} is a database of makedb: the query comes "
+                "first, then the database"
             )
         codes = ("query", settings["genetic_code"]), ("target", settings["target_genetic_code"])
         translated = [side for side, code in codes if code is not None]
@@ -252,7 +237,7 @@ class InputEncoder:
         with self._counted(query, database) as found:
             strand, code = settings["strand"], settings["genetic_code"]
             preparation = QueryPreparation(self._alphabet, strand, code, *self._masks)
-            records = as_records(query, what="query", alphabet=preparation.query_alphabet)
+            records = query.records(what="query", alphabet=preparation.query_alphabet)
             queries = preparation.query_set(records, found, lenient=True)
             targets = self.database(
                 database, settings["target_strand"], settings["target_genetic_code"]
@@ -266,19 +251,21 @@ class InputEncoder:
         return queries, targets
 
     def database(
-        self, source: Many | Database, strand: Strand | None = None, genetic_code: int | None = None
+        self, source: Any, strand: Strand | None = None, genetic_code: int | None = None
     ) -> Database:
         """Return the targets of a search, encoded; those of a file if it is indexed.
 
         With a genetic code they are DNA, and their reading frames are searched.
         """
+        source = Source.of(source)
         if genetic_code is not None:
             return self._translated(source, strand, genetic_code)
         if strand is not None:
             raise ValueError(f"target_strand {strand!r} requires target_genetic_code")
-        found = _opened(source, self._alphabet)
-        if not isinstance(found, Database):
-            return Database.of(self._lowered(found), self._alphabets["target"], self._unknown)
+        found: Database | None = source.database
+        if found is None:
+            records = source.records(what="target", alphabet=self._alphabet)
+            return Database.of(self._lowered(records), self._alphabets["target"], self._unknown)
         if self._seg_of_targets:
             raise ValueError(
                 f"{found.path or 'the database'}: SEG masks an indexed database when it is built"
@@ -286,14 +273,15 @@ class InputEncoder:
         found.check(self._alphabets["target"])
         return found
 
-    def _checked(self, translated: Sequence[str] = (), **sides: Any) -> list[Any]:
+    def _checked(self, translated: Sequence[str] = (), **sides: Any) -> list[Source]:
         """Return sources that are scored with each other; an error if they are of other kinds."""
-        if not self._looks:
-            return list(sides.values())
-        return checked(self._given, self._aligner, translated=translated, **sides)
+        sources = {name: Source.of(side) for name, side in sides.items()}
+        if self._looks:
+            checked(self._given, self._aligner, sources, translated)
+        return list(sources.values())
 
     def _translated(
-        self, source: Many | Database, strand: Strand | None, genetic_code: int
+        self, source: Source, strand: Strand | None, genetic_code: int
     ) -> TranslatedDatabase:
         preparation = QueryPreparation(
             self._alphabet,
@@ -302,27 +290,19 @@ class InputEncoder:
             lower_case_mask=bool(self.settings["lower_case_mask"]),
             seg=self._seg_of_targets,
         )
-        found = _opened(source, DNA)
-        if not isinstance(found, Database):
+        found = source.database
+        if found is None:
+            records = source.records(what="target", alphabet=DNA)
             try:
-                found = Database.of(found, DNA, self._unknown and DNA.wildcard)
+                found = Database.of(records, DNA, self._unknown and DNA.wildcard)
             except UnknownLetterError as error:
                 error.args = error.args[0], "targets to translate are DNA"
                 raise
         return TranslatedDatabase(found, preparation)
 
-    def _records(self, source: Many, what: str) -> Records:
-        return as_records(source, what=what, alphabet=self._alphabet)
-
-    def one(self, source: One, what: str) -> Record:
+    def one(self, source: Any, what: str) -> Record:
         """Return the one record of a single sequence or of a file."""
-        if not isinstance(source, os.PathLike | Records) and not is_single(source):
-            raise TypeError(f"{what} must be one sequence, not {type(source).__name__}")
-        records = self._records(source, what)
-        if len(records) != 1:
-            named = os.fspath(source) if isinstance(source, os.PathLike) else what
-            raise ValueError(f"{named}: one sequence expected, {len(records)} found")
-        return records[0]
+        return Source.of(source).one(what=what, alphabet=self._alphabet)
 
     def _lowered(self, targets: Records) -> Records:
         """Return targets with the segments that SEG masks in lower case."""
@@ -331,28 +311,15 @@ class InputEncoder:
         return Seg().lowered(targets, keep_lower=bool(self.settings["lower_case_mask"]))
 
     @contextmanager
-    def _counted(self, *sources: object) -> Iterator[Counter[str]]:
+    def _counted(self, *sources: Source) -> Iterator[Counter[str]]:
         """Give a counter of letters that count as others, and warn of them at the end.
 
         An error of a letter names the line, if one of the sources is its file.
         """
         found: Counter[str] = Counter()
-        with located(*sources):
+        with located(*(source.given for source in sources)):
             yield found
         self._alphabet.warn_of_substitutes(found)
-
-
-def _slices_of(*sides: Any) -> list[slice]:
-    """Return slices of lists of text that pair up, of about `PIECE` letters; none of others."""
-    if not all(type(side) is list and len(side) == len(sides[0]) for side in sides):
-        return []
-    texts = [text for side in sides for text in side[:: 1 + len(side) // _SAMPLE]]
-    if not {*map(type, texts)} <= {str, bytes}:
-        return []
-    many = len(sides[0])
-    count = max(1, min(_MOST_PAIRS, PIECE * len(texts) // max(1, sum(map(len, texts)))))
-    every = [slice(first, min(first + count, many)) for first in range(0, many, count)]
-    return every if len(every) >= 2 * _pieces_of_part(count) else []
 
 
 def _pieces_of_part(pairs: int) -> int:
@@ -369,10 +336,45 @@ def _takes_nucleotides(scoring: Scoring) -> bool:
     return bool((scores == np.where(np.eye(4), scores[0, 0], scores[0, 1])).all())
 
 
-def _opened(source: Many | Database, alphabet: Alphabet) -> Records | Database:
-    """Return the targets of a search, read but not encoded; those of a file if it is indexed."""
-    if isinstance(source, os.PathLike) and is_database(source):
-        return Database.open(source)
-    if isinstance(source, Database):
-        return source
-    return texts_or_records(source, alphabet, what="target")
+def codes_of_lists(
+    lists: Iterable[tuple[Sequence[Any], Sequence[Any]]], alphabet: Alphabet, room: int
+) -> Iterator[tuple[list[Sequences], Counter[str]]]:
+    """Yield the codes of lists of text in pairs, and what counts as others.
+
+    Lists that follow one another are encoded as one: as many as have up to ``room`` letters a side.
+    Threads encode while this one joins the next lists. TypeError for a list that has other objects,
+    or text of both kinds, ValueError for letters outside the alphabet: `codes_of` names them.
+    """
+
+    def texts() -> Iterator[tuple[int, bytes | memoryview, Int64, Codes]]:
+        number, rooms, ends = 0, list[Codes](), list[int]()
+        for sides in lists:
+            letters = [
+                _joined(some) if type(some[0]) is bytes else letters_of("".join(some))
+                for some in sides
+            ]
+            ends = [end + len(text) for end, text in zip(ends, letters, strict=False)]
+            if not ends or max(ends) > room:
+                ends, number = [*map(len, letters)], number + 1
+                rooms = [np.empty(max(end, room), alphabet.code_type) for end in ends]
+            for some, text, codes, end in zip(sides, letters, rooms, ends, strict=True):
+                yield number, text, np.fromiter(map(len, some), np.int64, len(some)), codes[:end]
+
+    def encode(text: tuple[int, bytes | memoryview, Int64, Codes]) -> tuple[Any, ...]:
+        number, letters, lengths, codes = text
+        return number, lengths, codes, *put(letters, codes[len(codes) - len(letters) :], alphabet)
+
+    for _, alike in groupby(beside(encode, texts()), itemgetter(0)):
+        _, lengths, codes, substituted, highest = zip(*alike, strict=True)
+        found = list[Sequences]()
+        for side in (0, 1):
+            found.append(Sequences(codes[side - 2], offsets_of(np.concatenate(lengths[side::2]))))
+            found[side].__dict__["code_bound"] = max(highest[side::2])
+        yield found, sum(substituted, Counter[str]())
+
+
+def _joined(texts: Sequence[Any]) -> bytes:
+    """Return bytes as one; TypeError if there is something else, which might be joined too."""
+    if {*map(type, texts)} != {bytes}:
+        raise TypeError("text of several types")
+    return b"".join(texts)

@@ -1,0 +1,1 @@
+"""Sequences as users give them: looked at, read and encoded once."""

@@ -74,8 +74,8 @@ readme-tables: $(VENV)/installed-bench ## write the tables of README.md, bench/R
 
 # The table of docs/DEVICES.md: every shader before the compilers of devices that are not here.
 vendors: $(VENV)/installed-dev ## compile the shaders with other vendors' drivers: make vendors DEVICE=intel-tgl
-	@PYTHON=$(BIN)/python tools/ensure-vendors.sh .vendors; status=$$?; [ $$status -le 1 ] || exit $$status; \
-	$(BIN)/python -m bench compilers --measure $(DEVICE:%=--device %) && exit $$status
+	@PYTHON=$(BIN)/python tools/vendors/ensure.sh .vendors; status=$$?; [ $$status -le 1 ] || exit $$status; \
+	$(BIN)/python -m tools.vendors --measure --write $(DEVICE:%=--device %) && exit $$status
 
 site: $(VENV)/installed-docs ## build the documentation in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -1,4 +1,4 @@
-# make demo: search a small real protein database. make check: the quick tests. make test: all.
+# make demo: search a small real protein database. make check: tests of what changed. make test: all.
 # Each makes .venv and installs what is missing there; each can be repeated at any time.
 
 PYTHON ?= python3
@@ -16,14 +16,6 @@ endif
 .DELETE_ON_ERROR:
 .PHONY: help demo check test core clients fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
 
-# What breaks most often: a minute or two with lint and types.
-CHECKED := tests/sequences tests/scoring tests/output \
-    tests/test_batch.py tests/test_package.py tests/wings/all/test_readme.py tests/test_results.py \
-    tests/test_traceback.py tests/test_contributing.py tests/engines/test_reference.py \
-    tests/engines/test_engines.py::test_first_look \
-    tests/wings/three/test_engines3.py::test_first_look \
-    tests/cli/test_cli.py::test_search_prints_what_the_library_finds \
-    tests/cli/test_cli.py::test_bad_input_is_one_line_and_status_2
 PYTEST = LP_NUM_THREADS=0 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 help: ## say what there is
@@ -32,9 +24,10 @@ help: ## say what there is
 demo: $(VENV)/installed ## search a small real protein database and show the best hits
 	$(BIN)/glsw search demo/query.fasta demo/proteins.fasta --top 5 --format table
 
-check: lint typecheck ## lint, types and the quick tests, in a minute or two
+# What changed since main: make check SINCE=COMMIT.
+check: lint typecheck ## lint, types and the tests of what changed, else those that fail most often
 	@tools/ensure-gl.sh $(BIN)/glsw devices
-	$(PYTEST) $(CHECKED)
+	LP_NUM_THREADS=0 $(BIN)/python tests/changed.py $(SINCE) -- -q -n $(WORKERS) --dist worksteal
 
 # No software-rendering threads but the pytest workers: these fill the cores.
 test: lint typecheck ## lint, types, tests on every OpenGL implementation at hand

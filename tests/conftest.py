@@ -5,10 +5,11 @@ The folders are those of ``glsw``: ``sequences``, ``scoring``, ``device``, ``eng
 stands on all of them; ``test_NAME.py`` in this folder tests the module or the package of that name.
 ``wing`` names cases of wings in other tests, ``closing`` closes wings. ``cases`` has the pairs that
 every engine is judged by, ``naive`` the definitions that the references are judged by,
-``permutations`` the macros of programs, ``program`` starts the command line in a process of its
-own, ``subtests`` makes one test of many near-equal cases, ``failing`` has devices that fail,
-``garbage`` devices that return other bytes, ``driver_faults`` drivers with faults, ``used_memory``
-has memory that is not zero, and ``doc_examples`` runs the examples of pages.
+``permutations`` the macros of programs, ``changed`` chooses tests by what changed, ``program``
+starts the command line in a process of its own, ``subtests`` makes one test of many near-equal
+cases, ``failing`` has devices that fail, ``garbage`` devices that return other bytes,
+``driver_faults`` drivers with faults, ``used_memory`` has memory that is not zero, and
+``doc_examples`` runs the examples of pages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# make demo: search a small real protein database. make check: tests of what changed. make test: all.
+# make demo: search a small real protein database. make check: tests of what changed. make test-all: all.
 # Each makes .venv and installs what is missing there; each can be repeated at any time.
 
 PYTHON ?= python3
@@ -14,7 +14,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test core clients fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
+.PHONY: help demo check test test-all core clients fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
 
 PYTEST = LP_NUM_THREADS=0 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
@@ -30,10 +30,13 @@ check: lint typecheck ## lint, types and the tests of what changed, else those t
 	LP_NUM_THREADS=0 $(BIN)/python tests/changed.py $(SINCE) -- -q -n $(WORKERS) --dist worksteal
 
 # No software-rendering threads but the pytest workers: these fill the cores.
-test: lint typecheck ## lint, types, tests on every OpenGL implementation at hand
+test: lint typecheck ## lint, types, and the tests but those that tests/thorough.py lists
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	@tools/ensure-test-tools.sh
-	$(PYTEST)
+	$(PYTEST) $(TESTS)
+
+test-all: TESTS = -m "not slow and not clients"
+test-all: test ## all tests, on every OpenGL implementation at hand: what is run before a merge
 
 core: $(VENV)/installed-dev ## the tests of the core, in a copy where all wings are closed
 	rm -rf build/core

@@ -7,7 +7,9 @@ and chunks by themselves, `OPTIONS` says how to make them.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
+import pickle
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import product
@@ -24,6 +26,7 @@ from glsw.device.device import Device
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.lanes.rows import only
 from glsw.engines.reference import Reference, alike, rows
+from glsw.engines.tiles import ScanTile
 from glsw.scoring.gaps import EndGaps, GapCost, PositionalGaps
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
@@ -162,6 +165,22 @@ class Case:
         query = query.tolist() if self.scoring.wide_queries else decode(query)
         target = decode(target)
         return f"{self.name}, pair {p} of {len(self.batch)}, query {query!r}, target {target!r}"
+
+
+def by_reference(scoring, asked):
+    """Return what the reference answers: ends of a batch, scores of a tile; of the same work once.
+
+    Tests with several options of an engine share it.
+    """
+    key = hashlib.sha256(pickle.dumps((scoring, asked))).digest()
+    if key not in _ANSWERS:
+        engine = Reference(scoring)
+        tile = isinstance(asked, ScanTile)
+        _ANSWERS[key] = next(engine.answers([asked])) if tile else engine.ends(asked)
+    return _ANSWERS[key]
+
+
+_ANSWERS = {}
 
 
 def configurations(names=GENERAL):

@@ -43,8 +43,12 @@ OTHERS = {
     "tools/vendors/": ["tests/wings/all/test_vendors.py"],
     "packaging/": ["tests/wings/all/test_packaging.py"],
     "pyproject.toml": ["tests/test_package.py"],
+    "glsw/trust/": ["tests/faults/test_driver_faults.py"],
 }
 """Tests of files that no test imports, by how their names begin."""
+
+
+_ALSO_THOROUGH = "not slow and not clients"
 
 
 def git(*words: str) -> list[str]:
@@ -185,7 +189,8 @@ def main(words: list[str]) -> int:
     for some in runs(changed((words[:split] or base)[0])) or [[*USUAL]]:
         print("tests:", *some, flush=True)
         if status := subprocess.run(
-            [sys.executable, "-m", "pytest", *words[split + 1 :], *some], cwd=ROOT
+            [sys.executable, "-m", "pytest", "-m", _ALSO_THOROUGH, *words[split + 1 :], *some],
+            cwd=ROOT,
         ).returncode:
             return status
     return 0

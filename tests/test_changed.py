@@ -1,7 +1,10 @@
 """What `make check` runs: no change without a test of it."""
 
+import re
+
 import changed
 import pytest
+import thorough
 
 FIRST = [*changed.ALWAYS]
 
@@ -36,3 +39,13 @@ def test_tests_of_a_file(file, expected, engines):
         assert engines in words[-1].split(" or ")
     if file.startswith("shaders/"):
         assert more[-1][0].endswith("test_implementations.py")
+
+
+def test_what_is_thorough_exists():
+    folder = changed.ROOT / "tests"
+    for name, patterns in thorough.THOROUGH.items():
+        text = (folder / name).read_text(encoding="utf-8") if (folder / name).exists() else ""
+        tests = re.findall(r"^def (test_\w+)", text, re.MULTILINE)
+        for pattern in patterns if tests else ():
+            start = pattern.partition(r"\[")[0]
+            assert any(re.match(start, test) for test in tests), (name, pattern)

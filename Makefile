@@ -1,4 +1,4 @@
-# make demo: search a small real protein database. make check: the quick tests. make test: all.
+# make demo: search a small real protein database. make check: tests of what changed. make test-all: all.
 # Each makes .venv and installs what is missing there; each can be repeated at any time.
 
 PYTHON ?= python3
@@ -14,16 +14,8 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test core clients fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
+.PHONY: help demo check test test-all core clients fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
 
-# What breaks most often: a minute or two with lint and types.
-CHECKED := tests/sequences tests/scoring tests/output \
-    tests/test_batch.py tests/test_package.py tests/wings/all/test_readme.py tests/test_results.py \
-    tests/test_traceback.py tests/test_contributing.py tests/engines/test_reference.py \
-    tests/engines/test_engines.py::test_first_look \
-    tests/wings/three/test_engines3.py::test_first_look \
-    tests/cli/test_cli.py::test_search_prints_what_the_library_finds \
-    tests/cli/test_cli.py::test_bad_input_is_one_line_and_status_2
 PYTEST = LP_NUM_THREADS=0 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 help: ## say what there is
@@ -32,15 +24,19 @@ help: ## say what there is
 demo: $(VENV)/installed ## search a small real protein database and show the best hits
 	$(BIN)/glsw search demo/query.fasta demo/proteins.fasta --top 5 --format table
 
-check: lint typecheck ## lint, types and the quick tests, in a minute or two
+# What changed since main: make check SINCE=COMMIT.
+check: lint typecheck ## lint, types and the tests of what changed, else those that fail most often
 	@tools/ensure-gl.sh $(BIN)/glsw devices
-	$(PYTEST) $(CHECKED)
+	LP_NUM_THREADS=0 $(BIN)/python tests/changed.py $(SINCE) -- -q -n $(WORKERS) --dist worksteal
 
 # No software-rendering threads but the pytest workers: these fill the cores.
-test: lint typecheck ## lint, types, tests on every OpenGL implementation at hand
+test: lint typecheck ## lint, types, and the tests but those that tests/thorough.py lists
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	@tools/ensure-test-tools.sh
-	$(PYTEST)
+	$(PYTEST) $(TESTS)
+
+test-all: TESTS = -m "not slow and not clients"
+test-all: test ## all tests, on every OpenGL implementation at hand: what is run before a merge
 
 core: $(VENV)/installed-dev ## the tests of the core, in a copy where all wings are closed
 	rm -rf build/core
@@ -74,8 +70,8 @@ readme-tables: $(VENV)/installed-bench ## write the tables of README.md, bench/R
 
 # The table of docs/DEVICES.md: every shader before the compilers of devices that are not here.
 vendors: $(VENV)/installed-dev ## compile the shaders with other vendors' drivers: make vendors DEVICE=intel-tgl
-	@PYTHON=$(BIN)/python tools/ensure-vendors.sh .vendors; status=$$?; [ $$status -le 1 ] || exit $$status; \
-	$(BIN)/python -m bench compilers --measure $(DEVICE:%=--device %) && exit $$status
+	@PYTHON=$(BIN)/python tools/vendors/ensure.sh .vendors; status=$$?; [ $$status -le 1 ] || exit $$status; \
+	$(BIN)/python -m tools.vendors --measure --write $(DEVICE:%=--device %) && exit $$status
 
 site: $(VENV)/installed-docs ## build the documentation in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -14,12 +14,11 @@ python -m bench show FILE ...         rows as tables
 python -m bench report FILE ...       a page of any number of devices, and of five papers
 python -m bench compare OLD NEW       what became faster or slower
 python -m bench check FILE ...        what forbids to publish a file
-python -m bench compilers [FILE]      what compilers of absent devices make of the shaders
 python -m bench readme                write the tables of the READMEs from bench/results
 
 Each has --help; `bench run --list` names the workloads."""
 
-COMMANDS = ("run", "show", "report", "compare", "check", "compilers", "readme")
+COMMANDS = ("run", "show", "report", "compare", "check", "readme")
 INPUT = (OSError, ImportError, ValueError, DeviceError, ShaderError, subprocess.SubprocessError)
 """What input that cannot be used raises."""
 

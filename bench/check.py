@@ -29,7 +29,7 @@ def work_of(row: Row) -> str:
 
 def results() -> list[Path]:
     """Return our files of rows."""
-    return [path for path in sorted(RESULTS.glob("*.ndjson")) if path.stem != "compilers"]
+    return sorted(RESULTS.glob("*.ndjson"))
 
 
 def problems(file: File) -> Iterator[str]:

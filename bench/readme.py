@@ -8,7 +8,6 @@ from typing import Any
 
 from bench import Parser, data, roofline
 from bench.compare import matches
-from bench.compilers import rows as compiled, table as compilers
 from bench.report import MARK
 from bench.row import File, Row, older, rate_of, seconds_of, state
 from bench.table import gcups, head, markdown, number, percent, seconds, size_text, where
@@ -26,9 +25,6 @@ what the unit is of that of the rows; ``workloads``, with lines for ``places``, 
 shown, the rows of other programs. ``rows`` are fields that all of them have. Of rows whose
 ``options`` are null, single queries, the sum is shown. Those with ``first``, their text there, are
 on the first page.
-
-``bounds`` are GPUs, their relatives among the compilers, their 32-bit lanes and boost clocks in
-GHz.
 """
 BY_HAND = "\u2021"  # a double dagger
 LEGEND = {
@@ -215,10 +211,8 @@ def made() -> dict[str, str]:
         "programs on the processor of that machine:"
     )
     lines = [*headlines(), "", intro, "", *by_device()]
-    rows = compiled.Rows.read()
-    devices = *compilers.by_device(rows), "", *compilers.bounds(rows, TABLES["bounds"])
     tables = {"README.md": first(), "docs/SPEED.md": lines, "bench/README.md": limits()}
-    tables |= {"docs/SENSITIVITY.md": relatives(), "docs/DEVICES.md": devices}
+    tables["docs/SENSITIVITY.md"] = relatives()
     texts = {name: "\n".join(some) for name, some in tables.items()}
     for name, text in texts.items():
         marks = [f"{mark} {said}" for mark, said in LEGEND.items() if mark in text]

@@ -1,7 +1,6 @@
 """``bench report``: a page of the rows of any number of devices, and of five papers."""
 
 import math
-import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,8 +11,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from bench import Parser, check, compare, data, roofline, table
-from bench.compilers import rows as compiled, table as compilers
+from bench import Parser, check, compare, roofline, table
 from bench.row import File, Row, name_of, rate_of, seconds_of, state
 from bench.work import WORKLOADS
 from bench.work.base import TABLE
@@ -181,22 +179,6 @@ def _line(row: Row, column: Column, numbers: Iterable[tuple[float | None, str]],
     return name, *(Cell(text, value, link) for value, text in numbers), last
 
 
-def of_markdown(name: str, lines: Iterable[str]) -> Table:
-    """Return a table of Markdown as one that can be sorted, its first column linked to its file."""
-    head, _, *rows = [
-        [x.strip() for x in line.strip("|").split("|")] for line in "\n".join(lines).splitlines()
-    ]
-    link = {"href": compiled.RESULTS.name}
-    return Table(
-        name, head, [[Cell(first, None, link), *map(_number, more)] for first, *more in rows]
-    )
-
-
-def _number(text: str) -> Cell:
-    found = re.match(r"[\d.,]+", text)
-    return Cell(text.replace("`", ""), float(found[0].replace(",", "")) if found else None)
-
-
 def every_row(columns: Sequence[Column]) -> Table:
     """Return all rows, each with its place on the page."""
     rows = [(column, row) for column in columns for row in column.rows]
@@ -285,8 +267,8 @@ def few_digits(rate: float) -> str:
     return f"{rate:.2g}" if rate < 0.1 else table.number(rate)
 
 
-def page(files: Sequence[File], **more: Table) -> str:
-    """Return the page of the devices; ``more`` are tables that not every page has."""
+def page(files: Sequence[File], *, site: bool = False) -> str:
+    """Return the page of the devices; that for the web says how to send a file, too."""
     columns = columns_of(files)
     return PAGES.get_template("report.html").render(
         columns=columns,
@@ -297,7 +279,7 @@ def page(files: Sequence[File], **more: Table) -> str:
         energy=energy(columns),
         papers=papers(columns),
         rows=every_row(columns),
-        **more,
+        site=site,
     )
 
 
@@ -348,21 +330,15 @@ def main(argv: Sequence[str]) -> int:
     add = parser.add_argument
     add("files", nargs="*", type=Path, metavar="FILE", help="default: bench/results")
     add("--output", type=Path, default=Path("bench-report"), metavar="FOLDER")
-    about = "for the web: also the compilers of absent devices, and how to send a file"
-    add("--site", action="store_true", help=about)
+    add("--site", action="store_true", help="for the web: also how to send a file")
     arguments = parser.parse_args(argv)
-    paths, more = arguments.files or check.results(), dict[str, Table]()
+    paths = arguments.files or check.results()
     if twice := {a.name for a, b in combinations(paths, 2) if a.name == b.name}:
         raise ValueError(f"several files are named {', '.join(twice)}: rename all but one")
     files = sorted(map(File.read, paths), key=_rank)
-    if arguments.site:
-        rows, paths = compiled.Rows.read(), [*paths, compiled.RESULTS]
-        bounds = compilers.bounds(rows, data("readme.json")["bounds"])
-        more["compiled"] = of_markdown("compilers", compilers.by_device(rows))
-        more["bounds"] = of_markdown("bounds", bounds)
     arguments.output.mkdir(parents=True, exist_ok=True)
     made = arguments.output / "index.html"
-    made.write_text(page(files, **more), encoding="utf-8")
+    made.write_text(page(files, site=arguments.site), encoding="utf-8")
     for path in paths:
         with suppress(shutil.SameFileError):  # make bench measures into the folder of the page
             shutil.copyfile(path, arguments.output / path.name)

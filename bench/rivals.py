@@ -20,16 +20,35 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bench import programs
+from bench import data, programs
 from bench.machine import run
 from bench.programs import Competitor, Method, Ready, Scores, is_blosum62
 from glsw import DNA, PROTEIN, Alphabet, Batch, Record, Scoring, Sequences
 
 MODULES = {"parasail": "parasail", "pyopal": "pyopal", "Biopython": "Bio", "edlib": "edlib"}
 MODULES |= {"StringZilla": "stringzillas"}
-COMMANDS = {"ssearch36": "ssearch36", "CUDASW++4.0": "align"}
-COMMANDS |= {name: name for name in ("blastn", "blastp", "tblastn", "diamond", "mmseqs")}
-COMMANDS |= {name: name for name in ("psiblast", "jackhmmer")}
+
+
+class Program(NamedTuple):
+    """The commands of a program, see commands.json."""
+
+    program: str = ""  # its name on PATH, where that is another one
+    kind: str = "proteins"  # one or more
+    exact: bool = False
+    version: str = ""
+    prepare: str = ""
+    search: str = ""
+    scores: str = ""
+    statistics: str = ""
+    relatives: str = ""
+
+    def does(self, kind: str) -> bool:
+        """Tell whether it runs beside journeys of a kind."""
+        return bool(self.search) and kind in self.kind.split()
+
+
+PROGRAMS = {name: Program(**each) for name, each in data("commands.json")["programs"].items()}
+COMMANDS = {name: each.program or name for name, each in PROGRAMS.items() if name != "glsw"}
 NAMES = (*MODULES, *COMMANDS)
 WORDS = {name.lower().replace("++4.0", "4"): name for name in NAMES}  # on the command line
 Programs: TypeAlias = list[tuple[Competitor, int]]  # and the cores that they use, 0 on a GPU
@@ -125,10 +144,11 @@ class Ssearch36(Competitor):
     """
 
     name, best, parallel = "ssearch36", 10, True
+    words = PROGRAMS[name].scores
 
     def __init__(self, scoring: Scoring, cores: int, path: str) -> None:
         super().__init__(scoring, cores, path)
-        self.version = version_of(path, "-h") or "unknown"
+        self.version = version_of(path, PROGRAMS[self.name].version) or "unknown"
 
     @staticmethod
     def available(scoring: Scoring) -> bool:
@@ -143,15 +163,15 @@ class Ssearch36(Competitor):
         first, kind = scoring.gap_open - scoring.gap_extend, "-s BP62"
         if not is_blosum62(scoring):
             kind = f"-n -3 -r +{match}/{mismatch}"  # one strand
-        words = f"-q -T {self._cores} {kind} -f -{first} -g -{scoring.gap_extend} -z -1 -d 0"
-        words += f" -b {self.best} query db"
+        known = {"cores": self._cores, "kind": kind, "best": self.best}
+        words = self.words.format(**known, first=first, further=scoring.gap_extend)
         with tempfile.TemporaryDirectory(prefix="glsw-bench-") as name:
             folder, targets = Path(name), batch.targets.select(batch.target_index)
             write_fasta(folder / "query", "query", batch.queries.part(slice(1)), scoring.alphabet)
             write_fasta(folder / "db", "t", targets, scoring.alphabet)
 
             def scores() -> Scores:
-                text = run([self._path, *words.split()], folder)
+                text = run([self._path, *words.split()[1:]], folder)
                 found = re.findall(r"\(\s*\d+\)\s+(?:\[f\]\s+)?(\d+)\s*$", text, re.MULTILINE)
                 return np.array(found[: self.best], str).astype(np.int32)
 
@@ -198,8 +218,7 @@ class Cudasw4:
 
     def __init__(self, path: str, queries: Sequences, targets: Sequences, folder: Path) -> None:
         self._folder, self._count = Path(tempfile.mkdtemp(dir=folder)), len(queries)
-        self._words = [path, "--db", "db", "--top", str(self.best), "--tsv", "--of", "out"]
-        self._words += ["--mat", "blosum62", "--verbose", "--query"]
+        self._path = path
         write_fasta(self._folder / "q.fa", "query", queries)
         write_fasta(self._folder / "twice.fa", "query", Sequences.of([queries[0], *queries]))
         write_fasta(self._folder / "db.fa", "t", targets)
@@ -208,7 +227,8 @@ class Cudasw4:
         self.indexing = time.perf_counter() - start
 
     def command(self, kind: str, queries: str = "q.fa") -> str:
-        return run([*self._words, queries, *["--dpx"] * (kind == "dpx")], self._folder)
+        words = PROGRAMS[self.name].scores.format(best=self.best, queries=queries).split()[1:]
+        return run([self._path, *words, *["--dpx"] * (kind == "dpx")], self._folder)
 
     def scans(self, kind: str, repeats: int = 3) -> npt.NDArray[np.float64]:
         """Return the scan time of each query, shape (repeats, Q); the first command warms up.

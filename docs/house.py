@@ -296,7 +296,8 @@ class Inner:
                 if getattr(node.func, "attr", "") == "setattr":
                     strings = (each.value for each in node.args if isinstance(each, ast.Constant))
                     names += [str(each).rpartition(".")[2] for each in strings]
-        return [name for name in names if re.match("_[A-Za-z]", name)]
+        documented = {"_replace", "_asdict", "_fields", "_make", "_repr_html_"}
+        return [name for name in names if re.match("_[A-Za-z]", name) and name not in documented]
 
     def sizes(self) -> dict[str, str]:
         """Return files, lines, and code lines (see `Module.code`) of each part.

@@ -5,6 +5,13 @@
 // the paper's three rolling arrays shared memory holds only the last rows of the current and of the
 // previous anti-diagonal (last_rows of sweep.glsl); the rest of the previous one is in registers
 // (lane.h, lane.e), and all that is needed of the previous-previous one (lane.corner).
+// On anti-diagonal k invocation t computes step k - t, a step being STEP columns; of 4 invocations
+// for k = 3, with dots where they have been:
+//   step     0   1   2   3   4
+//   t = 0    .   .   .   k
+//   t = 1    .   .   k
+//   t = 2    .   k
+//   t = 3    k
 //   equation 1, initialization       recurrence.glsl: cell(), border_cell()
 //   Direction matrix, backtracing    directions.glsl: note(), keep(); traceback.comp
 //   atomicMax() of the maximum       to_beat, and best_of_group() in the end

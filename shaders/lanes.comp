@@ -1,8 +1,26 @@
 #version 430
-// Schedule: many targets at once, each along its columns. A lane has ROWS rows of the query in
-// registers, a chain of lanes a strip of CHAIN x ROWS rows; at each step its lanes compute STEP
-// columns each, which the lane before has computed a step earlier. The last row of a strip is kept
-// for the next one. Work groups along y have their queries.
+// Schedule: many targets at once, each along its columns.
+//   lane     ROWS rows of the query in registers; at each step it computes STEP columns of them,
+//            which the lane before has computed a step earlier
+//   chain    CHAIN lanes, one below the other, with a target; pairs of floats have two targets, or
+//            two queries (number.glsl)
+//   strip    the CHAIN x ROWS rows of a chain; the last row is kept for the strip below
+//   group    the WORKGROUP lanes of a work group: WORKGROUP / CHAIN chains, which share the scores
+//            of a strip; work groups along x have other targets, those along y other queries
+// glsw/engines/lanes/geometry.py chooses. A usual search in integers, ROWS 24, CHAIN 8, STEP 2,
+// WORKGROUP 256: a query of 375 takes 2 strips of 192 rows, a group has 32 targets, and lane 5 of a
+// chain computes rows 120 to 143 of columns 2(k - 5) and 2(k - 5) + 1 at step k. There NUMBER is 0,
+// and the loop over rows, its functions in place, is
+//   m = diagonal[c] + score;  diagonal[c] = h[r];
+//   h[r] = max(max(m, e[r]), f[c]);  best = max(best, m);
+//   e[r] = max(max(e[r] - extend, h[r] - open), 0);  f[c] = max(f[c] - extend, h[r] - open);
+// Why these, in GCUPS on an H100 (docs/KERNELS.md, "Shape", has all measurements):
+//   ROWS       16-bit floats 32: 3,970, 24: 3,900; 40 and 48 spill. Two queries 20: 4,554,
+//              24: 4,867, 28: 4,036
+//   CHAIN      two queries 4: 4,827, 8: 4,867, 16: at most 4,067, since longer chains wait longer
+//              for their first and last lanes
+//   STEP       1 to 2: floats 3,650 to 3,900, integers 2,650 to 3,400; 4: more registers, no faster
+//   WORKGROUP  integers 64: 1,200, 128: 2,400, 256: 2,900; two queries 128: 3,618, 512: 4,526
 #include "lib/subgroups.glsl"
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;

@@ -7,9 +7,13 @@ and chunks by themselves, `OPTIONS` says how to make them.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
+import pickle
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import product
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from wing import of_wing, wing
@@ -17,10 +21,12 @@ from wing import of_wing, wing
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Ends, Runs
 from glsw.alignment.traceback import trace
+from glsw.device import shader
 from glsw.device.device import Device
 from glsw.engines import ENGINES, engine_of
 from glsw.engines.lanes.rows import only
 from glsw.engines.reference import Reference, alike, rows
+from glsw.engines.tiles import ScanTile
 from glsw.scoring.gaps import EndGaps, GapCost, PositionalGaps
 from glsw.scoring.positional import PositionalScoring
 from glsw.scoring.scoring import Scoring
@@ -85,6 +91,8 @@ CHUNKED = {
 # One below, at and one above the edges of tiles of 4 and 8 cells.
 EDGES = (0, 1, 3, 4, 5, 7, 8, 9, 16, 17)
 AB = custom("AB")
+BUILT = WeakKeyDictionary()
+"""Engines and their configurations, for what a failure says."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -159,6 +167,22 @@ class Case:
         return f"{self.name}, pair {p} of {len(self.batch)}, query {query!r}, target {target!r}"
 
 
+def by_reference(scoring, asked):
+    """Return what the reference answers: ends of a batch, scores of a tile; of the same work once.
+
+    Tests with several options of an engine share it.
+    """
+    key = hashlib.sha256(pickle.dumps((scoring, asked))).digest()
+    if key not in _ANSWERS:
+        engine = Reference(scoring)
+        tile = isinstance(asked, ScanTile)
+        _ANSWERS[key] = next(engine.answers([asked])) if tile else engine.ends(asked)
+    return _ANSWERS[key]
+
+
+_ANSWERS = {}
+
+
 def configurations(names=GENERAL):
     """Return (name, options) of every engine to be judged."""
     return [
@@ -208,7 +232,39 @@ def able(device, requires):
 
 def build(configuration, scoring, device):
     name, options = configuration
-    return engine_of(ENGINES[name], scoring, device, **options)
+    made = engine_of(ENGINES[name], scoring, device, **options)
+    BUILT[made] = label(configuration)
+    return made
+
+
+@contextmanager
+def told(engine, case):
+    """Let a failure name the scoring, its costs, engine, options, device and programs."""
+    programs, made = {}, (shader.compute, shader.render)
+
+    def watching(of):
+        def compiled(device, *names, **macros):
+            defined = {key: value for key, value in macros.items() if value is not None}
+            known = {key: value for key, value in defined.items() if not key.endswith("_BINDING")}
+            programs.setdefault(names[-1], []).append(known)
+            return of(device, *names, **macros)
+
+        return compiled
+
+    shader.compute, shader.render = map(watching, made)
+    try:
+        yield
+    except Exception as error:
+        scoring = case.scoring
+        ends = f", ends {scoring.end_gaps}" if scoring.end_gaps else ""
+        insertion, deletion = scoring.largest_costs
+        where = f" on {engine.device.info.name}" if engine.capabilities.requires else ""
+        raise AssertionError(
+            f"{error}\nscoring {scoring.name}, insertion {insertion}, deletion {deletion}{ends}\n"
+            f"engine {BUILT.get(engine, engine.name)}{where}\nprograms {programs}"
+        ) from error
+    finally:
+        shader.compute, shader.render = made
 
 
 def lanes_options(rng):
@@ -254,12 +310,13 @@ def hinting(kind, **hints):
 def judge(engine, case):
     """Compare scores and ends, by the tie rules that the engine knows, with the reference."""
     expected = case.expected
-    _same(case, "score", engine.scores(case.batch), expected.score)
-    found = engine.ends(case.batch)
-    for field in ("score", "query_end", "target_end"):
-        _same(case, field, getattr(found, field), getattr(expected, field))
-    if "any" in tie_rules(engine):
-        _judge_any(case, engine.ends(case.batch, ties="any"))
+    with told(engine, case):
+        _same(case, "score", engine.scores(case.batch), expected.score)
+        found = engine.ends(case.batch)
+        for field in ("score", "query_end", "target_end"):
+            _same(case, field, getattr(found, field), getattr(expected, field))
+        if "any" in tie_rules(engine):
+            _judge_any(case, engine.ends(case.batch, ties="any"))
 
 
 def tie_rules(engine):
@@ -298,6 +355,11 @@ def traced_with_any_memory(case, p):
 
 def judge_paths(engine, case):
     """Compare alignments traced back on the device with those of the host."""
+    with told(engine, case):
+        _judge_paths(engine, case)
+
+
+def _judge_paths(engine, case):
     paths = engine.paths(case.batch)
     found, expected = paths.ends, case.expected
     for field in ("score", "query_end", "target_end"):
@@ -334,10 +396,7 @@ def judge_device(device, names, once=()):
                 case = case.part(slice(turn % 3, None, 3))
             if not takes(configuration, case.scoring):
                 continue
-            try:
-                judgement(build(configuration, case.scoring, device), case)
-            except Exception as error:
-                raise AssertionError(f"{label(configuration)} on {device.info.name}") from error
+            judgement(build(configuration, case.scoring, device), case)
         judged.add(configuration[0])
     return judged
 

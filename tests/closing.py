@@ -42,7 +42,7 @@ def close(folder: Path, names: Iterable[str]) -> list[str]:
             shutil.rmtree(folder / part / name, ignore_errors=True)
         for page in (f"{name.upper()}.md", f"api/{name}.md"):
             (folder / "docs" / page).unlink(missing_ok=True)
-    rows = folder / "bench" / "results" / "compilers.ndjson"
+    rows = folder / "tools" / "vendors" / "rows.ndjson"
     programs = [f'"program":"{name}/' for name in closed]
     lines = rows.read_text(encoding="utf-8").splitlines(keepends=True)
     left = [line for line in lines if not any(program in line for program in programs)]

@@ -5,10 +5,11 @@ The folders are those of ``glsw``: ``sequences``, ``scoring``, ``device``, ``eng
 stands on all of them; ``test_NAME.py`` in this folder tests the module or the package of that name.
 ``wing`` names cases of wings in other tests, ``closing`` closes wings. ``cases`` has the pairs that
 every engine is judged by, ``naive`` the definitions that the references are judged by,
-``permutations`` the macros of programs, ``program`` starts the command line in a process of its
-own, ``subtests`` makes one test of many near-equal cases, ``failing`` has devices that fail,
-``garbage`` devices that return other bytes, ``driver_faults`` drivers with faults, ``used_memory``
-has memory that is not zero, and ``doc_examples`` runs the examples of pages.
+``permutations`` the macros of programs, ``changed`` chooses tests by what changed, ``program``
+starts the command line in a process of its own, ``subtests`` makes one test of many near-equal
+cases, ``failing`` has devices that fail, ``garbage`` devices that return other bytes,
+``driver_faults`` drivers with faults, ``used_memory`` has memory that is not zero, ``thorough``
+lists what `make test` leaves out, and ``doc_examples`` runs the examples of pages.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from typing import Any
 import pytest
 import tqdm
 from hypothesis import HealthCheck, settings
+from thorough import is_thorough
 from used_memory import fill_new_memory
 
 from glsw.cli import main
@@ -43,6 +45,7 @@ settings.register_profile("glsw", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("glsw")
 MESA_VENDOR = Path("/usr/share/glvnd/egl_vendor.d/50_mesa.json")
 MOST_PROGRAMS = 384
+TESTS = Path(__file__).parent
 WITHOUT_COMPUTE = " ".join(
     f"-GL_ARB_{name}"
     for name in (
@@ -135,8 +138,13 @@ def pytest_configure(config: pytest.Config) -> None:
     fill_new_memory()
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes a minute, for which workers would wait at the end."""
+    """Mark what is thorough; begin with what takes a minute, or workers would wait at the end."""
+    for item in items:
+        path = item.path.relative_to(TESTS.parent).as_posix()
+        if is_thorough(path.removeprefix("tests/"), item.name):
+            item.add_marker("thorough")
     items.sort(key=lambda item: item.path.stem not in ("test_golden", "test_wings", "test_pages"))
 
 

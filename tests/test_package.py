@@ -18,7 +18,6 @@ from types import ModuleType
 
 import pytest
 from subtests import with_subtests
-from wing import of_wing
 
 ROOT = Path(__file__).parents[1]
 SHADERS = sorted(
@@ -233,30 +232,6 @@ def test_functions_that_use_the_package_are_sent_to_workers() -> None:
     names = {"glsw": glsw}
     exec("def scored(): return glsw.score('HEAE', 'HEAE', engine='reference')", names)
     assert pickle.loads(cloudpickle.dumps(names["scored"]))() == 22
-
-
-def test_public_names() -> None:
-    import glsw
-
-    names = """
-        Aligner Alignment Alphabet Batch BestHits DNA Database Device DeviceError DeviceInfo
-        DeviceMemoryError Ends Hit Hsp PROTEIN PairAlignments Record Scoring SearchResult
-        Sequences ShaderError TwoTrackScoring __version__ align align_pairs alignments clusters
-        devices interleaved makedb neighbors read read_tracks reciprocal_best_hits score
-        score_matrix score_pairs search write
-    """
-    expected = names.split()
-    for wing, more in {
-        "biopython": "PairwiseAligner",
-        "dotplot": "DotPlot dotplot",
-        "edit": "edit_distance edit_distance_matrix",
-        "profiles": "Profile iterate",
-        "series": "Recording motifs",
-        "three": "Aligner3 Scoring3 align3",
-    }.items():
-        expected += of_wing(wing, more.split())
-    assert sorted(glsw.__all__) == sorted(expected)
-    assert all(hasattr(glsw, name) for name in glsw.__all__)
 
 
 LATE = [

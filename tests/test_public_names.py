@@ -137,14 +137,21 @@ def _with_modules(name: str) -> Iterator[str]:
     yield from (f"{'.'.join(words[:k])}.*" for k in range(2, len(words)))
 
 
+def _means_something(name: str) -> bool:
+    try:
+        found(name)
+    except AttributeError:
+        return False
+    return True
+
+
 def test_public_names_stay() -> None:
-    gone = []
+    gone, top = [], {f"glsw.{name}" for name in glsw.__all__}
     for name in listed():
-        try:
-            found(name)
-        except AttributeError:
-            if not any(f"`{part}`" in removed() for part in _with_modules(name)):
-                gone.append(name)
+        # A module of the same name does not stand for a verb.
+        there = name in top if name.count(".") == 1 else _means_something(name)
+        if not there and not any(f"`{part}`" in removed() for part in _with_modules(name)):
+            gone.append(name)
     assert not gone, f"CHANGELOG.md does not say under 'Removed' what replaces {gone}"
 
 

@@ -19,7 +19,7 @@ from bench import generated
 from bench.machine import run
 from bench.measure import Check, Measurement, compare
 from bench.programs import judge
-from bench.rivals import hits, version_of, write_records
+from bench.rivals import PROGRAMS, Hit, hits, version_of, write_records
 from bench.work.base import Case, Workload, named, portion, spread
 from bench.work.search import ENTRIES
 from glsw import Aligner, Batch, Record, Scoring, Sequences, read
@@ -58,19 +58,18 @@ class Significance(Workload, called="significance"):
     nucleotides: Sequence[tuple[int, int, int, int]]  # match, mismatch, existence and extension
 
     def cases(self) -> Iterator[Case]:
-        blastp = "-matrix {} -comp_based_stats 0 -seg no"
-        blastn = "-task blastn -reward {} -penalty {} -dust no -strand plus"
-        kinds = [("blastp", Scoring.blast(*each), blastp.format(*each)) for each in self.proteins]
-        kinds += [("ssearch36", Scoring.blast(), "")]
+        kinds: list[tuple[str, Scoring, dict[str, Any]]] = [("ssearch36", Scoring.blast(), {})]
+        kinds += [("blastp", Scoring.blast(*each), {"matrix": each[0]}) for each in self.proteins]
         for each in self.nucleotides:
-            kinds += [("blastn", Scoring.nucleotide(*each), blastn.format(*each))]
+            words = {"match": each[0], "mismatch": each[1]}
+            kinds.append(("blastn", Scoring.nucleotide(*each), words))
         files = cache(self._files)
         for tool, scoring, words in kinds:
             start, options = partial(self._start, files, tool, scoring, words), f"beside {tool}"
             yield Case("glsw", start, "E-values", named(scoring), options=options, grace=600.0)
 
     def _start(
-        self, files: Callable[[str], Files], tool: str, scoring: Scoring, words: str, seconds: float
+        self, files: Callable[[str], Files], tool: str, scoring: Scoring, words: Any, seconds: float
     ) -> Measurement:
         """Compare what a program says with our statistics of the same scores, and its order."""
         if tool not in self.setup.rivals:
@@ -78,8 +77,15 @@ class Significance(Workload, called="significance"):
         folder, queries, database = files("nucl" if tool == "blastn" else "prot")
         fit = tool == "ssearch36"
         method: Method = "fit" if fit else "auto"
-        told = _ssearch36(folder, queries) if fit else _blast(tool, folder, scoring, words)
-        lines = list(hits(told, scores=not fit))
+        extend = scoring.gap_extend
+        gaps = {"existence": scoring.gap_open - extend, "extension": extend}
+        command = shlex.split(PROGRAMS[tool].statistics.format(**words, **gaps))
+        # ssearch36 fits its statistics to each query.
+        asked = [[query] for query in queries] if fit else [queries]
+        lines: list[Hit] = []
+        for some in asked:
+            write_records(folder / "q", some)
+            lines += hits(run(command, folder).splitlines(), scores=not fit)
         aligner = Aligner(scoring, engine="cpu", unknown=scoring.alphabet.wildcard)
         exact = aligner.score_matrix(queries, database).astype(np.int32)
         lengths = np.array([len(record) for record in database])
@@ -107,7 +113,7 @@ class Significance(Workload, called="significance"):
                     ratios.append(evalue / float(line.evalue))
         check = Check(tool, len(lines), 0 if fit else len(lines) - digits)
         note = (
-            f"{tool} {version_of(tool, '-h' if fit else '-version')}; same digits "
+            f"{tool} {version_of(tool, PROGRAMS[tool].version)}; same digits "
             f"{digits}, same scores {same} of {len(lines)}; E-value ratio {min(ratios):.4g} to "
             f"{max(ratios):.4g}; bits off by {np.median(bits_off):.2%} (median), "
             f"{max(bits_off):.2%} at most; {turned} of {neighbours} neighbours in another order"
@@ -126,7 +132,6 @@ class Significance(Workload, called="significance"):
             database = _cut(genome.letters, range(0, 400_000, 2000), 2000)
             queries = _cut(other.letters, range(0, 100_000, 10_000), 1000)
         folder = Path(tempfile.mkdtemp(dir=self.setup.folder))
-        write_records(folder / "q", queries)
         write_records(folder / "db", database)
         run(["makeblastdb", "-dbtype", kind, "-in", "db"], folder)
         return folder, queries, database
@@ -134,22 +139,6 @@ class Significance(Workload, called="significance"):
 
 def _cut(letters: str, starts: range, length: int) -> list[Record]:
     return [Record(f"from{k}", "", letters[k : k + length]) for k in starts]
-
-
-def _ssearch36(folder: Path, queries: list[Record]) -> Iterator[str]:
-    """Yield the lines of hits up to an E-value of 10, with its default statistics."""
-    command = "ssearch36 -q -T 1 -s BP62 -f -11 -g -1 -E 10 -d 0 -m 8 one db"
-    for query in queries:
-        write_records(folder / "one", [query])
-        yield from run(command.split(), folder).splitlines()
-
-
-def _blast(tool: str, folder: Path, scoring: Scoring, words: str) -> list[str]:
-    """Return the lines of the best alignment of each hit up to an E-value of 1000."""
-    extend = scoring.gap_extend
-    words += f" -gapopen {scoring.gap_open - extend} -gapextend {extend} -evalue 1000"
-    command = f"{tool} -query q -db db -max_hsps 1 -max_target_seqs 5000 {words}".split()
-    return run([*command, "-outfmt", "6 std score"], folder).splitlines()
 
 
 class Calibration(Workload, called="calibration"):
@@ -343,14 +332,15 @@ class Sensitivity(Workload, called="sensitivity"):
     """Domains of SCOP search each other; the rate is the share of relatives that are found."""
 
     programs: Mapping[str, tuple[str, Any, Sequence[int]]]
-    """How each is asked its version, its words or options, the rounds that count."""
+    """The program of each, its options, the rounds that count."""
 
     def cases(self) -> Iterator[Case]:
-        for name, (asks, words, numbers) in self.programs.items():
-            search = self._others if asks else self._glsw
-            found = cache(partial(self._found, partial(search, words)))
-            fields: dict[str, Any] = {"ours": not asks, "grace": 1e4}
-            fields["version"] = version_of(name.split()[0], asks) if asks else None
+        for name, (tool, options, numbers) in self.programs.items():
+            ours, fields = tool == "glsw", dict[str, Any]()
+            search = partial(self._glsw, options) if ours else partial(self._others, tool, options)
+            found = cache(partial(self._found, search))
+            fields |= {"ours": ours, "grace": 1e4}
+            fields["version"] = None if ours else version_of(tool, PROGRAMS[tool].version)
             for (place, number), measure in product(enumerate(numbers), (*FIRST, *CURVE)):
                 start = partial(self._start, found, place - len(numbers), measure)
                 program = f"{name}, {number} round{'s' * (number > 1)}"
@@ -391,12 +381,15 @@ class Sensitivity(Workload, called="sensitivity"):
             parts = list(pool.map(work, [queries[k::count] for k in range(count)]))
         return [dict(ChainMap(*some)) for some in zip(*parts, strict=True)]
 
-    def _others(self, command: str, folder: Path, queries: list[Record]) -> Sequence[Hits]:
+    def _others(
+        self, tool: str, options: dict[str, Any], folder: Path, queries: list[Record]
+    ) -> Sequence[Hits]:
         """Return the hits of each round of another program; its last one stands for what follows.
 
         With their own filters, lists of HMMER end at 0.05 errors per query.
         """
-        words = {"inclusion": INCLUSION, "evalue": _EVALUE, "cores": self.setup.cores}
+        words = {"inclusion": INCLUSION, "evalue": _EVALUE, "cores": self.setup.cores} | options
+        command = PROGRAMS[tool].relatives
         if "-db db" in command:
             run(["makeblastdb", "-dbtype", "prot", "-in", "db"], folder)
         found: list[dict[str, Sequence[tuple[str, float]]]] = [{} for _ in range(_ROUNDS)]

@@ -20,7 +20,7 @@ from bench import data, generated
 from bench.machine import environment
 from bench.measure import Check, Measurement, Spread, commands
 from bench.programs import Parasail, judge, texts
-from bench.rivals import Hit, hits, version_of, write_records
+from bench.rivals import PROGRAMS, Hit, hits, version_of, write_records
 from bench.row import digest, impersonal
 from bench.work.base import Case, Workload, spread
 from glsw import Aligner, Batch, Profile, Record, Scoring, read
@@ -85,20 +85,9 @@ class Source(NamedTuple):
     shuffled: bool = False
 
 
-class Program(NamedTuple):
-    """How a program is asked its version, indexes a target, and searches it."""
-
-    command: str
-    prepare: str = ""
-    version: str = ""
-    exact: bool = False
-    kind: str = "proteins"  # of journeys, one or more
-
-
 _DATA = data("work/journeys.json")
 JOURNEYS: Mapping[str, Journey] = {k: Journey(**each) for k, each in _DATA["journeys"].items()}
 SOURCES: Mapping[str, Source] = {k: Source(**each) for k, each in _DATA["sequences"].items()}
-PROGRAMS: Mapping[str, Program] = {k: Program(**each) for k, each in _DATA["programs"].items()}
 
 
 def command_line(journey: Journey, program: str, **values: object) -> tuple[str, str]:
@@ -114,7 +103,7 @@ def command_line(journey: Journey, program: str, **values: object) -> tuple[str,
         "word": 7 if journey.query == "primer" else 11,
         "composition": 2 if journey.composition else 0,
     }
-    prepare, command = PROGRAMS[program].prepare, PROGRAMS[program].command
+    prepare, command = PROGRAMS[program].prepare, PROGRAMS[program].search
     prepare = prepare if program != "glsw" or journey.indexed else ""
     return prepare.format(**values), command.format(**values)
 
@@ -293,15 +282,13 @@ class Journeys(Workload, called="journeys"):
 
     def cases(self) -> Iterator[Case]:
         self._ours: dict[str, list[Hit]] = {}
-        for (name, journey), (program, kind) in product(JOURNEYS.items(), PROGRAMS.items()):
+        for (name, journey), (program, known) in product(JOURNEYS.items(), PROGRAMS.items()):
             start = partial(self._start, name, program)
             fields: dict[str, Any] = {"options": name, "grace": 5 * LIMIT}
             if program == "glsw":
                 yield Case(program, start, "command", version=glsw.__version__, **fields)
-            elif (
-                journey.query and journey.kind in kind.kind.split() and program in self.setup.rivals
-            ):
-                fields |= {"ours": False, "version": version_of(program, kind.version)}
+            elif program in self.setup.rivals and known.does(journey.kind):
+                fields |= {"ours": False, "version": version_of(program, known.version)}
                 yield Case(program, start, "command", cores=self.setup.cores, **fields)
 
     def _start(self, name: str, program: str, seconds: float) -> Measurement:

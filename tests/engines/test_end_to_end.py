@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import standing_in
+from cases import by_reference, standing_in
 
 from glsw.alignment.batch import Batch
 from glsw.engines.lanes.engine import Lanes
@@ -52,7 +52,7 @@ def relatives(seed, count, least, most):
 def test_scans_of_hardware(device, scoring, shape, number):
     queries, targets, *lengths = SHAPES[shape]
     tile = ScanTile(relatives(1, queries, *lengths), relatives(2, targets, *lengths))
-    (expected,) = Reference(scoring).answers([tile])
+    expected = by_reference(scoring, tile)
     (found,) = Lanes(scoring, standing_in(device), number=number).answers([tile])
     assert found.tolist() == expected.tolist()
 
@@ -62,7 +62,7 @@ def test_pairs_of_hardware(device, scoring, number):
     queries, targets = relatives(3, 20, 0, 150), relatives(4, 20, 0, 150)
     pairs = Batch.indexed(queries, targets, *np.indices((20, 20), np.int32).reshape(2, -1))
     engine = Lanes(scoring, standing_in(device), number=number)
-    assert engine.scores(pairs).tolist() == Reference(scoring).scores(pairs).tolist()
+    assert engine.scores(pairs).tolist() == by_reference(scoring, pairs).score.tolist()
 
 
 @pytest.mark.parametrize("number", ["int32", "f32"])
@@ -74,14 +74,14 @@ def test_queries_with_themselves(device, scoring, number):
     )
     assert engine.hints.halves == scoring.symmetric
     (found,) = engine.answers([ScanTile(every, every)])
-    (expected,) = Reference(scoring).answers([ScanTile(every, every)])
+    expected = by_reference(scoring, ScanTile(every, every))
     assert found.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("number", ["int32", "f32"])
 def test_pairs_that_pass(device, scoring, number):
     queries, targets = relatives(6, 12, 0, 60), relatives(7, 30, 0, 60)
-    (scores,) = Reference(scoring).answers([ScanTile(queries, targets)])
+    scores = by_reference(scoring, ScanTile(queries, targets))
     for bound in (ALWAYS, int(np.median(scores))):
         bounds = (np.full(len(each), bound, np.int32) for each in (queries, targets))
         tile = BoundedTile(queries, targets, *bounds)

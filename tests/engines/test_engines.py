@@ -59,6 +59,24 @@ def test_first_look(usual, case):
     judge(usual(case.scoring), case)
 
 
+def test_a_failure_names_all_that_is_needed(device, monkeypatch):
+    able(device, "diagonal")
+    case = cases.END_CASES["insertions, ends of their own"]
+    engine = build(("diagonal", {"workgroup": 2}), case.scoring, device)
+    ends = engine.ends
+
+    def wrong(batch):
+        found = ends(batch)
+        found.query_end[7] += 1
+        return found
+
+    monkeypatch.setattr(engine, "ends", wrong)
+    words = "query_end .* pair 7 of .*, query '.*', target '.*insertion GapCost.open=4, extend=3.*"
+    words += "left_insertion=.*engine diagonal-workgroup2 on .*leaning.comp.*'WORKGROUP': 2"
+    with pytest.raises(AssertionError, match="(?s)" + words):
+        judge(engine, case)
+
+
 def test_equals_the_reference(configuration, make, subtests):
     for case in cases.cases_of(configuration):
         with subtests.test(case.name):

@@ -731,7 +731,7 @@ def test_work_groups_hold_whole_chains(device, workgroup, subgroup_size):
 @pytest.mark.parametrize(("vendor", "most"), [("Intel", 40), ("AMD", 64)])
 @pytest.mark.parametrize("subgroup_size", [0, 32])
 def test_lanes_have_no_more_cells_than_registers_hold(device, vendor, most, subgroup_size):
-    """More rows, or columns of a step, would spill: see bench/results/compilers.ndjson."""
+    """More rows, or columns of a step, would spill: see tools/vendors/rows.ndjson."""
     info = replace(standing_in(device).info, vendor=vendor, subgroup_size=subgroup_size)
     for m, long in product((1, 60, 200, 500, 9000), (False, True)):
         chosen = Geometries(BLOSUM62, info, "int32").of(m, 1, long)

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from cases import groups_in, standing_in
+from cases import by_reference, groups_in, standing_in
 
-from glsw.alignment.batch import Batch
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometries, LaneSizes
 from glsw.engines.lanes.pipeline import Pipeline
 from glsw.engines.lanes.rows import Placed, joined, together
-from glsw.engines.reference import Reference
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -36,8 +34,7 @@ def joins(rows):
 
 def expected(queries, targets):
     """Return all scores by the reference."""
-    batches = (Batch.one_to_many(query, targets) for query in queries)
-    return np.array([Reference(BLOSUM62).scores(batch) for batch in batches])
+    return by_reference(BLOSUM62, ScanTile(Sequences.of(queries), targets))
 
 
 @pytest.mark.parametrize("seed", range(6))

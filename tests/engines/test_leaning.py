@@ -43,7 +43,7 @@ def pairs_of(letters):
 @pytest.mark.parametrize("prune", [False, True])
 def test_tiles_of_any_form(device, scoring, profile, prune, monkeypatch):
     batch = pairs_of(4 if scoring.match_and_mismatch else 20)
-    expected = Reference(scoring).ends(batch)
+    expected = cases.by_reference(scoring, batch)
     monkeypatch.setattr(Blocked, "_profiled", lambda *_: profile)
     for rows, workgroup, columns in ((4, 8, None), (12, 8, 64), (8, 16, 200), (16, 8, 1000)):
         monkeypatch.setattr(Blocked, "_rows_of_strips", lambda *_, rows=rows: rows)
@@ -59,7 +59,7 @@ def test_tiles_of_any_form(device, scoring, profile, prune, monkeypatch):
 @pytest.mark.parametrize("mode", ["local", "global"])
 def test_strips_of_any_size(device, scoring, mode):
     batch = pairs_of(4 if scoring.match_and_mismatch else 20)
-    expected = Reference(scoring.in_mode(mode)).ends(batch)
+    expected = cases.by_reference(scoring.in_mode(mode), batch)
     for workgroup in (1, 8, 32):
         engine = Diagonal(scoring.in_mode(mode), device, workgroup=workgroup)
         found = engine.ends(batch)
@@ -126,7 +126,7 @@ def test_any_end_gaps(device, configuration):
     for seed in range(120):
         scoring = end_gaps(seed)
         if cases.takes(configuration, scoring):
-            expected = Reference(scoring).ends(batch)
+            expected = cases.by_reference(scoring, batch)
             engine = cases.build(configuration, scoring, device)
             found = engine.ends(batch)
             assert found.score.tolist() == expected.score.tolist(), seed

@@ -15,10 +15,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any, TypeAlias
 
-from bench import machine
-from bench.compilers.calls import calls
-from bench.compilers.loop import innermost
-from bench.compilers.rows import ASKED, SAMPLE, Row, Rows, impersonal, spills
+from tools.vendors.calls import calls
+from tools.vendors.loop import innermost
+from tools.vendors.rows import ASKED, SAMPLE, Row, Rows, impersonal, spills
 
 ROOT = Path(__file__).parents[2]
 Macros: TypeAlias = Mapping[str, Any]
@@ -61,8 +60,9 @@ def measure(path: Path, names: Sequence[str], every: int, jobs: int) -> dict[str
     """Measure devices and write their rows; return why some have failed."""
     some = [(name, each) for name, sets in permutations().items() for each in sample(sets, every)]
     tasks: list[Task] = [*calls(), *some]
-    common: Row = {"commit": (machine.git("rev-parse", "HEAD") or "")[:9]}
-    common |= {"dirty": True} if machine.dirty(None) else {}
+    common: Row = {"commit": _git("rev-parse", "HEAD")[:9]}
+    if _git("status", "--porcelain", "--", "glsw", "shaders", "tools/vendors/*.py"):
+        common["dirty"] = True
     failed: dict[str, str] = {}
 
     def one(name: str) -> list[Row]:
@@ -84,14 +84,18 @@ def measure(path: Path, names: Sequence[str], every: int, jobs: int) -> dict[str
             own = {"device": name, "mesa": mesa, **common}
             rows.rows[name] = [own | row for row in _rows(told, every)]
             rows.write(path)
-            print(f"bench compilers: {name}: {len(told)} programs", file=sys.stderr)
+            print(f"vendors: {name}: {len(told)} programs", file=sys.stderr)
     return failed
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
 def _told(name: str, tasks: Sequence[Task]) -> Iterator[Row]:
     """Yield what a process tells: its device, then rows. One that ends is followed by another."""
     left, begun = list(tasks), False
-    words = ["nice", "tools/vendors.sh", name, "python3", "-m", "bench.compilers.child"]
+    words = ["nice", "tools/vendors/run.sh", name, "python3", "-m", "tools.vendors.child"]
     while left:
         with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as errors:
             given.writelines(json.dumps(task) + "\n" for task in left)
@@ -134,8 +138,8 @@ def _count_loops(name: str, rows: Sequence[Row]) -> None:
         macros = row["macros"]
         if macros["NUMBER"] or macros["LETTERS"] != 24 or _SPECIAL & macros.keys():
             continue
-        words = ["tools/vendors.sh", name, "env", str(variable), "python3"]
-        words += ["-m", "bench.compilers.one", row["program"]]
+        words = ["tools/vendors/run.sh", name, "env", str(variable), "python3"]
+        words += ["-m", "tools.vendors.one", row["program"]]
         words += [f"{key}={value}" for key, value in macros.items()]
         listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
         if loops := [*innermost((listed.stderr + listed.stdout).splitlines())]:

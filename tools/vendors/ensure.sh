@@ -1,11 +1,11 @@
 #!/bin/sh
-# tools/ensure-vendors.sh FOLDER: put a Debian with other vendors' drivers there, without their devices.
+# tools/vendors/ensure.sh FOLDER: put a Debian with other vendors' drivers there, without their devices.
 # Its Mesa has shims that stand for the kernel's drivers: shaders are compiled, never run.
 # MIRROR is where Debian is; by default what the machine's own apt reads. Exit status: 2 if nothing can
 # be done, 1 if only the shim of some devices is missing.
 set -e
 folder=$1
-here=$(dirname "$0")
+checkout=$(dirname "$0")/../..
 root=$folder/debian
 log=$folder/setup.log
 
@@ -22,7 +22,7 @@ packages() { quietly inside apt-get install -y -qq --no-install-recommends "$@";
 mkdir -p "$folder"
 [ -e "$root/mesa" ] || [ "$(df -Pk "$folder" | awk 'END {print $4}')" -gt 2000000 ] ||
     need "the disk is full"
-command -v debootstrap >/dev/null || "$here/apt-install.sh" debootstrap debootstrap || exit 2
+command -v debootstrap >/dev/null || "$checkout/tools/apt-install.sh" debootstrap debootstrap || exit 2
 # shellcheck disable=SC2016  # apt's names
 MIRROR=${MIRROR:-$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
     awk '$1 == "Debian" && $2 !~ /security/ {print $2; exit}')}
@@ -52,14 +52,14 @@ if [ ! -e "$root/mesa" ]; then
     touch "$root/mesa"
 fi
 # shellcheck disable=SC3013  # the shells that /bin/sh is have it
-if [ ! "$root/packages/stamp" -nt "$here/../pyproject.toml" ]; then
+if [ ! "$root/packages/stamp" -nt "$checkout/pyproject.toml" ]; then
     echo "vendors: Python packages" >&2
     version=$(inside python3 -c 'import sys; print(*sys.version_info[:2], sep=".")')
     inside python3 -c '
 import sys, tomllib
 project = tomllib.load(sys.stdin.buffer)["project"]
 print(*project["dependencies"], *project["optional-dependencies"]["sparse"], sep="\n")' \
-        <"$here/../pyproject.toml" >"$folder/requirements.txt"
+        <"$checkout/pyproject.toml" >"$folder/requirements.txt"
     quietly "${PYTHON:-.venv/bin/python}" -m pip install --upgrade --target "$root/packages" \
         --python-version "$version" --only-binary :all: -r "$folder/requirements.txt" ||
         need "no Python packages, see $log"

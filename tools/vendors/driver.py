@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from bench import without_comments
 from glsw.device import shader
 from glsw.device.context import gl_function
 from glsw.device.device import Device, open_device
@@ -109,7 +108,8 @@ def shown(macros: Macros) -> dict[str, Any]:
 def digest(name: str, macros: Macros) -> str:
     """Return a hash of the code of a program: another one means that a row is of older code."""
     source, _ = shader.assemble(name, shown(macros))
-    return hashlib.sha256(without_comments(source).encode()).hexdigest()[:10]
+    lines = (line.partition("//")[0].strip() for line in source.splitlines())
+    return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()[:10]
 
 
 def bindings() -> dict[str, int]:

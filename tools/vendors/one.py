@@ -5,18 +5,18 @@ each row of the program that this device has in the results.
 """
 
 import sys
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
-from bench import Parser
-from bench.compilers.driver import Driver, bindings
-from bench.compilers.rows import ASKED, Rows, impersonal
 from glsw.device.device import open_device
+from tools.vendors.driver import Driver, bindings
+from tools.vendors.rows import ASKED, Rows, impersonal
 
 
 def main(argv: Sequence[str]) -> int:
     """Compile the sets of macros; return 1 if one has failed."""
-    parser = Parser(".compilers.one", __doc__)
+    parser = ArgumentParser("python -m tools.vendors.one", description=__doc__)
     parser.add_argument("program", metavar="PROGRAM", help="such as lanes.comp")
     parser.add_argument("macros", nargs="*", metavar="MACRO=VALUE")
     parser.add_argument("--asked", action="store_true", help="also macros of the results")

@@ -1,6 +1,6 @@
 """Count the instructions of the innermost loops in a listing of AMD's, Intel's or Apple's driver.
 
-tools/vendors.sh intel-tgl env INTEL_DEBUG=cs python3 -m bench.compilers.one lanes.comp --asked
+tools/vendors/run.sh intel-tgl env INTEL_DEBUG=cs python3 -m tools.vendors.one lanes.comp --asked
 prints one; for AMD it is AMD_DEBUG=cs,asm, for Apple AGX_MESA_DEBUG=shaders. For each loop, the
 largest last: all instructions, and those that compute for every lane, not memory and branches.
 """

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-RESULTS = Path(__file__).parents[1] / "results" / "compilers.ndjson"
-DEVICES = Path(__file__).parents[2] / "tools" / "vendors.txt"
+RESULTS = Path(__file__).with_name("rows.ndjson")
+DEVICES = Path(__file__).with_name("devices.txt")
 Row: TypeAlias = dict[str, Any]
 ASKED, SAMPLE = "asked for", "permutations"
 """The sets of rows: of a program that engines ask for; of a sample of the tests' permutations."""
@@ -18,7 +18,7 @@ _KERNEL = re.compile(r" \(DRM [^)]*\)|, DRM [^)]*|^0: ")
 
 @cache
 def devices() -> dict[str, str]:
-    """Return what the devices of tools/vendors.txt are, by their names."""
+    """Return what the devices of tools/vendors/devices.txt are, by their names."""
     lines = DEVICES.read_text(encoding="ascii").splitlines()
     parts = [line.split(maxsplit=3) for line in lines if not line.startswith("#")]
     return {name: text for name, _, _, text in parts}

@@ -13,11 +13,11 @@ from typing import Any, TextIO
 
 import moderngl
 
-from bench.compilers.calls import calls
-from bench.compilers.driver import Driver, Macros, bindings, shown
 from glsw.device import shader, transfer
 from glsw.device.device import Device, open_device
 from glsw.trust.proofs import Proofs
+from tools.vendors.calls import calls
+from tools.vendors.driver import Driver, Macros, bindings, shown
 
 SECONDS, PATIENCE = 4.0, 120
 """CPU time of a call since it has compiled something; after how long the process is ended."""

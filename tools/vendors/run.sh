@@ -1,19 +1,19 @@
 #!/bin/sh
-# tools/vendors.sh DEVICE COMMAND...: run a command before the driver of a device of vendors.txt.
+# tools/vendors/run.sh DEVICE COMMAND...: run a command before the driver of a device of devices.txt.
 # Nothing is computed there: programs are compiled, buffers read as zeros or as anything.
 set -e
-checkout=$(cd "$(dirname "$0")/.." && pwd)
+checkout=$(cd "$(dirname "$0")/../.." && pwd)
 root=$checkout/.vendors/debian
 device=$1
 shift
 read -r shim variable <<END
-$(awk -v name="$device" '$1 == name {print $2, $3}' "$checkout/tools/vendors.txt")
+$(awk -v name="$device" '$1 == name {print $2, $3}' "$checkout/tools/vendors/devices.txt")
 END
-[ -n "$shim" ] || { echo "vendors.sh: no device '$device' in tools/vendors.txt" >&2; exit 2; }
-[ -e "$root/packages/stamp" ] || { echo "vendors.sh: first: make vendors" >&2; exit 2; }
+[ -n "$shim" ] || { echo "run.sh: no device '$device' in tools/vendors/devices.txt" >&2; exit 2; }
+[ -e "$root/packages/stamp" ] || { echo "run.sh: first: make vendors" >&2; exit 2; }
 library=$(cd "$root" && ls shims/lib"$shim"_noop_drm_shim.so usr/lib/*/lib"$shim"_noop_drm_shim.so 2>/dev/null) ||
     true
-[ -n "$library" ] || { echo "vendors.sh: no shim for $device: make vendors" >&2; exit 2; }
+[ -n "$library" ] || { echo "run.sh: no shim for $device: make vendors" >&2; exit 2; }
 case $shim in
     radeon) variable="$variable MESA_LOADER_DRIVER_OVERRIDE=r600" ;;
     freedreno) variable="$variable FD_MESA_DEBUG=shaderdb" ;; # it tells statistics only then

@@ -24,8 +24,8 @@ from glsw.alignment.traceback import best_end, trace
 from glsw.engines import Engine
 from glsw.engines.base import Progress, Ties
 from glsw.engines.cpu_letters import text_of
+from glsw.engines.cpu_local import Walked, walked
 from glsw.engines.cpu_pairs import SinglePairs, fits, own_scores as own_scores_16, takes_tables
-from glsw.engines.cpu_tables import Walked, walked
 from glsw.engines.spec import EngineSpec
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.gaps import PositionalGaps

@@ -76,7 +76,7 @@ class Table(NamedTuple):
     and F are positive along a path: from end to end they are higher by `Scoring.score_offset`.
     """
 
-    profile: _Numbers | _RowsWhenAsked  # (letters, n): score of a letter with each of the target
+    profile: _Numbers | RowsWhenAsked  # (letters, n): score of a letter with each of the target
     rows: npt.NDArray[np.intp]  # (m,): which letter each row has
     insertion: GapCost
     deletion: GapCost
@@ -85,24 +85,32 @@ class Table(NamedTuple):
     gaps: PositionalGaps | None  # by letter, as the profile
 
 
-class _RowsWhenAsked:
+class RowsWhenAsked:
     """The scores of the positions of profiles with each letter of a target, row by row.
 
     All rows together would take as much room as the table.
+
+    Parameters
+    ----------
+    scores : ndarray of int, shape (positions, letters) or (positions, pairs, letters)
+    target : ndarray of uint8 or int64, shape (n,) or (pairs, n)
     """
 
-    def __init__(self, scores: _Numbers, target: npt.NDArray[np.uint8]) -> None:
+    def __init__(self, scores: _Numbers, target: npt.NDArray[np.integer]) -> None:
         self._scores, self._target, self.dtype = scores, target, scores.dtype
-        self.shape = len(scores), len(target)
+        self.shape = len(scores), *target.shape
 
     @overload
     def __getitem__(self, key: int | np.intp) -> _Numbers: ...
     @overload
-    def __getitem__(self, key: tuple[slice, slice]) -> _RowsWhenAsked: ...
-    def __getitem__(self, key: int | np.intp | tuple[slice, slice]) -> _Numbers | _RowsWhenAsked:
+    def __getitem__(self, key: tuple[slice, slice]) -> RowsWhenAsked: ...
+    def __getitem__(self, key: int | np.intp | tuple[slice, slice]) -> _Numbers | RowsWhenAsked:
         if isinstance(key, tuple):
-            return _RowsWhenAsked(self._scores[key[0]], self._target[key[1]])
-        row: _Numbers = self._scores[key].take(self._target)
+            return RowsWhenAsked(self._scores[key[0]], self._target[key[1]])
+        scores, target = self._scores[key], self._target
+        row: _Numbers = (
+            scores.take(target) if target.ndim == 1 else np.take_along_axis(scores, target, 1)
+        )
         return row
 
 
@@ -114,7 +122,7 @@ def whole_table(
     m, n = len(query), len(target)
     dtype = _number_type(scoring, m, n)
     scores = scoring.matrix[letters].astype(dtype)
-    profile = _RowsWhenAsked(scores, target) if scoring.wide_queries else scores[:, target]
+    profile = RowsWhenAsked(scores, target) if scoring.wide_queries else scores[:, target]
     borders = None
     if ends := scoring.ends_of(query):
         origin = scoring.score_offset(m, n)
@@ -138,11 +146,12 @@ class TableRow:
     """A row of H, E and F, first row 0 or one that was saved, then one after the other below it.
 
     Of the columns only the first ``columns + 1`` are computed. ``aligned`` is H(i-1, j-1) + s(i, j)
-    in the columns 1..n, 0 for a pair that the mask forbids.
+    in the columns 1..n, 0 for a pair that the mask forbids. With a profile of shape (letters, N, n)
+    these are rows of N pairs, local ones without a mask.
     """
 
     def __init__(self, table: Table, saved: SavedRow | None = None, columns: int = -1) -> None:
-        count, dtype = table.profile.shape[1], table.profile.dtype
+        (*pairs, count), dtype = table.profile.shape[1:], table.profile.dtype
         self._profile, self._mask = table.profile, table.mask
         if 0 <= columns < count:
             count, some = columns, (slice(None), slice(columns))
@@ -150,9 +159,9 @@ class TableRow:
         self._insertion, self._deletion = table.insertion, table.deletion
         self._letters, self._borders, self._gaps = table.rows, table.borders, table.gaps
         self.i = 0
-        self.h, self.e, self.f, self._diagonal = np.zeros((4, count + 1), dtype)
-        self.aligned = self._diagonal[1:]
-        self._opened, self._closed, self._scan = np.zeros((3, count + 1), dtype)
+        self.h, self.e, self.f, self._diagonal = np.zeros((4, *pairs, count + 1), dtype)
+        self.aligned = self._diagonal[..., 1:]
+        self._opened, self._closed, self._scan = np.zeros((3, *pairs, count + 1), dtype)
         self._columns = np.arange(count + 1, dtype=dtype)
         self._decay()
         if saved:
@@ -167,7 +176,7 @@ class TableRow:
     def next(self) -> None:
         """Go to the next row."""
         i, self.i = self.i, self.i + 1
-        np.add(self.h[:-1], self._profile[self._letters[i]], out=self.aligned)
+        np.add(self.h[..., :-1], self._profile[self._letters[i]], out=self.aligned)
         if self._gaps:
             opening, extension = (
                 self._gaps.opens[self._letters[i]],
@@ -187,8 +196,8 @@ class TableRow:
         # where another has just closed never beats extending that one.
         np.maximum(self._closed, 0, out=self._scan)
         self._scan += self._ramp
-        np.maximum.accumulate(self._scan, out=self._scan)
-        np.subtract(self._scan[:-1], self._lag, out=self.e[1:])
+        np.maximum.accumulate(self._scan, axis=-1, out=self._scan)
+        np.subtract(self._scan[..., :-1], self._lag, out=self.e[..., 1:])
         np.maximum(self._closed, self.e, out=self.h)
         np.maximum(self.h, 0, out=self.h)
 

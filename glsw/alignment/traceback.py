@@ -15,10 +15,10 @@ above it minus the cost of the gap between, and of the gaps that give H the shor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -76,42 +76,15 @@ class Table(NamedTuple):
     and F are positive along a path: from end to end they are higher by `Scoring.score_offset`.
     """
 
-    profile: _Numbers | RowsWhenAsked  # (letters, n): score of a letter with each of the target
+    scores: _Numbers  # (letters, A), or (letters, N, A): of N pairs, each with its own
     rows: npt.NDArray[np.intp]  # (m,): which letter each row has
+    target: npt.NDArray[np.integer]  # (n,), or (N, n)
     insertion: GapCost
     deletion: GapCost
     mask: Mask | None
     borders: Borders | None
-    gaps: PositionalGaps | None  # by letter, as the profile
-
-
-class RowsWhenAsked:
-    """The scores of the positions of profiles with each letter of a target, row by row.
-
-    All rows together would take as much room as the table.
-
-    Parameters
-    ----------
-    scores : ndarray of int, shape (positions, letters) or (positions, pairs, letters)
-    target : ndarray of uint8 or int64, shape (n,) or (pairs, n)
-    """
-
-    def __init__(self, scores: _Numbers, target: npt.NDArray[np.integer]) -> None:
-        self._scores, self._target, self.dtype = scores, target, scores.dtype
-        self.shape = len(scores), *target.shape
-
-    @overload
-    def __getitem__(self, key: int | np.intp) -> _Numbers: ...
-    @overload
-    def __getitem__(self, key: tuple[slice, slice]) -> RowsWhenAsked: ...
-    def __getitem__(self, key: int | np.intp | tuple[slice, slice]) -> _Numbers | RowsWhenAsked:
-        if isinstance(key, tuple):
-            return RowsWhenAsked(self._scores[key[0]], self._target[key[1]])
-        scores, target = self._scores[key], self._target
-        row: _Numbers = (
-            scores.take(target) if target.ndim == 1 else np.take_along_axis(scores, target, 1)
-        )
-        return row
+    gaps: PositionalGaps | None  # by letter, as the scores
+    wide: bool  # so many letters that their scores with all of a target are not kept
 
 
 def whole_table(
@@ -122,7 +95,6 @@ def whole_table(
     m, n = len(query), len(target)
     dtype = _number_type(scoring, m, n)
     scores = scoring.matrix[letters].astype(dtype)
-    profile = RowsWhenAsked(scores, target) if scoring.wide_queries else scores[:, target]
     borders = None
     if ends := scoring.ends_of(query):
         origin = scoring.score_offset(m, n)
@@ -131,7 +103,7 @@ def whole_table(
     if gaps:
         gaps = gaps.at(letters)
         costs = gaps.most, gaps.most  # of row 0, on which no path goes on
-    return Table(profile, rows, *costs, mask, borders, gaps)
+    return Table(scores, rows, target, *costs, mask, borders, gaps, scoring.wide_queries)
 
 
 class SavedRow(NamedTuple):
@@ -146,16 +118,21 @@ class TableRow:
     """A row of H, E and F, first row 0 or one that was saved, then one after the other below it.
 
     Of the columns only the first ``columns + 1`` are computed. ``aligned`` is H(i-1, j-1) + s(i, j)
-    in the columns 1..n, 0 for a pair that the mask forbids. With a profile of shape (letters, N, n)
-    these are rows of N pairs, local ones without a mask.
+    in the columns 1..n, 0 for a pair that the mask forbids. Those of several pairs have the shape
+    (N, n + 1), and are of local alignments without a mask.
     """
 
-    def __init__(self, table: Table, saved: SavedRow | None = None, columns: int = -1) -> None:
-        (*pairs, count), dtype = table.profile.shape[1:], table.profile.dtype
-        self._profile, self._mask = table.profile, table.mask
-        if 0 <= columns < count:
-            count, some = columns, (slice(None), slice(columns))
-            self._profile, self._mask = self._profile[some], self._mask and self._mask.part(*some)
+    def __init__(
+        self, table: Table, saved: SavedRow | None = None, columns: int | None = None
+    ) -> None:
+        scores, target = table.scores, table.target[..., :columns]
+        (*pairs, count), dtype = target.shape, scores.dtype
+        self._of_letter: Callable[[Any], _Numbers] = (
+            (lambda letter: _profile(scores[letter], target))
+            if table.wide
+            else _profile(scores, target).__getitem__
+        )
+        self._mask = table.mask and table.mask.part(slice(None), slice(count))
         self._insertion, self._deletion = table.insertion, table.deletion
         self._letters, self._borders, self._gaps = table.rows, table.borders, table.gaps
         self.i = 0
@@ -175,14 +152,11 @@ class TableRow:
 
     def next(self) -> None:
         """Go to the next row."""
-        i, self.i = self.i, self.i + 1
-        np.add(self.h[..., :-1], self._profile[self._letters[i]], out=self.aligned)
+        i, self.i, letter = self.i, self.i + 1, self._letters[self.i]
+        np.add(self.h[..., :-1], self._of_letter(letter), out=self.aligned)
         if self._gaps:
-            opening, extension = (
-                self._gaps.opens[self._letters[i]],
-                self._gaps.extends[self._letters[i]],
-            )
-            self._insertion = self._deletion = GapCost(int(opening), int(extension))
+            costs = self._gaps.opens[letter], self._gaps.extends[letter]
+            self._insertion = self._deletion = GapCost(*map(int, costs))
             self._decay()
         if self._mask is not None:
             self.aligned[self._mask[i]] = 0
@@ -205,6 +179,13 @@ class TableRow:
         """Set what a gap along the row costs, by column."""
         self._ramp = self._deletion.extend * self._columns
         self._lag = self._ramp[1:] + (self._deletion.open - self._deletion.extend)
+
+
+def _profile(scores: _Numbers, target: npt.NDArray[np.integer]) -> _Numbers:
+    """Return the scores of letters with each of a target."""
+    if target.ndim == 1:
+        return scores.take(target, axis=-1)
+    return np.take_along_axis(scores, target if scores.ndim == 2 else target[np.newaxis], -1)
 
 
 def best_end(

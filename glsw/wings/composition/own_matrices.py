@@ -19,7 +19,7 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import Ends, Paths, Runs
 from glsw.alignment.table import HitTable
-from glsw.alignment.traceback import RowsWhenAsked, Table, TableRow, best_end, trace
+from glsw.alignment.traceback import Table, TableRow, best_end, trace
 from glsw.engines import Engine
 from glsw.engines.base import Progress, Ties
 from glsw.engines.cpu_letters import text_of
@@ -407,11 +407,10 @@ def _together(
     columns[np.arange(width) < targets.lengths[:, np.newaxis]] = targets.residues
     scores = np.full((rows, pairs, letters + 1), _PADDING, np.int32)
     scores[:, :, :letters] = matrices.swapaxes(0, 1)
-    profile: Any = RowsWhenAsked(scores, columns)
-    if rows == letters:  # which are met again
-        profile = np.take_along_axis(scores, columns[np.newaxis], 2)
     cost, gaps = (costs, None) if isinstance(costs, GapCost) else (costs.most, costs)
-    row = TableRow(Table(profile, query.astype(np.intp), cost, cost, None, None, gaps))
+    wide = rows > letters  # positions of a profile, which are not met again
+    table = Table(scores, query.astype(np.intp), columns, cost, cost, None, None, gaps, wide)
+    row = TableRow(table)
     best = np.zeros(pairs, np.int32)
     for _ in query:
         row.next()

@@ -52,7 +52,7 @@ def page() -> str:
     """Return the page."""
     table = {name: column.about for name, column in columns.TABLE.items()}
     blast = {name: column.about for name, column in blast_tab.COLUMNS.items()}
-    numbered = {str(k): text for k, text in enumerate(paf.COLUMNS, start=1)}
+    numbered = {str(k): column.about for k, column in enumerate(paf.COLUMNS, start=1)}
     segments = {f"{name}_N": text for name, text in motifs.SEGMENT.items()}
     parts = [
         _HEAD,

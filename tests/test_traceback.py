@@ -9,16 +9,7 @@ from Bio.Align import PairwiseAligner
 from hypothesis import example, given, settings, strategies as st
 
 from glsw.alignment import traceback
-from glsw.alignment.paths import DIAGONAL, LEFT, UP
-from glsw.alignment.traceback import (
-    E_CLOSES,
-    F_CLOSES,
-    SOURCE,
-    STOP,
-    best_end,
-    trace,
-    walk,
-)
+from glsw.alignment.traceback import best_end, trace
 from glsw.engines.reference import best_cell, fill
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
@@ -185,22 +176,6 @@ def test_end_outside():
         trace(query, query, scoring, 5, 4)
     with pytest.raises(ValueError, match="target_end must be between 0 and 4, got -1"):
         trace(query, query, scoring, 4, -1)
-
-
-def test_walk_reads_the_bits():
-    directions = np.full((4, 5), STOP, np.uint8)
-    directions[3, 4] = DIAGONAL
-    directions[2, 3] = LEFT
-    directions[2, 2] = UP | E_CLOSES  # the gap is extended at 2, 3 and closed here
-    directions[2, 1] = UP | F_CLOSES
-    directions[1, 1] = DIAGONAL
-    moves = walk(directions)
-    assert list(moves) == [DIAGONAL, LEFT, LEFT, UP, DIAGONAL]
-    directions[3, 4] = LEFT  # where H comes from does not matter to a path that is in F
-    directions[2, 4] = F_CLOSES  # closed at 1, 4, where H is 0
-    assert list(walk(directions, in_f=True)) == [UP, UP]
-    assert {STOP, LEFT, UP, DIAGONAL} == set(range(SOURCE + 1))
-    assert E_CLOSES & SOURCE == F_CLOSES & SOURCE == E_CLOSES & F_CLOSES == 0
 
 
 @pytest.mark.realdata

@@ -146,12 +146,12 @@ class HitTable(AlignedColumns):
         columns = {each.name: getattr(self, each.name) for each in fields(self)[3:]}
         return {name: column for name, column in columns.items() if column is not None}
 
-    def made(self, make: Callable[[HitTable], list[ValueT]]) -> list[ValueT]:
-        """Return what a function makes of all rows, a value each; it is called once."""
+    def made(self, make: Callable[[HitTable], ValueT]) -> ValueT:
+        """Return what a function makes of all rows; it is called once."""
         if make not in self._made:
             self._made[make] = make(self)
-        values: list[ValueT] = self._made[make]
-        return values
+        made: ValueT = self._made[make]
+        return made
 
     @cached_property
     def _made(self) -> dict[Callable[[HitTable], Any], Any]:

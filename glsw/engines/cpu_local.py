@@ -32,17 +32,16 @@ from __future__ import annotations
 
 import threading
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from glsw.alignment.batch import Mask
-from glsw.alignment.paths import DIAGONAL, LEFT, UP
-from glsw.alignment.traceback import trace
-from glsw.arrays import Codes
+from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
+from glsw.alignment.traceback import PathBack, trace
+from glsw.arrays import Codes, Int32, UInt32
 from glsw.engines.cpu_lanes import CpuSizes
 from glsw.engines.cpu_letters import Lettering, Places, Texts
-from glsw.engines.cpu_tables import Walked, best_cell, path_to, walked
 from glsw.engines.parasail_calls import Best, best, table
 from glsw.scoring.scoring import Scoring
 
@@ -50,6 +49,9 @@ LARGEST_16 = 2**14
 """Above all scores in 16 bits, and twice the costs."""
 _LARGEST_LONG = 2**29  # of scores that say lengths too
 _USUAL_COLUMNS = 4  # that best alignments may have, for each row
+
+Walked: TypeAlias = "tuple[tuple[int, int, int], UInt32]"
+"""Score, i and j of the best cell, and the runs of the path to it, see `Paths`."""
 
 
 class _Region(NamedTuple):
@@ -148,8 +150,10 @@ class LocalPaths:
             if not score:
                 return (0, 0, 0), np.empty(0, np.uint32)
             end = (m, n) if ends_last else best_cell(cells, score)
-            costs = self._scoring.deletion
-            return (score, *end), path_to(cells, end, (query, target), matrices.listed, costs)
+            costs = self._scoring.insertion, self._scoring.deletion
+            way = PathBack((query, target), matrices.listed, costs, end, highest=score)
+            way.go(cells)
+            return (score, *end), np.array(way.runs, np.uint32)
 
     def _columns(self, query: Codes, texts: Texts) -> tuple[int, int]:
         """Return the first column that a best alignment may have, and the last one, exclusive."""
@@ -228,6 +232,25 @@ class LocalPaths:
     def _run(self, texts: Texts, bits: int = 32) -> Best:
         matrix = texts.matrices.matrix(bits)
         return best(f"{self._method}_{bits}", texts.query, texts.target, self._costs, matrix)
+
+
+def walked(runs: Runs) -> UInt32:
+    """Return the runs of one alignment as `Walked` has them, the last one first."""
+    return (runs.lengths << 2 | runs.moves)[::-1].astype(np.uint32)
+
+
+def best_cell(table: Int32, score: int) -> tuple[int, int]:
+    """Return i and j of the conventional end, given the best score, which is not 0.
+
+    >>> best_cell(np.array([[4, 0, 0], [0, 2, 4], [1, 4, 0]], np.int32), 4)
+    (2, 3)
+    """
+    n = table.shape[1]
+    cells = np.flatnonzero(table.reshape(-1) == score)
+    if len(cells) == 1:
+        return int(cells[0]) // n + 1, int(cells[0]) % n + 1
+    rows, columns = np.divmod(cells[cells // n + cells % n == (cells // n + cells % n).max()], n)
+    return int(rows[0]) + 1, int(columns[0]) + 1
 
 
 def _spread(places: Places, count: int) -> Places:

@@ -13,13 +13,12 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import BestCells, Ends, Paths
-from glsw.alignment.traceback import best_end, trace
+from glsw.alignment.traceback import Borders, PathBack, best_end, trace
 from glsw.arrays import Codes, Int32, Int64, Intp
 from glsw.engines import parasail_calls
 from glsw.engines.cpu_lanes import CpuSizes
 from glsw.engines.cpu_letters import LETTERS, Lettering, Matrices, text_of
-from glsw.engines.cpu_local import LARGEST_16, LocalPaths
-from glsw.engines.cpu_tables import Borders, Walked, path_to, walked
+from glsw.engines.cpu_local import LARGEST_16, LocalPaths, Walked, walked
 from glsw.engines.reference import best_cell
 from glsw.scoring.gaps import EndGaps
 from glsw.scoring.scoring import Scoring, mode_among
@@ -191,10 +190,11 @@ class SinglePairs:
             return borders.end(nothing, ends), np.empty(0, np.uint32)
         pair, listed = (text_of(query), text_of(target)), self._plain.listed
         with self.table(query, target) as table:
-            score, *end = borders.end(table, ends)
-            costs = self._scoring.deletion
-            runs = path_to(table, (end[0], end[1]), pair, listed, costs, borders)
-            return (score, end[0], end[1]), runs
+            found = borders.end(table, ends)
+            costs = self._scoring.insertion, self._scoring.deletion
+            way = PathBack(pair, listed, costs, found[1:], from_end_to_end=True)
+            way.go(table, borders=borders)
+            return found, np.array(way.runs, np.uint32)
 
     @contextmanager
     def table(self, query: Codes, target: Codes) -> Iterator[Int32]:

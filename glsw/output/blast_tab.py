@@ -15,7 +15,7 @@ from glsw.alignment.columns import TABLE, Column, Values, array, of_target
 from glsw.alignment.hits import SearchResult, table_hsp
 from glsw.alignment.table import HitTable
 from glsw.output.blast import BlastHsp, bits_text, evalue_text, is_nucleic, percent
-from glsw.output.format import Format, of_rows, program
+from glsw.output.format import Format, of_columns, program
 from glsw.words import in_a_line
 
 STANDARD = (
@@ -66,15 +66,14 @@ def tabular_format(columns: Sequence[str] = ("std",), *, comments: bool = False)
     if not names:
         raise ValueError("blast-tab: no columns")
 
-    def lines(table: HitTable) -> list[str]:
-        rows = Column.lines(map(COLUMNS.__getitem__, names), table)
-        return [f"\\x23{row[1:]}" if row.startswith("#") else row for row in rows]
+    lines = of_columns(map(COLUMNS.__getitem__, names))
 
     def write(result: SearchResult, stream: TextIO) -> None:
-        stream.write("".join(of_rows(result, lines)))
+        for line in lines(result):
+            stream.write(f"\\x23{line[1:]}" if line.startswith("#") else line)
 
     def write_with_comments(result: SearchResult, stream: TextIO) -> None:
-        pairs = len(of_rows(result, lines))
+        pairs = len(lines(result))
         comments = [
             " ".join(program()),
             f"Query: {in_a_line(f'{result.query.id} {result.query.description}')}",

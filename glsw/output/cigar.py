@@ -57,6 +57,18 @@ def compared(table: HitTable, *, nucleic: bool = True) -> Compared:
     return found
 
 
+def along_target(table: HitTable) -> list[str]:
+    """Return the CIGAR of each row along the target as given, on both strands."""
+    turned = zip(table.made(compared).cigars, table.target_contexts.strands.tolist(), strict=True)
+    return [reversed_cigar(cigar) if strand < 0 else cigar for cigar, strand in turned]
+
+
+def strands(table: HitTable) -> list[str]:
+    """Return the strand of each query relative to its target as given."""
+    product = table.query_contexts.strands * table.target_contexts.strands
+    return ["+" if strand > 0 else "-" for strand in product.tolist()]
+
+
 NOT_KNOWN, _BEST_QUALITY = 255, 60
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple, TextIO, TypeAlias, TypeVar
 
+from glsw.alignment.columns import Column
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import HitTable
 
@@ -59,6 +61,11 @@ def of_rows(result: SearchResult, make: Callable[[HitTable], list[ValueT]]) -> l
     """
     listed = result.listed
     return listed.table.made(make)[listed.rows] if len(listed) else []
+
+
+def of_columns(columns: Iterable[Column]) -> Callable[[SearchResult], list[str]]:
+    """Return what makes a line of each high-scoring pair, the columns apart by tabs."""
+    return partial(of_rows, make=partial(Column.lines, tuple(columns)))
 
 
 def with_more(lines: list[str], result: SearchResult) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import TextIO
@@ -10,11 +9,11 @@ from urllib.parse import quote
 
 import numpy as np
 
-from glsw.alignment.columns import TABLE
+from glsw.alignment.columns import TABLE, Column
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import HitTable
-from glsw.output.cigar import compared, reversed_cigar
-from glsw.output.format import of_rows
+from glsw.output.cigar import along_target, strands
+from glsw.output.format import of_columns
 from glsw.words import in_a_line
 
 HEADER = "##gff-version 3\n"
@@ -51,46 +50,52 @@ def write(result: SearchResult, stream: TextIO) -> None:
     target%201	glsw	protein_match	2	5	0.11	+	.	Name=query;Target=query 5 9 +;\
 Gap=M2 I1 M2;score=16;bits=10.8;identity=0.8000
     """
-    stream.write("".join(of_rows(result, _lines)))
+    stream.write("".join(_lines(result)))
     if result.unlisted:
         stream.write(f"# {in_a_line(result.query.id)}: {result.unlisted}\n")
 
 
-def _lines(table: HitTable) -> list[str]:
+def _kinds(table: HitTable) -> list[str]:
+    """Return the types of features."""
+    alphabet = table.scoring.alphabet
+    kind = "nucleotide" if alphabet.nucleotides or alphabet.width > 1 else "protein"
     frames = (table.query_contexts.frames != 0) | (table.target_contexts.frames != 0)
-    same = "nucleotide_match" if table.scoring.alphabet.nucleotides else "protein_match"
-    if table.scoring.alphabet.width > 1:
-        same = "nucleotide_match"
-    places = [np.sort(each, axis=0).tolist() for each in (table.target_places, table.query_places)]
-    target_minus = table.target_contexts.strands < 0
-    minus = table.query_contexts.strands * table.target_contexts.strands < 0
-    texts = {name: TABLE[name].texts(table) for name in ("query", "target", "score", "identity")}
+    return ["translated_nucleotide_match" if each else f"{kind}_match" for each in frames.tolist()]
+
+
+def _attributes(table: HitTable) -> list[str]:
+    """Return what stands last, of each of `ATTRIBUTES` that is known."""
+    columns = (TABLE[name].texts(table) for name in ("query", "score", "bits", "identity"))
+    places = np.sort(table.query_places, axis=0).tolist()
     lines = []
-    for k, cigar in enumerate(compared(table).cigars):
-        evalue, bits = table.evalues[k], table.bits[k]
-        name = quote(texts["query"][k], _VALUE)
-        first, last = places[1][0][k], places[1][1][k]
-        attributes = [
-            f"Name={name}",
-            f"Target={name.replace(' ', '%20')} {first} {last} +",
-            f"Gap={_gap(reversed_cigar(cigar) if target_minus[k] else cigar)}",
-            f"score={texts['score'][k]}",
-            *([] if math.isnan(bits) else [f"bits={bits:.1f}"]),
-            f"identity={texts['identity'][k]}",
-        ]
-        fields = (
-            quote(texts["target"][k], _SEQUENCE_ID),
-            "glsw",
-            "translated_nucleotide_match" if frames[k] else same,
-            str(places[0][0][k]),
-            str(places[0][1][k]),
-            "." if math.isnan(evalue) else f"{evalue:.3g}",
-            "-" if minus[k] else "+",
-            ".",
-            ";".join(attributes),
+    for query, score, bits, identity, first, last, cigar in zip(
+        *columns, *places, along_target(table), strict=True
+    ):
+        name = quote(query, _VALUE)
+        lines.append(
+            f"Name={name};Target={name.replace(' ', '%20')} {first} {last} +;"
+            f"Gap={_gap(cigar)};score={score};"
+            f"{f'bits={bits};' if bits else ''}identity={identity}"
         )
-        lines.append("\t".join(fields) + "\n")
     return lines
+
+
+_lines = of_columns(
+    (
+        TABLE["target"]._replace(text=lambda name: quote(in_a_line(name), _SEQUENCE_ID)),
+        Column("source", lambda table: ["glsw"] * len(table)),
+        Column("type", _kinds),
+        Column("start, counted from 1", lambda table: np.minimum(*table.target_places).tolist()),
+        Column("end, inclusive", lambda table: np.maximum(*table.target_places).tolist()),
+        Column(
+            "E-value",
+            lambda table: [text or "." for text in TABLE["evalue"].texts(table)],
+        ),
+        Column("strand of the query on the target", strands),
+        Column("phase", lambda table: ["."] * len(table)),
+        Column("attributes", _attributes),
+    )
+)
 
 
 def _gap(cigar: str) -> str:

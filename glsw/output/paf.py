@@ -5,28 +5,53 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TextIO
 
-from glsw.alignment.columns import TABLE
+from glsw.alignment.columns import TABLE, Column, Values, array
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import HitTable
 from glsw.output import sam
-from glsw.output.cigar import compared, mapping_qualities, reversed_cigar, significance
-from glsw.output.format import of_rows, with_more
+from glsw.output.cigar import along_target, compared, mapping_qualities, significance, strands
+from glsw.output.format import of_columns, with_more
+
+
+def _letters(name: str) -> Values:
+    """Return a column of `TABLE` in letters."""
+    values = TABLE[name].values
+    return lambda table: [table.scoring.alphabet.width * count for count in values(table)]
+
+
+def _edits(table: HitTable) -> list[str]:
+    found = table.made(compared)
+    rows = zip(found.columns, found.equal, significance(table), strict=True)
+    return [f"{columns - equal}{tags}" for columns, equal, tags in rows]
+
 
 COLUMNS = (
-    "name of the query",
-    "length of the query as given",
-    "start on the query, counted from 0",
-    "end on the query, exclusive",
-    "strand of the query relative to the target, `+` or `-`",
-    "name of the target",
-    "length of the target",
-    "start on the target, counted from 0",
-    "end on the target, exclusive",
-    "number of equal letters",
-    "columns of the alignment",
-    "mapping quality, 255 if unknown, see `glsw.output.cigar.mapping_qualities`",
+    TABLE["query"]._replace(about="name of the query"),
+    Column("length of the query as given", _letters("query_length")),
+    Column("start on the query, counted from 0", _letters("query_start")),
+    Column("end on the query, exclusive", _letters("query_end")),
+    Column("strand of the query relative to the target, `+` or `-`", strands),
+    TABLE["target"]._replace(about="name of the target"),
+    Column("length of the target", _letters("target_length")),
+    Column("start on the target, counted from 0", _letters("target_start")),
+    Column("end on the target, exclusive", _letters("target_end")),
+    Column("number of equal letters", lambda table: table.made(compared).equal),
+    Column("columns of the alignment", lambda table: table.made(compared).columns),
+    Column(
+        "mapping quality, 255 if unknown, see `glsw.output.cigar.mapping_qualities`",
+        lambda table: table.made(mapping_qualities),
+    ),
 )
-"""What the twelve columns say."""
+"""The twelve columns."""
+
+_lines = of_columns(
+    (
+        *COLUMNS,
+        Column("score", array("units"), "AS:i:%s"),
+        Column("edit distance and tags of significance", _edits, "NM:i:%s"),
+        Column("CIGAR", along_target, "cg:Z:%s"),
+    )
+)
 
 _AS_SAM = ("AS:i", "ZE:f", "ZL:f", "ZB:f", "ZF:i", "ZG:i", "ZN:i", "ZP:i")
 TAGS: Mapping[str, str] = {name: sam.TAGS[name] for name in _AS_SAM} | {
@@ -54,40 +79,4 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> fields[-1]
     'cg:Z:2=1I2=\n'
     """
-    stream.write("".join(with_more(of_rows(result, _lines), result)))
-
-
-def _lines(table: HitTable) -> list[str]:
-    width, found = table.scoring.alphabet.width, compared(table)
-    strands = table.query_contexts.strands * table.target_contexts.strands
-    edits = [count - equal for count, equal in zip(found.columns, found.equal, strict=True)]
-    minus = (table.target_contexts.strands < 0).tolist()
-
-    def texts(name: str) -> list[str]:
-        return TABLE[name].texts(table)
-
-    def letters(name: str) -> list[str]:
-        return [str(width * count) for count in TABLE[name].values(table)]
-
-    fields = (
-        texts("query"),
-        letters("query_length"),
-        letters("query_start"),
-        letters("query_end"),
-        ["+" if strand > 0 else "-" for strand in strands.tolist()],
-        texts("target"),
-        letters("target_length"),
-        letters("target_start"),
-        letters("target_end"),
-        map(str, found.equal),
-        map(str, found.columns),
-        map(str, table.made(mapping_qualities)),
-        [f"AS:i:{units}" for units in table.units.tolist()],
-        map("NM:i:{}{}".format, edits, significance(table)),
-        map("cg:Z:{}\n".format, map(_along_target, found.cigars, minus)),
-    )
-    return list(map("\t".join, zip(*fields, strict=True)))
-
-
-def _along_target(cigar: str, minus: bool) -> str:
-    return reversed_cigar(cigar) if minus else cigar
+    stream.write("".join(with_more(_lines(result), result)))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from glsw.alignment.columns import COLUMNS, TABLE, Column
+from glsw.alignment.columns import COLUMNS, TABLE
 from glsw.alignment.hits import SearchResult
-from glsw.alignment.table import HitTable
-from glsw.output.format import of_rows
+from glsw.output.format import of_columns
 
 HEADER = "\t".join(COLUMNS) + "\n"
 """The first line: `glsw.alignment.columns` describes its columns."""
+
+_lines = of_columns(TABLE.values())
 
 
 def write(result: SearchResult, stream: TextIO) -> None:
@@ -25,8 +26,4 @@ def write(result: SearchResult, stream: TextIO) -> None:
     >>> stream.getvalue().split("\t")[:5]
     ['query', '1', '1', 'target 1', '16']
     """
-    stream.write("".join(of_rows(result, _lines)))
-
-
-def _lines(table: HitTable) -> list[str]:
-    return Column.lines(TABLE.values(), table)
+    stream.write("".join(_lines(result)))

@@ -21,7 +21,7 @@ import glsw.engines.cpu as module
 import glsw.engines.spec
 from glsw import Aligner
 from glsw.alignment.batch import Batch, Mask
-from glsw.alignment.traceback import trace
+from glsw.alignment.traceback import PathBack, trace
 from glsw.device.device import DeviceError
 from glsw.engines import cpu_lanes, cpu_local, cpu_pairs, opal, spec
 from glsw.engines.auto import Auto
@@ -457,16 +457,15 @@ def test_few_large_tables_exist_at_once(monkeypatch):
     case = CASES["BLOSUM62 12 1"]
     few = CpuSizes(large_table=300, large_tables=2, walked=0, job_of_singles=500)
     engine = Cpu(case.scoring, threads=5, limits=few)
-    at_once, most, walk = [], [], cpu_local.path_to
+    at_once, most, go = [], [], PathBack.go
 
-    def walked(table, *args):
+    def counted(way, table, **options):
         at_once.append(table.size > 300)
         most.append(sum(at_once))
-        found = walk(table, *args)
+        go(way, table, **options)
         at_once.remove(table.size > 300)
-        return found
 
-    monkeypatch.setattr(cpu_local, "path_to", walked)
+    monkeypatch.setattr(PathBack, "go", counted)
     judge_paths(engine, case)
     assert max(most) <= 2
     assert max(most) > 0

@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +19,15 @@ import numpy.typing as npt
 from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import Ends, Paths, Runs
 from glsw.alignment.table import HitTable
-from glsw.alignment.traceback import best_end, trace
+from glsw.alignment.traceback import Table, TableRow, best_end, trace
 from glsw.engines import Engine
 from glsw.engines.base import Progress, Ties
 from glsw.engines.cpu_letters import text_of
+from glsw.engines.cpu_local import Walked, walked
 from glsw.engines.cpu_pairs import SinglePairs, fits, own_scores as own_scores_16, takes_tables
-from glsw.engines.cpu_tables import Walked, walked
 from glsw.engines.spec import EngineSpec
 from glsw.pairs.align_pairs import aligned
-from glsw.scoring.gaps import PositionalGaps
+from glsw.scoring.gaps import GapCost, PositionalGaps
 from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.select import PairScores, pair_numbers
@@ -160,12 +159,11 @@ class OwnScores(PairScores, ABC):
         for query, (first, stop) in zip(queries, pairwise(bounds), strict=True):
             each = self.height(engine.scoring, query) * engine.scoring.matrix.shape[1]
             gaps = self._gaps(engine.scoring, query)
-            costs = (gaps.opens, gaps.extends) if gaps else scaled.deletion
             step = max(1, _MAX_SCORES_TOGETHER // max(1, each))
             for start in range(first, stop, step):
                 some = slice(start, min(stop, start + step))
                 rows, matrices = self.of(engine.scoring, query, np.arange(some.start, some.stop))
-                add(own_scores(rows, self.targets.part(some), matrices, *costs))
+                add(own_scores(rows, self.targets.part(some), matrices, gaps or scaled.deletion))
         return np.concatenate(found)
 
     def _scores_by_library(
@@ -361,8 +359,7 @@ def own_scores(
     query: npt.NDArray[np.uint8],
     targets: Sequences,
     matrices: npt.NDArray[np.integer],
-    gap_open: _Int32 | int,
-    gap_extend: _Int32 | int,
+    costs: GapCost | PositionalGaps,
 ) -> _Int32:
     """Return the best local score of each pair, row by row of many pairs together.
 
@@ -373,8 +370,8 @@ def own_scores(
         Of N pairs.
     matrices : ndarray of int, shape (N, R, A)
         The matrix of each pair; codes of the query are its rows.
-    gap_open, gap_extend : int or ndarray of int32, shape (R,)
-        Costs of the first and of each further position of a gap, of all rows or of each.
+    costs : GapCost or PositionalGaps
+        Of gaps, in all rows of the matrices or in each.
 
     Returns
     -------
@@ -384,7 +381,8 @@ def own_scores(
     --------
     >>> codes = np.array([0, 1, 1, 0], np.uint8)
     >>> same = np.where(np.eye(2), 5, -4).astype(np.int32)
-    >>> own_scores(codes, Sequences.of([codes, codes[1:]]), np.stack([same, 2 * same]), 6, 1)
+    >>> targets = Sequences.of([codes, codes[1:]])
+    >>> own_scores(codes, targets, np.stack([same, 2 * same]), GapCost(6, 1))
     array([20, 30], dtype=int32)
     """
     found = np.zeros(len(targets), np.int32)
@@ -393,7 +391,7 @@ def own_scores(
     while start < len(order) and targets.lengths[order[start]]:
         width = int(targets.lengths[order[start]])
         some = order[start : start + max(1, _MAX_COLUMNS_TOGETHER // width)]
-        found[some] = _together(query, targets.select(some), matrices[some], gap_open, gap_extend)
+        found[some] = _together(query, targets.select(some), matrices[some], costs)
         start += len(some)
     return found
 
@@ -402,40 +400,21 @@ def _together(
     query: npt.NDArray[np.uint8],
     targets: Sequences,
     matrices: npt.NDArray[np.integer],
-    gap_open: _Int32 | int,
-    gap_extend: _Int32 | int,
+    costs: GapCost | PositionalGaps,
 ) -> _Int32:
     """Return the scores of pairs, the longest target first, whose columns are arrays."""
     pairs, rows, letters = matrices.shape
     width = int(targets.lengths[0])
     columns = np.full((pairs, width), letters)  # one letter more, behind the end
     columns[np.arange(width) < targets.lengths[:, np.newaxis]] = targets.residues
-    padded = np.full((pairs, rows, letters + 1), _PADDING, np.int32)
-    padded[:, :, :letters] = matrices
-
-    def profile(row: int) -> _Int32:
-        return np.take_along_axis(padded[:, row], columns, axis=1)
-
-    scores = cache(profile) if rows == letters else profile  # letters are met again
-    h, f, e = np.zeros((3, pairs, width + 1), np.int32)
-    costs = np.broadcast_to(np.transpose([gap_open, gap_extend]), (rows, 2)).tolist()
-    numbers, ramp, last = np.arange(width + 1, dtype=np.int32), np.zeros(width + 1, np.int32), 0
-    aligned, opened = np.empty((2, pairs, width), np.int32)
+    scores = np.full((rows, pairs, letters + 1), _PADDING, np.int32)
+    scores[:, :, :letters] = matrices.swapaxes(0, 1)
+    cost, gaps = (costs, None) if isinstance(costs, GapCost) else (costs.most, costs)
+    wide = rows > letters  # positions of a profile, which are not met again
+    table = Table(scores, query.astype(np.intp), columns, cost, cost, None, None, gaps, wide)
+    row = TableRow(table)
     best = np.zeros(pairs, np.int32)
-    for row in query.tolist():
-        opening, extension = costs[row]
-        if extension != last:
-            ramp, last = extension * numbers, extension
-        np.add(h[:, :-1], scores(row), out=aligned)
-        np.maximum(best, aligned.max(axis=1), out=best)
-        f -= extension
-        np.subtract(h[:, 1:], opening, out=opened)
-        np.maximum(f[:, 1:], opened, out=f[:, 1:])
-        np.maximum(aligned, f[:, 1:], out=h[:, 1:])
-        np.maximum(h, 0, out=h)
-        # A gap from column k to j costs opening + (j - k - 1) extension.
-        np.add(h, ramp, out=e)
-        np.maximum.accumulate(e, axis=1, out=e)
-        e -= ramp + (opening - extension)
-        np.maximum(h[:, 1:], e[:, :-1] - extension, out=h[:, 1:])
+    for _ in query:
+        row.next()
+        np.maximum(best, row.aligned.max(axis=1), out=best)
     return best

@@ -21,9 +21,10 @@ from wing import wing
 
 import glsw
 from glsw import Aligner, Record, Scoring, SearchResult, makedb
-from glsw.alignment.traceback import best_end
 from glsw.device.device import Device
+from glsw.engines.reference import best_cell
 from glsw.output.blast import evalue_text
+from glsw.scoring.gaps import GapCost
 from glsw.sequences.encoded import Sequences
 from glsw.statistics.published_constants import joint_frequencies
 from glsw.wings import opened
@@ -219,10 +220,10 @@ def test_own_scores_are_those_of_pairs_alone() -> None:
         matrices = (32 * BLOSUM62.matrix + noise).astype(np.int32)
         costs = {"gap_open": gap_open, "gap_extend": gap_extend}
         alone = [
-            best_end(query, target, replace(BLOSUM62, matrix=matrix, **costs))[0]
+            best_cell(query, target, replace(BLOSUM62, matrix=matrix, **costs))[0]
             for target, matrix in zip(targets, matrices, strict=True)
         ]
-        assert own_scores(query, targets, matrices, gap_open, gap_extend).tolist() == alone
+        assert own_scores(query, targets, matrices, GapCost(gap_open, gap_extend)).tolist() == alone
 
 
 def test_further_alignments_and_limits() -> None:

@@ -321,8 +321,7 @@ def test_own_scores_by_the_definition() -> None:
         np.arange(25, dtype=np.uint8),
         Sequences.of(targets),
         np.stack([profile.scores] * 3),
-        opens,
-        extends,
+        PositionalGaps(opens, extends),
     )
     assert found.tolist() == [best_score(profile, each.astype(np.intp)) for each in targets]
 

@@ -42,6 +42,10 @@ Top: TypeAlias = int | Literal["auto"] | None
 Evalue: TypeAlias = float | Literal["auto"] | None
 """The largest E-value of hits, None for any; "auto" for 10, or any where there are none."""
 
+Mark = Literal["count", "of alignments"]
+"""What is known of an option beside its default: it is a number of at least 1, or None for all;
+or it concerns alignments only, not which hits there are."""
+
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 
 
@@ -113,11 +117,11 @@ class HitOptions(TypedDict, total=False):
         0: for DNA, other matrices, profiles and iterations.
     """
 
-    top: Annotated[Top, "auto"]
+    top: Annotated[Top, "auto", "count"]
     min_score: Annotated[float, 1]
     evalue: Annotated[Evalue, "auto"]
-    max_hsps: Annotated[int | None, 1]
-    per_part: Annotated[bool, False]
+    max_hsps: Annotated[int | None, 1, "count", "of alignments"]
+    per_part: Annotated[bool, False, "of alignments"]
     strand: Annotated[Strand | None, None]
     genetic_code: Annotated[int | None, None]
     target_strand: Annotated[Strand | None, None]
@@ -162,6 +166,16 @@ def defaults_of(table: Any) -> dict[str, Any]:
     if is_typeddict(table):
         return {name: kind.__metadata__[0] for name, kind in table.__annotations__.items()}
     return {name: each.default for name, each in inspect.signature(table).parameters.items()}
+
+
+def marked(table: Any, mark: Mark) -> list[str]:
+    """Return the names of the options of a table with a mark.
+
+    >>> marked(HitOptions, "count")
+    ['top', 'max_hsps']
+    """
+    options = table.__annotations__.items()
+    return [name for name, kind in options if mark in kind.__metadata__[1:]]
 
 
 def complete(verb: str, table: Any, options: Mapping[str, Any]) -> dict[str, Any]:

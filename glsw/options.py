@@ -106,6 +106,11 @@ class HitOptions(TypedDict, total=False):
         Sort hits by score, as other exact programs do, or by E-value, as BLAST does; equal E-values
         are sorted by score, equal scores by database order. The best alignment of a hit is
         always the one with the best score.
+    min_identity : float
+        Minimum fraction of the columns of an alignment that have equal letters, from 0 to 1. A hit
+        whose best alignment has less is neither listed nor counted, nor is a further alignment.
+    min_coverage : float
+        Likewise, of the letters of the query that are between its first and its last aligned one.
     composition : {"auto", 0, 1, 2}
         Adjust scores to the compositions of the two proteins: 0 no, 1
         composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
@@ -128,6 +133,8 @@ class HitOptions(TypedDict, total=False):
     target_genetic_code: Annotated[int | None, None]
     statistics: Annotated[Method, "auto"]
     order: Annotated[Order, "score"]
+    min_identity: Annotated[float, 0]
+    min_coverage: Annotated[float, 0]
     composition: Annotated[Composition, "auto"]
 
 

@@ -68,6 +68,16 @@ class Hits(Group, title="hits", decides=True):
         "order (score)",
         _DEFAULTS["order"],
     )
+    min_identity: float = option(
+        "F: list alignments in which at least this fraction of the columns has equal letters, "
+        "from 0 to 1 (0)",
+        _DEFAULTS["min_identity"],
+    )
+    min_coverage: float = option(
+        "F: list alignments that span at least this fraction of the query's letters, from 0 to 1 "
+        "(0)",
+        _DEFAULTS["min_coverage"],
+    )
     wings: list[Group] = of_wings()
 
 

@@ -54,8 +54,20 @@ class Limits(NamedTuple):
     per_part: bool = False
     statistics: Method = "auto"
     order: Order = "score"
+    min_identity: float = 0
+    min_coverage: float = 0
     endless: bool = False
     strict: bool = True
+
+    @property
+    def filters(self) -> bool:
+        """Whether columns of alignments decide which hits there are."""
+        return bool(self.min_identity or self.min_coverage)
+
+    @property
+    def to_align(self) -> Limits:
+        """The limits of the hits to align: with a filter, their number counts after it."""
+        return self._replace(ranking=self.ranking._replace(top=None)) if self.filters else self
 
     @property
     def by_part(self) -> bool:
@@ -117,15 +129,19 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
         If a limit is invalid or cannot apply: an E-value without statistics for the scoring, all
         alignments of a hit if neither an E-value nor a score ends them.
     """
-    given = complete("limits_for", HitOptions, options)
-    assumed = given["evalue"] == "auto"
-    if given["top"] == "auto":
-        given["top"] = DEFAULT_TOP if assumed else None
-    given |= {name: _count(name, given[name]) for name in marked(HitOptions, "count")}
-    min_score, evalue = given["min_score"], evalue_of(given["evalue"])
+    settings = complete("limits_for", HitOptions, options)
+    assumed = settings["evalue"] == "auto"
+    if settings["top"] == "auto":
+        settings["top"] = DEFAULT_TOP if assumed else None
+    settings |= {name: _count(name, settings[name]) for name in marked(HitOptions, "count")}
+    min_score, evalue = settings["min_score"], evalue_of(settings["evalue"])
     _check_number("min_score", min_score)
-    ranking = Ranking(given["top"], max(1, float(min_score) * scoring.scale))
-    named = {name: given[name] for name in Limits._fields if name in given}
+    for name in ("min_identity", "min_coverage"):
+        _check_number(name, settings[name])
+        if not 0 <= settings[name] <= 1:
+            raise ValueError(f"{name} {settings[name]}: 0 to 1 expected")
+    ranking = Ranking(settings["top"], max(1, float(min_score) * scoring.scale))
+    named = {name: settings[name] for name in Limits._fields if name in settings}
     limits = Limits(ranking, **{**named, "evalue": evalue, "assumed": assumed})
     order, statistics = limits.order, limits.statistics
     if order not in ORDERS:

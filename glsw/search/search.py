@@ -21,7 +21,7 @@ from glsw.search.align import align_hits, bounds_of, parts_to_align
 from glsw.search.limits import Limits
 from glsw.search.ranking import Ranking
 from glsw.search.scan import ScanResult, check_longest, scan_database, shares
-from glsw.search.select import Selection, scanned_pairs
+from glsw.search.select import Selection, filtered, scanned_pairs
 from glsw.search.stages import Stage
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import offsets_of, ranges
@@ -62,7 +62,7 @@ class PreparedSearch:
     def ranking(self) -> Ranking:
         """The ranking of the scan."""
         scoring = self.pool.engine.scoring
-        limits = self.stage.first(self.limits)
+        limits = self.stage.first(self.limits.to_align)
         return limits.scan_ranking(scoring, self.queries.sequences, self.database)
 
     def scans(self, run: Runner) -> Iterator[ScanResult]:
@@ -91,9 +91,10 @@ class PreparedSearch:
     def selected(self, queries: QuerySet, scans: Sequence[ScanResult]) -> Selection:
         """Return the hits of queries; the time that it takes is that of the scans too."""
         start, engine = time.perf_counter(), self.pool.engine  # whose processes the scans need
-        first = self.stage.first(self.limits)
+        limits = self.limits.to_align
+        first = self.stage.first(limits)
         pairs = scanned_pairs(queries, self.database, scans, first, engine.scoring)
-        hits = self.stage.rescored(engine, pairs, self.limits, self.ties).listed()
+        hits = self.stage.rescored(engine, pairs, limits, self.ties).listed()
         of_each = np.bincount(pairs.table.query, minlength=len(scans))
         taken = zip(scans, shares(time.perf_counter() - start, of_each), strict=True)
         each = [scan._replace(seconds=scan.seconds + more) for scan, more in taken]
@@ -108,12 +109,15 @@ class PreparedSearch:
             yield results
 
     def _results(self, hits: Selection) -> list[SearchResult]:
-        """Return the results of queries, whose hits are aligned together."""
+        """Return the results of queries, whose hits are aligned together and then filtered."""
         start, engine, database = time.perf_counter(), self.pool.engine, self.database
         with stage("alignments", len(hits.table)):
             table = align_hits(engine, hits, self.ties)
         seconds = (time.perf_counter() - start) / max(1, len(hits.table))
-        bounds = bounds_of(table).tolist()
+        bounds, limit = bounds_of(table).tolist(), self.limits.evalue
+        if self.limits.filters:
+            hits, table = filtered(hits, table, self.limits.ranking.top)
+            bounds, limit = bounds_of(table).tolist(), None
         contexts = [hits.scans[slice(*each)] for each in pairwise(hits.queries.offsets.tolist())]
         return [
             SearchResult(
@@ -127,7 +131,7 @@ class PreparedSearch:
                 residues=database.given.residues,
                 memory=max([engine.memory_used, *(scan.memory for scan in scans)]),
                 statistics=statistics,
-                evalue=self.limits.evalue if statistics.available else None,
+                evalue=limit if statistics.available else None,
                 more=more,
             )
             for (first, stop), query, residues, scans, statistics, more in zip(

@@ -30,6 +30,7 @@ from glsw.search.ranking import (
 )
 from glsw.search.scan import ScanResult, added
 from glsw.sequences.database import Database
+from glsw.sequences.encoded import ranges
 from glsw.sequences.query import InContext, QuerySet
 from glsw.statistics import ScoreHistogram, Statistics, Unavailable, for_search
 from glsw.statistics.least_scores import least_score
@@ -291,6 +292,27 @@ def best_contexts(
     _, first = np.unique(keys, return_index=True)
     best: _Int64 = order[np.sort(first)]
     return best
+
+
+def filtered(hits: Selection, table: HitTable, top: int | None) -> tuple[Selection, HitTable]:
+    """Return the hits and the alignments whose columns are within the limits, ``top`` at most.
+
+    The best alignment of a hit decides about the hit.
+    """
+    limits, first = hits.limits, np.append(np.flatnonzero(table.number == 1), len(table))
+    start, end = table.query_places
+    within = table.identities / table.columns >= limits.min_identity
+    within &= (abs(end - start) + 1) / table.query_contexts.lengths >= limits.min_coverage
+    kept = np.flatnonzero(within[first[:-1]])
+    few = _first(hits.owners[kept], top)
+    more = np.bincount(hits.owners[kept[~few]], minlength=len(hits.statistics)).tolist()
+    kept = kept[few]
+    rows = ranges(first[kept], np.diff(first)[kept])
+    hits = replace(hits.select(kept), more=more)
+    hit = np.repeat(np.arange(len(kept)), np.diff(first)[kept])[within[rows]]
+    number = ranges(np.ones(len(kept), np.int64), np.bincount(hit, minlength=len(kept)))
+    table = replace(table.select(rows[within[rows]]), rank=hits.table.rank[hit], number=number)
+    return hits, replace(table, hidden=None, beyond=None)
 
 
 def _first(owners: npt.NDArray[np.int64], top: int | None) -> npt.NDArray[np.bool_]:

@@ -36,7 +36,12 @@ class Limits(NamedTuple):
     Parameters
     ----------
     ranking : Ranking
-        Maximum number of hits, and the least score of hits and of their further alignments.
+        Maximum number of hits to align, and the least score of hits and of their further
+        alignments.
+    top : int or None
+        Maximum number of hits that are listed; that to align is none if alignments are filtered.
+    filters : bool
+        Whether they are: by their identity or coverage.
     evalue : float, optional
         Largest E-value of hits and of their further alignments.
     assumed : bool
@@ -56,18 +61,10 @@ class Limits(NamedTuple):
     order: Order = "score"
     min_identity: float = 0
     min_coverage: float = 0
+    top: int | None = None
+    filters: bool = False
     endless: bool = False
     strict: bool = True
-
-    @property
-    def filters(self) -> bool:
-        """Whether columns of alignments decide which hits there are."""
-        return bool(self.min_identity or self.min_coverage)
-
-    @property
-    def to_align(self) -> Limits:
-        """The limits of the hits to align: with a filter, their number counts after it."""
-        return self._replace(ranking=self.ranking._replace(top=None)) if self.filters else self
 
     @property
     def by_part(self) -> bool:
@@ -140,9 +137,11 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
         _check_number(name, settings[name])
         if not 0 <= settings[name] <= 1:
             raise ValueError(f"{name} {settings[name]}: 0 to 1 expected")
-    ranking = Ranking(settings["top"], max(1, float(min_score) * scoring.scale))
+    filters = bool(settings["min_identity"] or settings["min_coverage"])
+    top = None if filters else settings["top"]
+    ranking = Ranking(top, max(1, float(min_score) * scoring.scale))
     named = {name: settings[name] for name in Limits._fields if name in settings}
-    limits = Limits(ranking, **{**named, "evalue": evalue, "assumed": assumed})
+    limits = Limits(ranking, **{**named, "evalue": evalue, "assumed": assumed, "filters": filters})
     order, statistics = limits.order, limits.statistics
     if order not in ORDERS:
         raise ValueError(f"order {order!r}: {' or '.join(ORDERS)} expected")

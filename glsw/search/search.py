@@ -62,7 +62,7 @@ class PreparedSearch:
     def ranking(self) -> Ranking:
         """The ranking of the scan."""
         scoring = self.pool.engine.scoring
-        limits = self.stage.first(self.limits.to_align)
+        limits = self.stage.first(self.limits)
         return limits.scan_ranking(scoring, self.queries.sequences, self.database)
 
     def scans(self, run: Runner) -> Iterator[ScanResult]:
@@ -91,10 +91,9 @@ class PreparedSearch:
     def selected(self, queries: QuerySet, scans: Sequence[ScanResult]) -> Selection:
         """Return the hits of queries; the time that it takes is that of the scans too."""
         start, engine = time.perf_counter(), self.pool.engine  # whose processes the scans need
-        limits = self.limits.to_align
-        first = self.stage.first(limits)
+        first = self.stage.first(self.limits)
         pairs = scanned_pairs(queries, self.database, scans, first, engine.scoring)
-        hits = self.stage.rescored(engine, pairs, limits, self.ties).listed()
+        hits = self.stage.rescored(engine, pairs, self.limits, self.ties).listed()
         of_each = np.bincount(pairs.table.query, minlength=len(scans))
         taken = zip(scans, shares(time.perf_counter() - start, of_each), strict=True)
         each = [scan._replace(seconds=scan.seconds + more) for scan, more in taken]
@@ -116,7 +115,7 @@ class PreparedSearch:
         seconds = (time.perf_counter() - start) / max(1, len(hits.table))
         bounds, limit = bounds_of(table).tolist(), self.limits.evalue
         if self.limits.filters:
-            hits, table = filtered(hits, table, self.limits.ranking.top)
+            hits, table = filtered(hits, table)
             bounds, limit = bounds_of(table).tolist(), None
         contexts = [hits.scans[slice(*each)] for each in pairwise(hits.queries.offsets.tolist())]
         return [

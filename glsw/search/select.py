@@ -294,8 +294,8 @@ def best_contexts(
     return best
 
 
-def filtered(hits: Selection, table: HitTable, top: int | None) -> tuple[Selection, HitTable]:
-    """Return the hits and the alignments whose columns are within the limits, ``top`` at most.
+def filtered(hits: Selection, table: HitTable) -> tuple[Selection, HitTable]:
+    """Return the hits and the alignments whose columns are within the limits, counted again.
 
     The best alignment of a hit decides about the hit.
     """
@@ -304,7 +304,7 @@ def filtered(hits: Selection, table: HitTable, top: int | None) -> tuple[Selecti
     within = table.identities / table.columns >= limits.min_identity
     within &= (abs(end - start) + 1) / table.query_contexts.lengths >= limits.min_coverage
     kept = np.flatnonzero(within[first[:-1]])
-    few = _first(hits.owners[kept], top)
+    few = _first(hits.owners[kept], limits.top)
     more = np.bincount(hits.owners[kept[~few]], minlength=len(hits.statistics)).tolist()
     kept = kept[few]
     rows = ranges(first[kept], np.diff(first)[kept])

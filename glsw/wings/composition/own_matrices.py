@@ -91,7 +91,7 @@ class OwnScores(PairScores, ABC):
     def of_contexts(self, contexts: slice) -> Self:
         """Return those of the pairs of a slice of the contexts, of step 1."""
         bounds = pair_numbers(np.array([contexts.start, contexts.stop]), np.zeros(2, np.int64))
-        own = self._rows(slice(*np.searchsorted(self.pairs, bounds).tolist()))
+        own = self._rows(np.arange(*np.searchsorted(self.pairs, bounds)))
         return replace(own, pairs=own.pairs - bounds[0])
 
     def of_hits(self, keys: _Int64, hits: _Int64) -> Self:
@@ -106,11 +106,10 @@ class OwnScores(PairScores, ABC):
         targets = Sequences.concatenated([each.targets for each in parts])
         return cls(targets, first.scale, *map(np.concatenate, arrays))
 
-    def _rows(self, some: slice | _Int64) -> Self:
+    def _rows(self, some: _Int64) -> Self:
         """Return some of them, in their order."""
-        arrays = [getattr(self, name)[some] for name in self._arrays]
-        targets = self.targets.part(some) if isinstance(some, slice) else self.targets.select(some)
-        return type(self)(targets, self.scale, self.pairs[some], *arrays)
+        arrays = [getattr(self, name)[some] for name in ("pairs", *self._arrays)]
+        return type(self)(self.targets.select(some), self.scale, *arrays)
 
     @property
     def _arrays(self) -> list[str]:

@@ -29,7 +29,7 @@ from glsw.scoring.positional import PositionalQuery
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import ONE_ALIGNMENT, limits_for
-from glsw.search.search import PreparedSearch, search_database
+from glsw.search.search import PreparedSearch
 from glsw.search.stages import stage_of
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
@@ -718,7 +718,7 @@ class Aligner(PoolUser):
             raise ValueError(f"skip {skip}: not more than the queries of a list expected")
         prepared = replace(prepared, queries=prepared.queries.part(slice(skip, None)))
         with aligner._pool.running(progress, executor, self.ties) as run:
-            found = search_database(prepared, run)
+            found = prepared.results(prepared.scans(run))
             return next(found)[0] if given.single else run.iterate(found)
 
     @listing(HitOptions, search)

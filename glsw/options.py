@@ -42,6 +42,10 @@ Top: TypeAlias = int | Literal["auto"] | None
 Evalue: TypeAlias = float | Literal["auto"] | None
 """The largest E-value of hits, None for any; "auto" for 10, or any where there are none."""
 
+Mark = Literal["count", "of alignments"]
+"""What is known of an option beside its default: it is a number of at least 1, or None for all;
+or it concerns alignments only, not which hits there are."""
+
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 
 
@@ -102,6 +106,11 @@ class HitOptions(TypedDict, total=False):
         Sort hits by score, as other exact programs do, or by E-value, as BLAST does; equal E-values
         are sorted by score, equal scores by database order. The best alignment of a hit is
         always the one with the best score.
+    min_identity : float
+        Minimum fraction of the columns of an alignment that have equal letters, from 0 to 1. A hit
+        whose best alignment has less is neither listed nor counted, nor is a further alignment.
+    min_coverage : float
+        Likewise, of the letters of the query that are between its first and its last aligned one.
     composition : {"auto", 0, 1, 2}
         Adjust scores to the compositions of the two proteins: 0 no, 1
         composition-based statistics (Schaffer et al. 2001), 2 conditional compositional score
@@ -113,17 +122,19 @@ class HitOptions(TypedDict, total=False):
         0: for DNA, other matrices, profiles and iterations.
     """
 
-    top: Annotated[Top, "auto"]
+    top: Annotated[Top, "auto", "count"]
     min_score: Annotated[float, 1]
     evalue: Annotated[Evalue, "auto"]
-    max_hsps: Annotated[int | None, 1]
-    per_part: Annotated[bool, False]
+    max_hsps: Annotated[int | None, 1, "count", "of alignments"]
+    per_part: Annotated[bool, False, "of alignments"]
     strand: Annotated[Strand | None, None]
     genetic_code: Annotated[int | None, None]
     target_strand: Annotated[Strand | None, None]
     target_genetic_code: Annotated[int | None, None]
     statistics: Annotated[Method, "auto"]
     order: Annotated[Order, "score"]
+    min_identity: Annotated[float, 0]
+    min_coverage: Annotated[float, 0]
     composition: Annotated[Composition, "auto"]
 
 
@@ -162,6 +173,16 @@ def defaults_of(table: Any) -> dict[str, Any]:
     if is_typeddict(table):
         return {name: kind.__metadata__[0] for name, kind in table.__annotations__.items()}
     return {name: each.default for name, each in inspect.signature(table).parameters.items()}
+
+
+def marked(table: Any, mark: Mark) -> list[str]:
+    """Return the names of the options of a table with a mark.
+
+    >>> marked(HitOptions, "count")
+    ['top', 'max_hsps']
+    """
+    options = table.__annotations__.items()
+    return [name for name, kind in options if mark in kind.__metadata__[1:]]
 
 
 def complete(verb: str, table: Any, options: Mapping[str, Any]) -> dict[str, Any]:

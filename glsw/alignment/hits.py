@@ -350,7 +350,7 @@ class SearchResult:
     statistics : Statistics, optional
         Source of bit scores and E-values.
     evalue : float, optional
-        Maximum E-value of hits, None for no limit.
+        Maximum E-value of hits, None for no limit, or if identity or coverage decide too.
     more : int or None
         Number of hits within the limits of the search that are not listed, because ``top`` limits
         the list; None if unknown, without an E-value limit.

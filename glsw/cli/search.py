@@ -16,7 +16,7 @@ from glsw.cli.options import Masks, OnDevices, ResultOutput, Running
 from glsw.cli.pairs import Comparison, Inputs, Tracks
 from glsw.cli.scoring import Frames, Scored
 from glsw.cli.words import evalue, format_in
-from glsw.options import HitOptions, Order, complete, defaults_of
+from glsw.options import HitOptions, Order, complete, defaults_of, marked
 from glsw.output import FORMATS, Format, format_of
 from glsw.output.pairwise import ALIGNMENTS
 from glsw.output.result_file import OtherRunError
@@ -67,6 +67,16 @@ class Hits(Group, title="hits", decides=True):
         "sort hits by score, or by E-value, then score, as in BLAST; ties are in database "
         "order (score)",
         _DEFAULTS["order"],
+    )
+    min_identity: float = option(
+        "F: list alignments in which at least this fraction of the columns has equal letters, "
+        "from 0 to 1 (0)",
+        _DEFAULTS["min_identity"],
+    )
+    min_coverage: float = option(
+        "F: list alignments that span at least this fraction of the query's letters, from 0 to 1 "
+        "(0)",
+        _DEFAULTS["min_coverage"],
     )
     wings: list[Group] = of_wings()
 
@@ -200,7 +210,7 @@ class Search(Comparison):
         """Return the options of `glsw.search` that are given, or that the format needs."""
         given = self.named(_DEFAULTS)
         options = {name: value for name, value in given.items() if value is not None}
-        for most in ("top", "max_hsps"):
+        for most in marked(HitOptions, "count"):
             if options.get(most) == 0:
                 options[most] = None  # for all
         if self.output.format and self.output.format.maps:

@@ -67,7 +67,7 @@ def run_task(number: int, version: str, parent: str, spec: bytes, task: bytes) -
 
     By its number a task differs from all others, as Dask answers equal calls once.
     """
-    thread = f"{_this_process()}:{threading.get_ident()}"
+    thread = this_worker()
     try:
         if fault := other_version(version):
             raise DeviceError(fault)
@@ -85,6 +85,11 @@ def other_version(needed: str) -> str:
     from glsw._version import __version__
 
     return "" if needed == __version__ else f"it has glsw {__version__}, and {needed} is needed"
+
+
+def this_worker() -> str:
+    """Return the host, the process and the thread that call this."""
+    return f"{_this_process()}:{threading.get_ident()}"
 
 
 def _this_process() -> str:

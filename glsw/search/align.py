@@ -17,10 +17,10 @@ from glsw.alignment.table import HitTable, compete
 from glsw.device.device import DeviceError
 from glsw.engines import Engine
 from glsw.engines.base import Ties
-from glsw.engines.windows import WindowScores
 from glsw.pairs.align_pairs import best_scores
 from glsw.scoring.scoring import Scoring
-from glsw.search.limits import SIGNIFICANT, Limits
+from glsw.search.limits import SIGNIFICANT
+from glsw.search.ranking import Found
 from glsw.search.select import AS_SCANNED, Selection, pair_numbers, together
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
@@ -35,46 +35,43 @@ _OF_PAIRS = (
 )
 
 _Int64 = npt.NDArray[np.int64]
-_Float = npt.NDArray[np.float64]
 
 
 class DifferentScoreError(DeviceError):
     """A hit has another score than its best alignment: the scan or the alignment is wrong."""
 
 
-def parts_to_align(hits: Selection, limits: Limits) -> Iterator[Selection]:
+def parts_to_align(hits: Selection) -> Iterator[Selection]:
     """Yield the hits of queries that are aligned together.
 
     Hardware takes no longer for those of several queries than for those of one.
     """
     pairs = np.diff(hits.offsets)
-    if limits.max_hsps != 1:
+    if hits.limits.max_hsps != 1:
         pairs *= np.diff(hits.queries.offsets)
     yield from map(hits.part, cut([offsets_of(pairs)], [_MAX_PAIRS_PER_BATCH]))
 
 
-def align_hits(
-    engine: Engine, hits: Selection, database: Database, limits: Limits, ties: Ties
-) -> HitTable:
+def align_hits(engine: Engine, hits: Selection, ties: Ties) -> HitTable:
     """Return the alignments of hits: one each, or as many as the limits allow, the best first.
 
     Raises
     ------
     DifferentScoreError
     """
-    pairs = _HitPairs(hits, database)
+    pairs, limits = _HitPairs(hits), hits.limits
     one = limits.max_hsps == 1
     sizes = list(map(offsets_of, pairs.sizes(best_only=one)))
     some = cut(sizes, (_MAX_PAIRS_PER_BATCH, _MAX_RESIDUES_PER_BATCH))
     align, parts = _best if one else _in_rounds, []
     for chosen in some:
-        part = align(engine, pairs, chosen, limits, ties)
-        parts.append(replace(part, further=_further(engine, pairs, chosen, part, limits)))
+        part = align(engine, pairs, chosen, ties)
+        parts.append(replace(part, further=_further(engine, pairs, chosen, part)))
     table = HitTable.concatenated(parts) if parts else hits.table.select(slice(0))
     _check_scores(hits, table)
     if 1 not in (limits.max_hsps, limits.ranking.top):
-        hidden = _hidden_bits(hits, table, database, limits)
-        table = replace(table, hidden=hidden, beyond=_bits_beyond(hits, table, limits))
+        hidden, beyond = _hidden_bits(hits, table), _bits_beyond(hits, table)
+        table = replace(table, hidden=hidden, beyond=beyond)
     return hits.scores.listed(table)
 
 
@@ -83,52 +80,53 @@ def bounds_of(table: HitTable) -> _Int64:
     return np.append(np.flatnonzero(table.number == 1), len(table))
 
 
-def _best(engine: Engine, pairs: _HitPairs, chosen: slice, limits: Limits, ties: Ties) -> HitTable:
+def _best(engine: Engine, pairs: _HitPairs, chosen: slice, ties: Ties) -> HitTable:
     """Return the best alignments of some hits."""
-    units, runs, _ = _first_round(engine, pairs, *pairs.pairs(chosen, best_only=True), ties)
+    _, contexts, places = pairs.pairs(chosen, best_only=True)
+    units, runs, _ = _first_round(engine, pairs, contexts, places, ties)
     return replace(pairs.hits.table.select(chosen), units=units, runs=runs)
 
 
 def _first_round(
-    engine: Engine, pairs: _HitPairs, hits: _Int64, contexts: _Int64, places: _Int64, ties: Ties
+    engine: Engine, pairs: _HitPairs, contexts: _Int64, places: _Int64, ties: Ties
 ) -> tuple[npt.NDArray[np.int32], Runs, _Targets | None]:
     """Return the best alignments of pairs; with the whole targets, unless parts are enough."""
-    scores, numbers = pairs.hits.scores, pairs.numbers(hits, contexts, places)
-    if of_scan := pairs.columns(contexts, places):
-        batch, first = of_scan
+    scores, numbers = pairs.hits.scores, pairs.numbers(contexts, places)
+    columns = pairs.scanned(contexts, places).columns
+    if columns is not None:
+        batch = pairs.cut_out(contexts, places, columns)
         units, runs = scores.aligned(engine, batch, numbers, ties)
-        return units, runs.shifted(np.stack([0 * first, first], axis=1)), None
+        return units, runs.shifted(columns[:, :1] * np.array([0, 1])), None
     whole = pairs.whole(places)
     return *scores.aligned(engine, pairs.batch(contexts, places, whole), numbers, ties), whole
 
 
-def _in_rounds(
-    engine: Engine, pairs: _HitPairs, chosen: slice, limits: Limits, ties: Ties
-) -> HitTable:
+def _in_rounds(engine: Engine, pairs: _HitPairs, chosen: slice, ties: Ties) -> HitTable:
     """Return the alignments of some hits, each round with what those before it forbid."""
-    found = _HitAlignments(pairs, chosen, limits, engine.scoring)
-    hits, places = found.hits, found.places
-    units, runs, whole = _first_round(engine, pairs, hits, found.contexts, places, ties)
-    whole = whole or pairs.whole_known(engine, places)
-    found.add(np.arange(len(hits)), units, runs)
+    found = _HitAlignments(pairs, chosen, engine.scoring)
+    contexts, places = found.contexts, found.places
+    units, runs, whole = _first_round(engine, pairs, contexts, places, ties)
+    whole = whole or pairs.whole_known(engine, contexts, places)
+    found.add(np.arange(len(places)), units, runs)
     while len(todo := found.accept()):
         cut = found.is_cut(todo)
         for some in (todo[~cut], todo[cut]):  # scores of windows are known of whole contexts
             if len(some):
                 batch = found.batch(some, whole)
-                numbers = pairs.numbers(found.hits[some], found.contexts[some], found.places[some])
+                numbers = pairs.numbers(found.contexts[some], found.places[some])
                 units, runs = pairs.hits.scores.aligned(engine, batch, numbers, ties)
                 found.add(some, units, runs)
     return found.table()
 
 
 def _further(
-    engine: Engine, pairs: _HitPairs, chosen: slice, table: HitTable, limits: Limits
+    engine: Engine, pairs: _HitPairs, chosen: slice, table: HitTable
 ) -> npt.NDArray[np.int8]:
     """Return whether the hits have further alignments than these, see `HitTable`.
 
     It is looked for between nucleotides. Elsewhere it would cost more than all that is listed.
     """
+    limits = pairs.hits.limits
     bounds, most = bounds_of(table), limits.max_hsps or 2**31
     counts, last = np.diff(bounds), bounds[1:] - 1
     ended = np.isnan(table.evalues[last]) & limits.endless
@@ -136,7 +134,7 @@ def _further(
     full = np.flatnonzero(counts == most)
     if len(full) and limits.looks_further(engine.scoring):
         hits, contexts, places = pairs.pairs(full + chosen.start, best_only=False)
-        whole = pairs.whole_known(engine, places)
+        whole = pairs.whole_known(engine, contexts, places)
         of_row = np.repeat(np.arange(len(counts)), counts)
         rows = np.flatnonzero(np.isin(of_row, full))
         of_pair = hits - chosen.start
@@ -145,32 +143,11 @@ def _further(
         masks = Masks.of_pairs(np.repeat(pair, runs.paired), *runs.pairs(), lengths)
         batch = pairs.batch(contexts, places, whole).masked(masks)
         units = best_scores(engine, batch)
-        _, evalues = _significance(pairs, limits, contexts, places, units)
+        again = pairs.rows(hits, contexts, places, units)
         largest = min(SIGNIFICANT, np.inf if limits.evalue is None else limits.evalue)
-        within = (units >= table.units[bounds[:-1]][of_pair]) | (evalues <= largest)
+        within = (units >= table.units[bounds[:-1]][of_pair]) | (again.evalues <= largest)
         found[full] = np.logical_or.reduceat(within, np.searchsorted(of_pair, full))
     return np.repeat(found, counts)
-
-
-def _significance(
-    pairs: _HitPairs,
-    limits: Limits,
-    contexts: _Int64,
-    places: _Int64,
-    units: npt.NDArray[np.integer],
-) -> tuple[_Float, _Float]:
-    """Return bits and E-values of scores of pairs, NaN where unknown or too low."""
-    hits, (bits, evalues) = pairs.hits, np.full((2, len(units)), np.nan)
-    owners = hits.queries.owner[contexts]
-    order = np.argsort(owners, kind="stable")
-    for statistics, rows in together(hits.statistics, owners[order]):
-        own = order[rows]
-        own = own[units[own] >= limits.ranking.min_score]
-        if statistics.available and len(own):
-            m, n = pairs.contexts.lengths[contexts[own]], pairs.database.lengths[places[own]]
-            bits[own] = statistics.bits(units[own], n)
-            evalues[own] = statistics.evalue(units[own], m, n)
-    return bits, evalues
 
 
 class _Targets(NamedTuple):
@@ -185,7 +162,11 @@ class _HitPairs:
     """Hits as pairs of the contexts of their queries and their targets."""
 
     hits: Selection
-    database: Database
+
+    @property
+    def database(self) -> Database:
+        """The database."""
+        return self.hits.database
 
     @property
     def contexts(self) -> Sequences:
@@ -203,9 +184,7 @@ class _HitPairs:
     @cached_property
     def bounds(self) -> _Int64:
         """The first context of the query of each hit, and the end of its contexts."""
-        queries = self.hits.queries
-        owners = queries.owner[self.hits.table.query]
-        return np.stack([queries.offsets[owners], queries.offsets[owners + 1]])
+        return np.stack([self.hits.queries.offsets[self.hits.owners + k] for k in (0, 1)])
 
     def sizes(self, *, best_only: bool) -> tuple[_Int64, _Int64]:
         """Return the pairs of each hit in the first round, and their residues; shapes (hits,).
@@ -214,9 +193,9 @@ class _HitPairs:
         """
         targets, best = self.database.lengths[self.places], self.hits.table.query
         if best_only:
-            bounds = self._columns(best, self.places)
-            if bounds is not None:
-                targets = np.where(bounds[:, 1] > 0, bounds[:, 1] - bounds[:, 0], targets)
+            columns = self.scanned(best, self.places).columns
+            if columns is not None:
+                targets = np.where(columns[:, 1] > 0, columns[:, 1] - columns[:, 0], targets)
             return np.ones_like(targets), self.contexts.lengths[best] + targets
         first, stop = self.bounds
         queries = self.contexts.offsets[stop] - self.contexts.offsets[first]
@@ -246,13 +225,24 @@ class _HitPairs:
             every = hits[pair], np.repeat(contexts, frames), places[of_context].ravel()
         else:
             every = hits[of_context], contexts, places[of_context]
-        known = self.hits.scores.known(self.numbers(*every))
+        known = self.hits.scores.known(self.numbers(*every[1:]))
         return every if known.all() else (every[0][known], every[1][known], every[2][known])
 
-    def numbers(self, hits: _Int64, contexts: _Int64, places: _Int64) -> _Int64:
+    def numbers(self, contexts: _Int64, places: _Int64) -> _Int64:
         """Return the numbers of pairs, see `pair_numbers`."""
-        frames = self.database.order[places] % len(self.database.frames)
-        return pair_numbers(hits, contexts - self.bounds[0, hits], frames)
+        return pair_numbers(contexts, self.database.order[places])
+
+    def scanned(self, contexts: _Int64, places: _Int64) -> Found:
+        """Return what the scan has found of pairs."""
+        return self.hits.scanned(self.numbers(contexts, places))
+
+    def rows(
+        self, hits: _Int64, contexts: _Int64, places: _Int64, units: npt.NDArray[np.integer]
+    ) -> HitTable:
+        """Return pairs of hits with scores as rows, whose statistics are computed."""
+        numbers, table = self.database.order[places], self.hits.table.select(hits)
+        table = replace(table, query=contexts, target=numbers, units=units)
+        return self.hits.with_significance(table)
 
     def whole(self, places: _Int64) -> _Targets:
         """Return the targets at some places, each once."""
@@ -261,11 +251,14 @@ class _HitPairs:
             return _Targets(self.database.select(places.tolist()), places)
         return _Targets(self.database.sequences, places)
 
-    def whole_known(self, engine: Engine, places: _Int64) -> _Targets:
-        """Return the same; the engine learns what the scan has found of their windows."""
+    def whole_known(self, engine: Engine, contexts: _Int64, places: _Int64) -> _Targets:
+        """Return the same; the engine learns what the scan has found of windows of the pairs."""
         targets = self.whole(places)
-        known = self.known_windows(targets)
-        if known and engine.long_targets:
+        windows = self.scanned(contexts, places).windows
+        if windows is not None and engine.long_targets:
+            numbers = np.searchsorted(targets.places, places).tolist()
+            each = zip(contexts.tolist(), numbers, windows, strict=True)
+            known = {(context, target): one for context, target, one in each if one is not None}
             engine.long_targets.keep(self.contexts, targets.sequences, known)
         return targets
 
@@ -278,49 +271,17 @@ class _HitPairs:
             np.searchsorted(targets.places, places).astype(np.int32),
         )
 
-    def columns(self, contexts: _Int64, places: _Int64) -> tuple[Batch, _Int64] | None:
-        """Return the pairs of contexts and the columns of targets that have the best alignments.
-
-        None if the scan has found such columns of no target. The other array has the first column
-        of each pair.
-        """
-        bounds = self._columns(contexts, places)
-        if bounds is None:
-            return None
-        known = bounds[:, 1] > 0
-        database = self.database
+    def cut_out(self, contexts: _Int64, places: _Int64, columns: _Int64) -> Batch:
+        """Return the pairs of contexts and columns of targets; all columns where these are 0."""
+        known, database = columns[:, 1] > 0, self.database
         whole, index = np.unique(places[~known], return_inverse=True)
-        pieces = zip(places[known].tolist(), bounds[known].tolist(), strict=True)
+        pieces = zip(places[known].tolist(), columns[known].tolist(), strict=True)
         parts = [database.codes(k, slice(start, stop)) for k, (start, stop) in pieces]
         selected = database.select(whole.tolist())
         targets = Sequences.concatenated([selected, Sequences.of(parts)]) if parts else selected
         of_pair = np.empty(len(places), np.int32)
         of_pair[~known], of_pair[known] = index, len(whole) + np.arange(int(known.sum()))
-        batch = Batch.indexed(self.contexts, targets, contexts.astype(np.int32), of_pair)
-        return batch, bounds[:, 0]
-
-    def known_windows(self, targets: _Targets) -> dict[tuple[int, int], WindowScores]:
-        """Return the scores of windows that the scan has kept, by context and target."""
-        rank, places = self.database.rank, targets.places
-        known = {}
-        for context, scan in enumerate(each for scans in self.hits.scans for each in scans):
-            for number, windows in (scan.windows or {}).items():
-                target = int(np.searchsorted(places, rank[number]))
-                if target < len(places) and places[target] == rank[number]:
-                    known[context, target] = windows
-        return known
-
-    def _columns(self, contexts: _Int64, places: _Int64) -> _Int64 | None:
-        """Return the columns of each pair that the scan has found, shape (pairs, 2), or (0, 0)."""
-        known = [each.places for scans in self.hits.scans for each in scans]
-        if not any(known):
-            return None
-        numbers = self.database.order[places].tolist()
-        found = zip(contexts.tolist(), numbers, strict=True)
-        nothing = 0, 0
-        return np.array(
-            [(known[context] or {}).get(number, nothing) for context, number in found], np.int64
-        ).reshape(-1, 2)
+        return Batch.indexed(self.contexts, targets, contexts.astype(np.int32), of_pair)
 
 
 class _HitAlignments:
@@ -333,9 +294,10 @@ class _HitAlignments:
     begins a part. When it is full, what is left of the query on either side becomes pieces.
     """
 
-    def __init__(self, pairs: _HitPairs, chosen: slice, limits: Limits, scoring: Scoring) -> None:
+    def __init__(self, pairs: _HitPairs, chosen: slice, scoring: Scoring) -> None:
         self.hits, self.contexts, self.places = pairs.pairs(chosen, best_only=False)
-        self._pairs, self._limits, count = pairs, limits, len(self.hits)
+        limits, count = pairs.hits.limits, len(self.hits)
+        self._pairs, self._limits = pairs, limits
         self._first, stop, _ = chosen.indices(len(pairs.hits.table))
         self._root = np.arange(count)  # the pair of which it is a piece
         self._start, self._stop = 0 * self._root, pairs.contexts.lengths[self.contexts]
@@ -347,8 +309,8 @@ class _HitAlignments:
         self._forbidden = np.empty((3, 0), np.int64)  # root, row and column
         self._listed = np.zeros(stop - self._first, np.int64)  # alignments of each hit
         self._ended = np.zeros(stop - self._first, bool)
-        owners = pairs.hits.queries.owner[pairs.hits.table.query[chosen]]
-        known = np.array([each.available for each in pairs.hits.statistics], bool)[owners]
+        known = np.array([each.available for each in pairs.hits.statistics], bool)
+        known = known[pairs.hits.owners[chosen]]
         self._endless = limits.endless & ~known
         self._by_part = limits.by_part & (known | (limits.ranking.min_score > 1))
         self._parts: dict[int, list[list[int]]] = {}  # of hits: first, last letter, alignments
@@ -388,9 +350,9 @@ class _HitAlignments:
     def _score(self, some: _Int64, units: npt.NDArray[np.integer]) -> None:
         """Give some pairs scores, which may be those of their next alignments."""
         self._units[some], self._waits[some] = units, True
-        contexts, places = self.contexts[some], self.places[some]
-        found = _significance(self._pairs, self._limits, contexts, places, units)
-        self._bits[some], self._evalues[some] = found
+        given = self.hits[some], self.contexts[some], self.places[some]
+        found = self._pairs.rows(*given, units)
+        self._bits[some], self._evalues[some] = found.bits, found.evalues
 
     def _fails(self, some: _Int64) -> npt.NDArray[np.bool_]:
         """Tell which scores are not within the limits."""
@@ -524,11 +486,9 @@ def _check_scores(hits: Selection, table: HitTable) -> None:
         )
 
 
-def _hidden_bits(
-    hits: Selection, table: HitTable, database: Database, limits: Limits
-) -> npt.NDArray[np.float64]:
+def _hidden_bits(hits: Selection, table: HitTable) -> npt.NDArray[np.float64]:
     """Return the most bits of alignments that limits hide, see `HitTable`."""
-    hidden = np.full(len(table), np.nan)
+    hidden, database, limits = np.full(len(table), np.nan), hits.database, hits.limits
     lengths = database.lengths[database.rank[table.target]]
     below = np.array([limits.ranking.min_score - 1])
     for statistics, rows in together(hits.statistics, hits.queries.owner[table.query]):
@@ -541,13 +501,13 @@ def _hidden_bits(
     return hidden
 
 
-def _bits_beyond(hits: Selection, table: HitTable, limits: Limits) -> npt.NDArray[np.float64]:
+def _bits_beyond(hits: Selection, table: HitTable) -> npt.NDArray[np.float64]:
     """Return the most bits of alignments beyond the number that is listed, see `HitTable`."""
-    first = bounds_of(table)
+    first, limits = bounds_of(table), hits.limits
     counts = np.diff(first)
     full = (counts == limits.max_hsps) & (not limits.by_part)  # never if there is no maximum
     of_hit = np.where(full, table.bits[first[1:] - 1], -np.inf)
-    beyond = np.full(len(hits.scans), -np.inf)
+    beyond = np.full(len(hits.statistics), -np.inf)
     for k, (start, stop) in enumerate(pairwise(hits.offsets.tolist())):
         if start < stop:
             last = table.bits[first[stop - 1]] if hits.more[k] != 0 else -np.inf

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glsw import caller
-from glsw.options import ORDERS, Evalue, HitOptions, Order, complete
+from glsw.options import ORDERS, Evalue, HitOptions, Order, complete, marked
 from glsw.scoring.scoring import Scoring
 from glsw.search.ranking import Ranking
 from glsw.sequences.database import Database
@@ -31,26 +31,23 @@ DEFAULT_TOP = 500
 
 
 class Limits(NamedTuple):
-    """The hits and alignments that a result lists.
+    """The hits and alignments that a result lists, see also `HitOptions`.
 
     Parameters
     ----------
     ranking : Ranking
-        Maximum number of hits, and the least score of hits and of their further alignments.
+        Maximum number of hits to align, and the least score of hits and of their further
+        alignments.
+    top : int or None
+        Maximum number of hits that are listed; that to align is none if alignments are filtered.
+    filters : bool
+        Whether they are: by their identity or coverage.
     evalue : float, optional
         Largest E-value of hits and of their further alignments.
     assumed : bool
         Whether nobody asked for it: queries without statistics have hits of any score then.
-    max_hsps : int or None
-        Maximum number of alignments per hit, None for all.
-    per_part : bool
-        Whether it is that of each part of the query.
-    statistics : str
-        The method, see `glsw.statistics.for_search`.
     endless : bool
         Whether nothing but E-values ends the alignments of a hit.
-    order : {"score", "evalue"}
-        What sorts hits.
     strict : bool
         Whether a query without the required statistics is an error; otherwise it is a warning.
     """
@@ -59,11 +56,15 @@ class Limits(NamedTuple):
     evalue: float | None = None
     assumed: bool = False
     max_hsps: int | None = 1
-    statistics: Method = "auto"
-    endless: bool = False
-    order: Order = "score"
-    strict: bool = True
     per_part: bool = False
+    statistics: Method = "auto"
+    order: Order = "score"
+    min_identity: float = 0
+    min_coverage: float = 0
+    top: int | None = None
+    filters: bool = False
+    endless: bool = False
+    strict: bool = True
 
     @property
     def by_part(self) -> bool:
@@ -126,13 +127,22 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
         alignments of a hit if neither an E-value nor a score ends them.
     """
     settings = complete("limits_for", HitOptions, options)
-    max_hsps, statistics = _count("max_hsps", settings["max_hsps"]), settings["statistics"]
+    assumed = settings["evalue"] == "auto"
+    if settings["top"] == "auto":
+        settings["top"] = DEFAULT_TOP if assumed else None
+    settings |= {name: _count(name, settings[name]) for name in marked(HitOptions, "count")}
     min_score, evalue = settings["min_score"], evalue_of(settings["evalue"])
-    assumed, order, top = settings["evalue"] == "auto", settings["order"], settings["top"]
-    if top == "auto":
-        top = DEFAULT_TOP if assumed else None
-    top = _count("top", top)
     _check_number("min_score", min_score)
+    for name in ("min_identity", "min_coverage"):
+        _check_number(name, settings[name])
+        if not 0 <= settings[name] <= 1:
+            raise ValueError(f"{name} {settings[name]}: 0 to 1 expected")
+    filters = bool(settings["min_identity"] or settings["min_coverage"])
+    top = None if filters else settings["top"]
+    ranking = Ranking(top, max(1, float(min_score) * scoring.scale))
+    named = {name: settings[name] for name in Limits._fields if name in settings}
+    limits = Limits(ranking, **{**named, "evalue": evalue, "assumed": assumed, "filters": filters})
+    order, statistics = limits.order, limits.statistics
     if order not in ORDERS:
         raise ValueError(f"order {order!r}: {' or '.join(ORDERS)} expected")
     wanted = None if evalue is None or assumed else f"evalue {evalue:g}"
@@ -142,8 +152,8 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
         raise ValueError(f"min_score {min_score}: a finite number expected")
     counted = histogram_for(scoring, statistics)
     if not scoring.local:
-        if max_hsps != 1 and not scoring.several:
-            raise ValueError(f"max_hsps {max_hsps}: 1 expected, {ONE_ALIGNMENT}")
+        if limits.max_hsps != 1 and not scoring.several:
+            raise ValueError(f"max_hsps {limits.max_hsps}: 1 expected, {ONE_ALIGNMENT}")
         if wanted or statistics not in ("auto", "none"):
             raise ValueError("E-values exist for local alignments only")
         if min_score < 0:
@@ -157,7 +167,7 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
     none = counted is None and not for_search(scoring, 1, 1, 1, method=statistics).available
     if assumed and none:
         evalue = None
-    endless = max_hsps is None and not min_score > 1
+    endless = limits.max_hsps is None and not min_score > 1
     if endless and evalue is None:
         raise ValueError(
             "max_hsps None: min_score expected, nothing else ends the alignments of a hit "
@@ -167,11 +177,8 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
             "a hit"
         )
     width = None if counted is None else counted.width
-    ranking = Ranking(top, max(1, float(min_score) * scoring.scale), width)
-    return Limits(
-        *(ranking, evalue, assumed, max_hsps, statistics),
-        *(endless, order, True, settings["per_part"]),
-    )
+    ranking = ranking._replace(bin_width=width)
+    return limits._replace(ranking=ranking, evalue=evalue, endless=endless)
 
 
 def evalue_of(given: Evalue) -> float | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +16,57 @@ RankedHits = npt.NDArray[np.int64]
 """Hits, best first, shape (hits,): each is one number made of its score and its target, see
 `Ranking`, `scores_of` and `target_numbers`."""
 
+NO_HITS: RankedHits = np.empty(0, np.int64)
+
 _BLOCK_SIZE = 64  # scores per block, of which only the largest counts where there are many
 _LARGEST_SCORE = 2**31 - 1
 _SCORE_SHIFT = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The hits of one context of a query as columns, the best first.
+
+    Parameters
+    ----------
+    key : RankedHits
+    columns : ndarray of int64, shape (hits, 2), optional
+        The columns of the target, from 0 and half-open, that contain the best alignment with the
+        conventional end; (0, 0) of a target that was not cut. None if none was.
+    windows : ndarray of (WindowScores or None), shape (hits,), optional
+        The scores of all windows of a target that was cut, if the ranking wants them.
+    """
+
+    key: RankedHits
+    columns: npt.NDArray[np.int64] | None = None
+    windows: npt.NDArray[np.object_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def select(self, rows: slice | npt.NDArray[Any]) -> Found:
+        """Return these hits, in this order."""
+        others: list[Any] = [self.columns, self.windows]
+        return Found(self.key[rows], *(None if each is None else each[rows] for each in others))
+
+    @staticmethod
+    def concatenated(parts: Sequence[Found]) -> Found:
+        """Return the hits of all parts, in this order."""
+
+        def joined(of_parts: Sequence[Any], nothing: Any) -> Any:
+            if all(each is None for each in of_parts):
+                return None
+            of_each = zip(of_parts, map(len, parts), strict=True)
+            return np.concatenate([nothing[[0] * n] if a is None else a for a, n in of_each])
+
+        return Found(
+            np.concatenate([NO_HITS, *(each.key for each in parts)]),
+            joined([each.columns for each in parts], np.zeros((1, 2), np.int64)),
+            joined([each.windows for each in parts], np.array([None])),
+        )
+
+
+NOTHING = Found(NO_HITS)
 
 
 class Ranking(NamedTuple):
@@ -83,9 +133,12 @@ class Ranking(NamedTuple):
         counts = (scores >= least[:, np.newaxis]).sum(axis=1).tolist()
         return [row[:count][: self.top] for row, count in zip(hits, counts, strict=True)]
 
-    def merged(self, *hits: RankedHits) -> RankedHits:
-        """Return the hits to keep of several lists."""
-        return np.sort(np.concatenate(hits))[: self.top]
+    def merged(self, *parts: Found) -> Found:
+        """Return the hits to keep of several parts of the database."""
+        found = Found.concatenated(parts)
+        if found.columns is None:
+            return Found(np.sort(found.key)[: self.top])
+        return found.select(np.argsort(found.key)[: self.top])
 
     def histogram(self) -> ScoreHistogram | None:
         """Return an empty histogram if one is needed."""

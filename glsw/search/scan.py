@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import tee
 from typing import Any, NamedTuple
@@ -15,14 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
+from glsw.alignment.hits import joined
 from glsw.engines import Engine
 from glsw.engines.base import ComingScan, Progress
 from glsw.engines.tiles import ScanTile
-from glsw.engines.windows import WindowScores, scan_windows
-from glsw.run.pool import Runner, counted
+from glsw.engines.windows import Places, scan_windows
+from glsw.run.pool import Runner
 from glsw.run.tasks import Pace, run_tasks
-from glsw.run.workers import Worker
-from glsw.search.ranking import RankedHits, Ranking, target_numbers
+from glsw.run.workers import Worker, this_worker
+from glsw.search.ranking import NOTHING, Found, RankedHits, Ranking, target_numbers
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences
 from glsw.sequences.tiles import Tile
@@ -90,34 +90,39 @@ class ScanResult(NamedTuple):
 
     Parameters
     ----------
-    hits : ndarray of int64, shape (hits,)
-        See `RankedHits`.
+    found : Found
     seconds : float
         Wall time.
-    engine, device : str
+    engine : str
         What found them, if it was not the engine of this process.
+    devices : dict of hashable to str
+        Likewise, of each worker.
     memory : int
         Bytes of device memory, likewise.
     histogram : ScoreHistogram, optional
         The scores of all sequences, if they are needed.
-    places : dict of int to (int, int), optional
-        Of long targets among the hits, by their original numbers: the columns, from 0 and
-        half-open, that have the best alignment with the conventional end.
     following : int
         The results behind this one that are ready too.
-    windows : dict of int to WindowScores, optional
-        Of these targets, if the ranking wants them: the scores of all windows.
     """
 
-    hits: RankedHits
-    seconds: float
+    found: Found = NOTHING
+    seconds: float = 0.0
     engine: str = ""
-    device: str = ""
+    devices: Mapping[Hashable, str] = {}
     memory: int = 0
     histogram: ScoreHistogram | None = None
-    places: dict[int, tuple[int, int]] | None = None
     following: int = 0
-    windows: dict[int, WindowScores] | None = None
+
+    def merged(self, other: ScanResult, ranking: Ranking) -> ScanResult:
+        """Return the result of the query with two parts of the database."""
+        return ScanResult(
+            ranking.merged(self.found, other.found),
+            self.seconds + other.seconds,
+            joined([self.engine, other.engine]),
+            {**self.devices, **other.devices},
+            max(self.memory, other.memory),
+            added(self.histogram, other.histogram),
+        )
 
 
 def check_longest(engine: Engine, queries: Sequences, database: Database) -> None:
@@ -159,35 +164,23 @@ def scan(
     scores_of_tiles = scan_windows(engine, tiles, progress=progress)
     for some in ours:
         start = time.perf_counter()
-        hits = [np.empty(0, np.int64)] * len(some)
+        hits = [NOTHING] * len(some)
         histograms = [ranking.histogram() for _ in some]
-        known: list[dict[int, tuple[int, int]]] = [{} for _ in some]
-        windows: list[dict[int, WindowScores]] = [{} for _ in some]
         for part in parts:
             scores, places = next(scores_of_tiles)
-            cut = None if places is None else part.numbers[places.targets].tolist()
             best_of_each = ranking.best_of_each(scores, part.numbers, some.lengths)
             for q, (row, best) in enumerate(zip(scores, best_of_each, strict=True)):
-                hits[q] = ranking.merged(hits[q], best) if len(hits[q]) else best
+                found = Found(best)
+                if places is not None:
+                    found = _placed(best, q, int(some.lengths[q]), places, part.numbers, ranking)
+                hits[q] = ranking.merged(hits[q], found) if len(hits[q]) else found
                 if (histogram := histograms[q]) is not None:
                     histogram.add(row, part.lengths)
-                if places is not None and cut and len(best):
-                    among = _cut_among(cut, best)
-                    own = {t: places.windows(q, int(places.targets[c])) for c, t in among}
-                    known[q] |= {t: each.columns(int(some.lengths[q])) for t, each in own.items()}
-                    windows[q] |= own if ranking.keeps_windows else {}
-        seconds = shares(time.perf_counter() - start, some)
+        seconds = shares(time.perf_counter() - start, some.lengths)
         following = range(len(some) - 1, -1, -1)
-        of_each = zip(hits, seconds, histograms, known, windows, following, strict=True)
-        for each, share, histogram, place, scores_of_windows, k in of_each:
-            yield ScanResult(
-                each,
-                share,
-                histogram=histogram,
-                places=place or None,
-                following=k,
-                windows=scores_of_windows or None,
-            )
+        of_each = zip(hits, seconds, histograms, following, strict=True)
+        for each, share, histogram, k in of_each:
+            yield ScanResult(each, share, histogram=histogram, following=k)
 
 
 def queries_at_once(engine: Engine, offsets: npt.NDArray[np.int64], residues: int) -> int:
@@ -216,10 +209,24 @@ def large_first(engine: Engine, queries: Sequences, residues: int) -> bool:
     return engine.hints.rate is None and large
 
 
-def _cut_among(cut: list[int], hits: RankedHits) -> list[tuple[int, int]]:
-    """Return which of the targets that were cut are hits: their places in the list, and they."""
-    among = {*target_numbers(hits).tolist()}
-    return [(c, target) for c, target in enumerate(cut) if target in among]
+def _placed(
+    hits: RankedHits,
+    query: int,
+    letters: int,
+    places: Places,
+    numbers: npt.NDArray[np.int64],
+    ranking: Ranking,
+) -> Found:
+    """Return the hits of a query in a part, with the windows of the targets that were cut."""
+    cut = numbers[places.targets]
+    _, rows, which = np.intersect1d(target_numbers(hits), cut, return_indices=True)
+    if not len(rows):
+        return Found(hits)
+    columns, windows = np.zeros((len(hits), 2), np.int64), np.full(len(hits), None)
+    for row, target in zip(rows.tolist(), places.targets[which].tolist(), strict=True):
+        windows[row] = own = places.windows(query, target)
+        columns[row] = own.columns(letters)
+    return Found(hits, columns, windows if ranking.keeps_windows else None)
 
 
 def max_pending(ranking: Ranking, queries: int) -> int:
@@ -236,9 +243,9 @@ def added(one: ScoreHistogram | None, other: ScoreHistogram | None) -> ScoreHist
     return one + other
 
 
-def shares(seconds: float, queries: Sequences) -> list[float]:
-    """Divide a time among queries by their lengths."""
-    parts: list[float] = (seconds / max(1, len(queries.residues)) * queries.lengths).tolist()
+def shares(seconds: float, work: npt.NDArray[np.int64]) -> list[float]:
+    """Divide a time among queries by the work that each was."""
+    parts: list[float] = (seconds / max(1, work.sum()) * work).tolist()
     return parts
 
 
@@ -259,12 +266,10 @@ class _ScanTask:
 
     def __call__(self, engine: Engine) -> list[ScanResult]:
         found = list(scan(engine, self.queries, [self.part()], self.ranking))
-        ran = engine.label, engine.where, engine.memory_used
+        where: dict[Hashable, str] = {this_worker(): engine.where}
+        memory = engine.memory_used
         return [
-            ScanResult(
-                *(each.hits, each.seconds, *ran, each.histogram, each.places),
-                windows=each.windows,
-            )
+            each._replace(engine=engine.label, devices=where, memory=memory, following=0)
             for each in found
         ]
 
@@ -407,58 +412,21 @@ def _scan_by(
         part = _TaskPart(database, piece.targets, loads_all)
         return piece, _ScanTask(part, queries.part(piece.queries), ranking)
 
-    merges: dict[int, Merge] = defaultdict(Merge)
+    found: dict[int, ScanResult] = {}
     missing = np.full(len(queries) + 1, within.stop - within.start)
     start, done = time.perf_counter(), 0  # since the last results, how many there have been
     assert run.workers
     for piece, worker, answer in run_tasks(task, run.workers, "search"):
         some, part = piece
-        for q, found in zip(range(some.start, some.stop), answer.value, strict=True):
-            merges[q].add(found, answer.thread, ranking)
+        for q, each in zip(range(some.start, some.stop), answer.value, strict=True):
+            found[q] = found[q].merged(each, ranking) if q in found else each
         cells = piece.cells(queries.offsets, database.offsets)
         worker.measured(cells, answer)
         run.report(cells)
         missing[some] -= part.stop - part.start
         ready = done + int(missing[done:].astype(bool).argmax())
-        seconds = shares(time.perf_counter() - start, queries.part(slice(done, ready)))
+        seconds = shares(time.perf_counter() - start, queries.lengths[done:ready])
         for q, share in zip(range(done, ready), seconds, strict=True):
-            yield merges.pop(q).result(share, ready - q - 1)
+            yield found.pop(q)._replace(seconds=share, following=ready - q - 1)
             start = time.perf_counter()
         done = ready
-
-
-@dataclass
-class Merge:
-    """The results of one query with parts of the database, from any workers or shards."""
-
-    hits: RankedHits = field(default_factory=lambda: np.empty(0, np.int64))
-    histogram: ScoreHistogram | None = None
-    places: dict[int, tuple[int, int]] = field(default_factory=dict)
-    engines: dict[str, None] = field(default_factory=dict)
-    devices: dict[Hashable, str] = field(default_factory=dict)
-    memory: int = 0
-    windows: dict[int, WindowScores] = field(default_factory=dict)
-
-    def add(self, found: ScanResult, worker: Hashable, ranking: Ranking) -> None:
-        """Add the result with a part."""
-        self.hits = ranking.merged(self.hits, found.hits)
-        self.histogram = added(self.histogram, found.histogram)
-        self.places |= found.places or {}
-        self.windows |= found.windows or {}
-        self.engines[found.engine] = None
-        self.devices[worker] = found.device
-        self.memory = max(self.memory, found.memory)
-
-    def result(self, seconds: float, following: int) -> ScanResult:
-        """Return the result with the whole database."""
-        return ScanResult(
-            self.hits,
-            seconds,
-            " and ".join(self.engines),
-            counted(self.devices.values()),
-            self.memory,
-            self.histogram,
-            self.places or None,
-            following,
-            self.windows or None,
-        )

@@ -15,14 +15,13 @@ from glsw import caller
 from glsw.alignment.hits import Hits, SearchResult, joined
 from glsw.alignment.table import HitTable
 from glsw.caller import stage
-from glsw.engines import Engine
 from glsw.engines.base import Ties
-from glsw.run.pool import EnginePool, Runner
+from glsw.run.pool import EnginePool, Runner, counted
 from glsw.search.align import align_hits, bounds_of, parts_to_align
 from glsw.search.limits import Limits
 from glsw.search.ranking import Ranking
-from glsw.search.scan import ScanResult, check_longest, scan_database
-from glsw.search.select import Selection, select_hits
+from glsw.search.scan import ScanResult, check_longest, scan_database, shares
+from glsw.search.select import Selection, filtered, scanned_pairs
 from glsw.search.stages import Stage
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import offsets_of, ranges
@@ -66,132 +65,119 @@ class PreparedSearch:
         limits = self.stage.first(self.limits)
         return limits.scan_ranking(scoring, self.queries.sequences, self.database)
 
-    def results(self, scans: Iterator[ScanResult]) -> Iterator[list[SearchResult]]:
-        """Yield the results of queries, those together that are, given the scans of contexts."""
-        for some, ready in _scanned(self.queries, scans):
-            yield from self.aligned(self._selected(some, ready))
+    def scans(self, run: Runner) -> Iterator[ScanResult]:
+        """Return an iterator over the scans of contexts.
 
-    def hits(self, run: Runner) -> Selection:
-        """Return the hits of all queries, not aligned yet; errors as of `search_database`."""
-        groups = _scanned(self.queries, _scans(self, run))
-        return self._selected(self.queries, [each for _, ready in groups for each in ready])
+        Raises
+        ------
+        ValueError
+            At once if a query and a target are too long together.
+        """
+        codes, database = self.queries.sequences, self.database
+        check_longest(run.engine, codes, database)
+        return scan_database(run, codes, database, self.ranking)
+
+    def results(self, scans: Iterator[ScanResult]) -> Iterator[list[SearchResult]]:
+        """Yield the results of queries, those together that are, given the scans of contexts.
+
+        Raises
+        ------
+        ValueError
+            If E-values are required and there are no statistics.
+        """
+        for queries, ready in _ready(self.queries, scans):
+            yield from self.aligned(self.selected(queries, ready))
+
+    def selected(self, queries: QuerySet, scans: Sequence[ScanResult]) -> Selection:
+        """Return the hits of queries; the time that it takes is that of the scans too."""
+        start, engine = time.perf_counter(), self.pool.engine  # whose processes the scans need
+        first = self.stage.first(self.limits)
+        pairs = scanned_pairs(queries, self.database, scans, first, engine.scoring)
+        hits = self.stage.rescored(engine, pairs, self.limits, self.ties).listed()
+        of_each = np.bincount(pairs.table.query, minlength=len(scans))
+        taken = zip(scans, shares(time.perf_counter() - start, of_each), strict=True)
+        each = [scan._replace(seconds=scan.seconds + more) for scan, more in taken]
+        return replace(hits, scans=each)
 
     def aligned(self, hits: Selection) -> Iterator[list[SearchResult]]:
         """Yield the results of queries, those together that are, given the hits to align."""
-        last = self.stage.last(self.limits)
-        for part in parts_to_align(hits, last):
-            results = _results(self.pool.engine, part, self.database, last, self.ties)
+        for part in parts_to_align(hits):
+            results = self._results(part)
             if type(self.stage) is Stage and len(part.table):
                 _warn_of_low_complexity(part.queries, results[0].listed.table)
             yield results
 
-    def _selected(self, queries: QuerySet, scans: Sequence[list[ScanResult]]) -> Selection:
-        """Return the hits within the limits; the time that it takes is that of the scans too."""
-        start = time.perf_counter()
-        database, limits, after = self.database, self.limits, self.stage
-        engine = self.pool.engine  # of the pool, whose processes the scans need
-        within, every = after.first(limits), after.every_context
-        first = select_hits(queries, scans, database, within, engine.scoring, every_context=every)
-        hits = after.rescored(engine, first, database, limits, self.ties)
-        of_hit = (time.perf_counter() - start) / max(1, len(first.table))
-        counts = np.diff(first.offsets).tolist()
-        return replace(
-            hits,
-            scans=[
-                [scan._replace(seconds=scan.seconds + of_hit * count / len(own)) for scan in own]
-                for own, count in zip(hits.scans, counts, strict=True)
-            ],
-        )
+    def _results(self, hits: Selection) -> list[SearchResult]:
+        """Return the results of queries, whose hits are aligned together and then filtered."""
+        start, engine, database = time.perf_counter(), self.pool.engine, self.database
+        with stage("alignments", len(hits.table)):
+            table = align_hits(engine, hits, self.ties)
+        seconds = (time.perf_counter() - start) / max(1, len(hits.table))
+        bounds, limit = bounds_of(table).tolist(), self.limits.evalue
+        if self.limits.filters:
+            hits, table = filtered(hits, table)
+            bounds, limit = bounds_of(table).tolist(), None
+        contexts = [hits.scans[slice(*each)] for each in pairwise(hits.queries.offsets.tolist())]
+        return [
+            SearchResult(
+                query=query,
+                hits=Hits(bounds[first : stop + 1], table),
+                cells=residues * database.residues,
+                seconds=sum(scan.seconds for scan in scans) + seconds * (stop - first),
+                engine=joined(scan.engine for scan in scans) or engine.label,
+                device=joined(counted(scan.devices.values()) for scan in scans) or engine.where,
+                sequences=len(database.given),
+                residues=database.given.residues,
+                memory=max([engine.memory_used, *(scan.memory for scan in scans)]),
+                statistics=statistics,
+                evalue=limit if statistics.available else None,
+                more=more,
+            )
+            for (first, stop), query, residues, scans, statistics, more in zip(
+                pairwise(hits.offsets.tolist()),
+                hits.queries.given,
+                hits.queries.residues.tolist(),
+                contexts,
+                hits.statistics,
+                hits.more,
+                strict=True,
+            )
+        ]
 
 
-def search_database(search: PreparedSearch, run: Runner) -> Iterator[list[SearchResult]]:
-    """Return an iterator over results, those of queries aligned together; see `glsw.search`.
-
-    Raises
-    ------
-    ValueError
-        At once if a query and a target are too long together; later if E-values are required and
-        there are no statistics.
-    """
-    return search.results(_scans(search, run))
-
-
-def _scans(search: PreparedSearch, run: Runner) -> Iterator[ScanResult]:
-    codes, database = search.queries.sequences, search.database
-    check_longest(run.engine, codes, database)
-    return scan_database(run, codes, database, search.ranking)
-
-
-def _scanned(
+def _ready(
     queries: QuerySet, scans: Iterator[ScanResult]
-) -> Iterator[tuple[QuerySet, list[list[ScanResult]]]]:
-    """Yield queries whose scans are ready, and the scans with the contexts of each.
+) -> Iterator[tuple[QuerySet, list[ScanResult]]]:
+    """Yield queries whose scans are ready, and the scans of their contexts.
 
     While scans are fast, several groups of queries are yielded together: to align hits interrupts
     the scan.
     """
     ready: deque[ScanResult] = deque()
-    of_each: list[list[ScanResult]] = []
+    whole: list[ScanResult] = []  # of the queries from start on whose scans are ready
     start, hits, began = 0, 0, time.perf_counter()
     per_letter = 0.0  # seconds that the last scan took
     sizes = np.diff(queries.offsets).tolist(), queries.residues.tolist()
-    for contexts, letters in zip(*sizes, strict=True):
+    for k, (contexts, letters) in enumerate(zip(*sizes, strict=True)):
         while len(ready) < contexts:
             now = time.perf_counter()
             expected = now - began + per_letter * letters
-            if of_each and (hits >= _HITS_TOGETHER or expected > _SECONDS_TOGETHER):
-                yield queries.part(slice(start, start + len(of_each))), of_each
-                start, hits, began = start + len(of_each), 0, time.perf_counter()
-                of_each, now = [], began
+            if k > start and (hits >= _HITS_TOGETHER or expected > _SECONDS_TOGETHER):
+                yield queries.part(slice(start, k)), whole
+                start, hits, began, whole = k, 0, time.perf_counter(), []
             try:
                 ready.append(next(scans))
             except BaseException:  # an interrupt too: what is done comes first
-                if of_each:
-                    yield queries.part(slice(start, start + len(of_each))), of_each
+                if k > start:
+                    yield queries.part(slice(start, k)), whole
                 raise
             per_letter = ready[-1].seconds / max(1, letters)
             ready += islice(scans, ready[-1].following)
         own = [ready.popleft() for _ in range(contexts)]
-        hits += sum(len(scan.hits) for scan in own)
-        of_each.append(own)
-    if of_each:
-        yield queries.part(slice(start, None)), of_each
-
-
-def _results(
-    engine: Engine, hits: Selection, database: Database, limits: Limits, ties: Ties
-) -> list[SearchResult]:
-    """Return the results of queries, whose hits are aligned together."""
-    start = time.perf_counter()
-    with stage("alignments", len(hits.table)):
-        table = align_hits(engine, hits, database, limits, ties)
-    seconds = (time.perf_counter() - start) / max(1, len(hits.table))
-    bounds = bounds_of(table).tolist()
-    return [
-        SearchResult(
-            query=query,
-            hits=Hits(bounds[first : stop + 1], table),
-            cells=residues * database.residues,
-            seconds=sum(scan.seconds for scan in scans) + seconds * (stop - first),
-            engine=joined(scan.engine for scan in scans) or engine.label,
-            device=joined(scan.device for scan in scans) or engine.where,
-            sequences=len(database.given),
-            residues=database.given.residues,
-            memory=max([engine.memory_used, *(scan.memory for scan in scans)]),
-            statistics=statistics,
-            evalue=limits.evalue if statistics.available else None,
-            more=more,
-        )
-        for (first, stop), query, residues, scans, statistics, more in zip(
-            pairwise(hits.offsets.tolist()),
-            hits.queries.given,
-            hits.queries.residues.tolist(),
-            hits.scans,
-            hits.statistics,
-            hits.more,
-            strict=True,
-        )
-    ]
+        hits += sum(len(scan.found) for scan in own)
+        whole += own
+    if start < len(queries.given):
+        yield queries.part(slice(start, None)), whole
 
 
 def _warn_of_low_complexity(queries: QuerySet, table: HitTable) -> None:

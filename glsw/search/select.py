@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from itertools import groupby
+from functools import cached_property, reduce
+from itertools import groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,15 @@ from glsw.engines.base import Progress, Ties
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits
-from glsw.search.ranking import RankedHits, scores_of, target_numbers
+from glsw.search.ranking import (
+    NO_HITS,
+    NOTHING,
+    Found,
+    RankedHits,
+    hits_of,
+    scores_of,
+    target_numbers,
+)
 from glsw.search.scan import ScanResult, added
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import ranges
@@ -38,20 +46,16 @@ class PairScores:
     A stage gives hits others, such as a matrix for each pair. Scores of hits are in their units.
     """
 
-    def known(self, pairs: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Return which pairs of hits have scores; the others have none that counts."""
+    def known(self, pairs: _Int64) -> npt.NDArray[np.bool_]:
+        """Return which pairs have scores; the others have none that counts."""
         return np.ones(len(pairs), bool)
 
-    def part(self, hits: slice) -> PairScores:
-        """Return those of a slice of the hits, of step 1."""
+    def of_contexts(self, contexts: slice) -> PairScores:
+        """Return those of the pairs of a slice of the contexts, of step 1."""
         return self
 
-    def select(self, hits: npt.NDArray[np.int64]) -> PairScores:
-        """Return those of some hits, in this order."""
-        return self
-
-    def concatenated(self, parts: Sequence[PairScores]) -> PairScores:
-        """Return those of the hits of all parts, of which this is one and which are of its kind."""
+    def of_hits(self, keys: _Int64, hits: _Int64) -> PairScores:
+        """Return those of the pairs whose keys are those of some hits, given by rows."""
         return self
 
     def aligned(
@@ -87,98 +91,161 @@ AS_SCANNED = PairScores()
 """The scores of hits that no stage has scored again."""
 
 
-def pair_numbers(
-    hits: npt.NDArray[np.int64],
-    contexts: npt.NDArray[np.int64] | int = 0,
-    frames: npt.NDArray[np.int64] | int = 0,
-) -> npt.NDArray[np.int64]:
-    """Return numbers of pairs, by hit, context of its query and frame of its target, from 0 each.
+def pair_numbers(contexts: _Int64, targets: _Int64) -> _Int64:
+    """Return the numbers of pairs: by context of a query, then by original number of the target.
 
-    >>> pair_numbers(np.array([0, 1]), 2, 3).tolist()
-    [35, 291]
+    >>> pair_numbers(np.array([0, 2]), np.array([3, 1])).tolist()
+    [3, 8589934593]
     """
-    return hits << 8 | contexts << 4 | frames
+    return contexts << 32 | targets
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The hits of several queries, the best of each first, and what else is known of each query.
+    """The hits of several queries as rows of a table, and what else is known of each query.
 
     Parameters
     ----------
     queries : QuerySet
-    scans : sequence of list of ScanResult
-        Of each query, one per context.
+    database : Database
+    scans : sequence of ScanResult
+        Of each context.
     statistics : sequence of Statistics
         Of each query.
+    limits : Limits
+        Of hits and alignments; scores in the units of ``scores``.
+    table : HitTable
+        A row for each hit, or for each pair of a context and a target. Not aligned yet.
+    scores : PairScores
+        How pairs are scored when they are aligned; scores of hits are in its units.
     more : sequence of (int or None)
         Of each query, the hits within the limits beyond their maximum number; None if there may be
         some, which nobody counted.
-    offsets : ndarray of int64, shape (queries + 1,)
-        The hits of query ``q`` are those from ``offsets[q]`` to ``offsets[q + 1]``.
-    table : HitTable
-        A row for each hit: the context with the best score. Not aligned yet.
-    scores : PairScores
-        How hits are scored when they are aligned; scores of hits are in its units.
     """
 
     queries: QuerySet
-    scans: Sequence[list[ScanResult]]
+    database: Database
+    scans: Sequence[ScanResult]
     statistics: Sequence[Statistics]
-    more: Sequence[int | None]
-    offsets: _Int64
+    limits: Limits
     table: HitTable
     scores: PairScores = AS_SCANNED
+    more: Sequence[int | None] = ()
 
-    @classmethod
-    def of(
-        cls,
-        queries: QuerySet,
-        scans: Sequence[list[ScanResult]],
-        statistics: Sequence[Statistics],
-        more: Sequence[int | None],
-        table: HitTable,
-        scores: PairScores = AS_SCANNED,
-    ) -> Selection:
-        """Return a selection of hits in their order, which get their ranks."""
-        owners = queries.owner[table.query]
-        offsets = np.searchsorted(owners, np.arange(len(scans) + 1))
-        table = replace(table, rank=np.arange(len(owners)) - offsets[owners] + 1)
-        return cls(queries, scans, statistics, more, offsets, table, scores)
+    @cached_property
+    def owners(self) -> _Int64:
+        """The query of each hit."""
+        return self.queries.owner[self.table.query]
+
+    @cached_property
+    def offsets(self) -> _Int64:
+        """The hits of query ``q`` are those from ``offsets[q]`` to ``offsets[q + 1]``."""
+        return np.searchsorted(self.owners, np.arange(len(self.statistics) + 1))
 
     def part(self, chosen: slice) -> Selection:
         """Return the hits of a slice of the queries, of step 1."""
-        first, stop, _ = chosen.indices(len(self.scans))
-        offsets = self.offsets[first : stop + 1]
-        hits = slice(offsets[0], offsets[-1])
-        queries, table = self.queries.part(chosen), self.table.select(hits)
-        context = table.query - self.queries.offsets[first]
-        return Selection(
-            queries,
-            self.scans[chosen],
-            self.statistics[chosen],
-            self.more[chosen],
-            offsets - offsets[0],
-            replace(table, queries=queries, query=context),
-            self.scores.part(hits),
+        first, stop, _ = chosen.indices(len(self.statistics))
+        contexts = slice(*self.queries.offsets[[first, stop]].tolist())
+        queries = self.queries.part(chosen)
+        table = self.table.select(slice(*self.offsets[[first, stop]].tolist()))
+        return replace(
+            self,
+            queries=queries,
+            scans=self.scans[contexts],
+            statistics=self.statistics[chosen],
+            table=replace(table, queries=queries, query=table.query - contexts.start),
+            scores=self.scores.of_contexts(contexts),
+            more=self.more[chosen],
         )
 
     def select(self, hits: _Int64) -> Selection:
-        """Return some of the hits, in their order, of the same queries."""
-        known = self.queries, self.scans, self.statistics, self.more
-        return Selection.of(*known, self.table.select(hits), self.scores.select(hits))
+        """Return some of the hits, in this order, of the same queries, with ranks from 1."""
+        owners, table = self.owners[hits], self.table.select(hits)
+        rank = np.arange(len(hits)) - np.searchsorted(owners, owners) + 1
+        return replace(self, table=replace(table, rank=rank))
+
+    def with_significance(self, table: HitTable) -> HitTable:
+        """Return rows with bits and E-values, NaN where unknown or where the score is too low."""
+        bits, evalues = np.full((2, len(table)), np.nan)
+        queries, database = self.queries, self.database
+        owners = queries.owner[table.query]
+        order = np.argsort(owners, kind="stable")
+        order = order[table.units[order] >= self.limits.ranking.min_score]
+        for known, rows in together(self.statistics, owners[order]):
+            if known.available:
+                own = order[rows]
+                m = queries.sequences.lengths[table.query[own]]
+                n, units = database.lengths[database.rank[table.target[own]]], table.units[own]
+                bits[own] = known.bits(units, n)
+                evalues[own] = known.evalue(units, m, n)
+        return replace(table, bits=bits, evalues=evalues)
+
+    def within(self) -> npt.NDArray[np.bool_]:
+        """Tell which rows are within the limits of scores and E-values."""
+        limits, table = self.limits, self.table
+        within: npt.NDArray[np.bool_] = table.units >= limits.ranking.min_score
+        if limits.needs_statistics:
+            significant = table.evalues <= (np.inf if limits.evalue is None else limits.evalue)
+            if not limits.requires_statistics:
+                known = np.array([each.available for each in self.statistics], bool)
+                significant |= ~known[self.owners]
+            within &= significant
+        return within
+
+    def listed(self) -> Selection:
+        """Return the hits that are listed, in order, given the rows of all pairs.
+
+        Each target is there once, with its best context and frame. ``more`` counts what the number
+        of hits leaves out.
+        """
+        limits, table, frames = self.limits, self.table, len(self.database.frames)
+        best = best_contexts(table.units, table.target, table.query, self.owners, frames)
+        best = best[self.within()[best]]
+        key, owners = hits_of(table.units[best], table.target[best]), self.owners[best]
+        by = (key, table.evalues[best]) if limits.order == "evalue" else (key,)
+        order = np.lexsort((*by, owners))
+        few = _first(owners[order], limits.ranking.top)
+        kept, count = best[order[few]], len(self.statistics)
+        more: list[int | None] = np.bincount(owners[order[~few]], minlength=count).tolist()
+        if not limits.needs_statistics:  # the scan has counted no others
+            full = limits.ranking.top
+            full = None if full == len(self.database.given) else full
+            number = np.bincount(owners[order[few]], minlength=count)
+            more = [None if each == full else 0 for each in number.tolist()]
+        # Other contexts and frames of a hit may have further alignments.
+        of_hits = pair_numbers(self.owners, table.target // frames)
+        scores = self.scores.of_hits(of_hits, kept)
+        return replace(self.select(kept), scores=scores, more=more)
+
+    def scanned(self, pairs: _Int64) -> Found:
+        """Return what the scan has found of pairs, by their numbers; of others nothing."""
+        known = self._scanned
+        if known.columns is None:
+            return known
+        at = np.searchsorted(known.key[:-1], pairs)
+        return known.select(np.where(known.key[at] == pairs, at, -1))
+
+    @cached_property
+    def _scanned(self) -> Found:
+        """What the scan has found, by pairs, which ascend, and behind them nothing of no pair."""
+        every = [each.found for each in self.scans]
+        if self.scores is not AS_SCANNED or all(each.columns is None for each in every):
+            return NOTHING
+        found = Found.concatenated(every)
+        contexts = np.repeat(np.arange(len(every)), list(map(len, every)))
+        found = replace(found, key=pair_numbers(contexts, target_numbers(found.key)))
+        found = found.select(np.argsort(found.key))
+        return Found.concatenated([found, Found(np.array([-1]))])
 
 
-def select_hits(
+def scanned_pairs(
     queries: QuerySet,
-    scans: Sequence[list[ScanResult]],
     database: Database,
+    scans: Sequence[ScanResult],
     limits: Limits,
     scoring: Scoring,
-    *,
-    every_context: bool = False,
 ) -> Selection:
-    """Return the hits of queries within the limits, given the scans with the contexts of each.
+    """Return what the scans of contexts have found, a row for each pair.
 
     Raises
     ------
@@ -186,78 +253,66 @@ def select_hits(
         If E-values are required and there are no statistics, see `Limits.strict`.
     """
     statistics = _Statistics(queries, database, limits, scoring)
-    known = [statistics.of(*each) for each in enumerate(scans)]
-    lists = [
-        statistics.possible(q, some, made)
-        if limits.needs_statistics
-        else [one.hits for one in some]
-        for q, (some, made) in enumerate(zip(scans, known, strict=True))
-    ]
-    counts = np.array([len(each) for each in lists], np.int64)
-    found = [one for each in lists for one in each]
-    hits, contexts, owners = _joined(found, counts)
-    if not every_context:
-        best = best_contexts(hits, contexts, owners, len(database.frames))
-        hits, contexts, owners = hits[best], contexts[best], owners[best]
-    more: list[int | None]
-    if not limits.needs_statistics:
-        few = _first(owners, limits.ranking.top)
-        hits, contexts, owners = hits[few], contexts[few], owners[few]
-        full = limits.ranking.top
-        full = None if full == len(database.given) else full
-        number = np.bincount(owners, minlength=len(scans))
-        more = [None if each == full else 0 for each in number.tolist()]
-    contexts = queries.offsets[owners] + contexts
+    bounds = [slice(*each) for each in pairwise(queries.offsets.tolist())]
+    known = [statistics.of(q, scans[some]) for q, some in enumerate(bounds)]
+    each = zip(range(len(known)), bounds, known, strict=True)
+    keys = [key for q, some, made in each for key in statistics.possible(q, scans[some], made)]
+    hits = np.concatenate([NO_HITS, *keys])
+    contexts = np.repeat(np.arange(len(keys)), list(map(len, keys)))
     rows = contexts, target_numbers(hits), scores_of(hits)
     table = HitTable.of_scores(scoring.shown, queries, _Targets(database), *rows)
-    table = with_significance(table, known, queries, database)
-    if limits.needs_statistics:
-        within = table.evalues <= (np.inf if limits.evalue is None else limits.evalue)
-        if not limits.requires_statistics:
-            within |= ~np.array([each.available for each in known], bool)[owners]
-        kept, more = listed(within, table.evalues, hits, owners, limits, len(scans))
-        table = table.select(kept)
-    return Selection.of(queries, scans, known, more, table)
+    found = Selection(queries, database, scans, known, limits, table)
+    return replace(found, table=found.with_significance(table))
 
 
-def with_significance(
-    table: HitTable, statistics: Sequence[Statistics], queries: QuerySet, database: Database
-) -> HitTable:
-    """Return hits with bits and E-values, given the statistics of each query."""
-    bits, evalues = np.full((2, len(table)), np.nan)
-    targets = database.lengths[database.rank[table.target]]
-    lengths = queries.sequences.lengths[table.query]
-    for made, rows in together(statistics, queries.owner[table.query]):
-        if made.available:
-            bits[rows] = made.bits(table.units[rows], targets[rows])
-            evalues[rows] = made.evalue(table.units[rows], lengths[rows], targets[rows])
-    return replace(table, bits=bits, evalues=evalues)
+def best_contexts(
+    units: npt.NDArray[np.integer], targets: _Int64, contexts: _Int64, owners: _Int64, frames: int
+) -> _Int64:
+    """Return which pairs have the best score of a query and a target, by query, the best first.
 
-
-def listed(
-    within: npt.NDArray[np.bool_],
-    evalues: npt.NDArray[np.float64],
-    hits: RankedHits,
-    owners: _Int64,
-    limits: Limits,
-    queries: int,
-) -> tuple[_Int64, list[int | None]]:
-    """Return which hits of queries are listed, in order, and how many more each query has.
+    Of contexts with equal scores the first one counts. If the hits of each context are its ``top``
+    best, the first ``top`` of a query are the best of all: every hit ranked above X in X's best
+    context is also ranked above X here.
 
     Parameters
     ----------
-    within : ndarray of bool, shape (hits,)
-        Which are within the limits but for their number.
-    evalues, hits, owners : ndarray, shape (hits,)
-        Their E-values, they, and their queries.
-    limits : Limits
-    queries : int
+    units, targets, contexts, owners : ndarray of int, shape (pairs,)
+        Scores, original numbers of targets, contexts, and their queries.
+    frames : int
+        The frames of each target, which have numbers of their own: its best one counts.
+
+    Examples
+    --------
+    >>> pairs = [5, 7, 6, 7, 1, 3], [0, 1, 0, 1, 2, 2], [0, 0, 1, 1, 1, 2], [0, 0, 0, 0, 0, 1]
+    >>> best_contexts(*map(np.array, pairs), frames=1).tolist()
+    [1, 2, 4, 5]
     """
-    kept = np.flatnonzero(within)
-    by = (hits[kept], evalues[kept]) if limits.order == "evalue" else (hits[kept],)
-    kept = kept[np.lexsort((*by, owners[kept]))]
-    few = _first(owners[kept], limits.ranking.top)
-    return kept[few], np.bincount(owners[kept[~few]], minlength=queries).tolist()
+    order = np.lexsort((contexts, hits_of(units, targets), owners))
+    keys = pair_numbers(owners[order], targets[order] // frames)
+    _, first = np.unique(keys, return_index=True)
+    best: _Int64 = order[np.sort(first)]
+    return best
+
+
+def filtered(hits: Selection, table: HitTable) -> tuple[Selection, HitTable]:
+    """Return the hits and the alignments whose columns are within the limits, counted again.
+
+    The best alignment of a hit decides about the hit.
+    """
+    limits, first = hits.limits, np.append(np.flatnonzero(table.number == 1), len(table))
+    start, end = table.query_places
+    within = table.identities / table.columns >= limits.min_identity
+    within &= (abs(end - start) + 1) / table.query_contexts.lengths >= limits.min_coverage
+    kept = np.flatnonzero(within[first[:-1]])
+    few = _first(hits.owners[kept], limits.top)
+    more = np.bincount(hits.owners[kept[~few]], minlength=len(hits.statistics)).tolist()
+    kept = kept[few]
+    rows = ranges(first[kept], np.diff(first)[kept])
+    hits = replace(hits.select(kept), more=more)
+    hit = np.repeat(np.arange(len(kept)), np.diff(first)[kept])[within[rows]]
+    number = ranges(np.ones(len(kept), np.int64), np.bincount(hit, minlength=len(kept)))
+    table = replace(table.select(rows[within[rows]]), rank=hits.table.rank[hit], number=number)
+    return hits, replace(table, hidden=None, beyond=None)
 
 
 def _first(owners: npt.NDArray[np.int64], top: int | None) -> npt.NDArray[np.bool_]:
@@ -281,54 +336,6 @@ def together(
         stop = start + len(some)
         yield some[0], slice(*np.searchsorted(owners, [start, stop]).tolist())
         start = stop
-
-
-def best_contexts(hits: RankedHits, contexts: _Int64, queries: _Int64, frames: int = 1) -> _Int64:
-    """Return which hits of queries, each target once, have its best score.
-
-    Of contexts with equal scores the first one counts. If the hits of each context are its ``top``
-    best, the first ``top`` of a query are the best of all: every hit ranked above X in X's best
-    context is also ranked above X here.
-
-    Parameters
-    ----------
-    hits : RankedHits
-    contexts, queries : ndarray of int64, shape (hits,)
-        Where they were found. Queries ascend.
-    frames : int
-        The frames of each target, which have numbers of their own: its best one counts.
-
-    Examples
-    --------
-    >>> from glsw.search.ranking import Ranking
-    >>> ranking = Ranking(top=None, min_score=1)
-    >>> rows = [np.array(row, np.int32) for row in ([5, 7, 0], [6, 7, 1], [0, 0, 3])]
-    >>> lists = [ranking.best(row, np.arange(3)) for row in rows]
-    >>> hits, contexts, queries = _joined(lists, np.array([2, 1]))
-    >>> best = best_contexts(hits, contexts, queries)
-    >>> target_numbers(hits[best]).tolist(), scores_of(hits[best]).tolist()
-    ([1, 0, 2, 2], [7, 6, 1, 3])
-    >>> contexts[best].tolist(), queries[best].tolist()
-    ([0, 1, 1, 0], [0, 0, 0, 1])
-    """
-    if frames == 1 and not contexts.any():
-        return np.arange(len(hits))
-    order = np.lexsort((contexts, hits, queries))
-    keys = queries[order] << 32 | target_numbers(hits[order]) // frames
-    _, first = np.unique(keys, return_index=True)
-    best: _Int64 = order[np.sort(first)]
-    return best
-
-
-def _joined(hits: Sequence[RankedHits], counts: _Int64) -> tuple[RankedHits, _Int64, _Int64]:
-    """Return the hits of all contexts, the context of its query that each was found in, the query.
-
-    ``counts`` are the contexts of each query.
-    """
-    lengths = np.array([len(each) for each in hits], np.int64)
-    contexts = np.repeat(ranges(np.zeros_like(counts), counts), lengths)
-    queries = np.repeat(np.repeat(np.arange(len(counts)), counts), lengths)
-    return np.concatenate([np.empty(0, np.int64), *hits]), contexts, queries
 
 
 class _Statistics:
@@ -379,10 +386,12 @@ class _Statistics:
         self, query: int, scans: Sequence[ScanResult], statistics: Statistics
     ) -> list[RankedHits]:
         """Return the hits of each context that may have the E-value of the limits."""
+        hits, limit = [each.found.key for each in scans], self._limits.evalue
+        if not self._limits.needs_statistics:
+            return hits
         if not statistics.available:
             few = slice(0 if self._limits.requires_statistics else None)
-            return [each.hits[few] for each in scans]
-        hits, limit = [each.hits for each in scans], self._limits.evalue
+            return [each[few] for each in hits]
         if sum(map(len, hits)) > _MIN_HITS_TO_PREFILTER:
             lengths = self._queries.lengths_of(query)
             targets = self._database.lengths

@@ -11,7 +11,6 @@ from glsw.engines.base import Ties
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits
 from glsw.search.select import Selection
-from glsw.sequences.database import Database
 from glsw.wings import registered
 
 
@@ -23,32 +22,23 @@ class Stage:
 
     Attributes
     ----------
-    every_context : bool
-        Whether it gets each context of a query and each frame of a target as a hit of its own; it
-        returns the best of each target.
     one_place : str
         Why its scores find no second place of a query, "" if they may.
     """
 
-    every_context = False
     one_place = ""
 
     def first(self, limits: Limits) -> Limits:
-        """Return the limits of the hits that the stage gets, given those of the search."""
+        """Return the limits of what the stage gets, given those of the search."""
         return limits
 
-    def rescored(
-        self, engine: Engine, hits: Selection, database: Database, limits: Limits, ties: Ties
-    ) -> Selection:
-        """Return those hits that are within the limits of the search, scored again.
+    def rescored(self, engine: Engine, pairs: Selection, limits: Limits, ties: Ties) -> Selection:
+        """Return pairs that the scan has found, scored again, with the limits of the search.
 
-        A stage that takes long calls `glsw.caller.stage`, by which a progress bar names it.
+        These are in the units of the new scores. A stage that takes long calls `glsw.caller.stage`,
+        by which a progress bar names it.
         """
-        return hits
-
-    def last(self, limits: Limits) -> Limits:
-        """Return the limits of alignments, in the units of the new scores."""
-        return limits
+        return pairs
 
 
 def stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Stage:

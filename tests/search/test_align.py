@@ -10,6 +10,7 @@ import pytest
 from glsw import Aligner, Record, Scoring, SearchResult
 from glsw.engines.base import ScanHints
 from glsw.search import search as flow, select
+from glsw.search.ranking import Found, target_numbers
 from glsw.search.scan import ScanResult
 
 DNA = Scoring.nucleotide()
@@ -47,13 +48,14 @@ def test_first_alignments_in_the_columns_that_the_scan_has_found(
 
     def placed(run, queries, database, *rest) -> Iterator[ScanResult]:
         for codes, found in zip(queries, scan(run, queries, database, *rest), strict=True):
-            places = {}
-            for number in range(0, len(database), 1 if all_places else 2):
-                target = database[number].letters
-                best = aligner.align(DNA.alphabet.decode(codes), target)
-                if best.score:
-                    places[number] = best.target_start, best.target_end
-            yield found._replace(places=places)
+            key = found.found.key
+            columns = np.zeros((len(key), 2), np.int64)
+            for k, number in enumerate(target_numbers(key).tolist()):
+                if all_places or number % 2 == 0:
+                    target = database[number].letters
+                    best = aligner.align(DNA.alphabet.decode(codes), target)
+                    columns[k] = best.target_start, best.target_end
+            yield found._replace(found=Found(key, columns))
 
     lengths: list[list[int]] = []
     together = select.aligned

@@ -26,7 +26,7 @@ from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
 from glsw.run import tasks, workers
 from glsw.search import scan as scans, search as flow, stages
-from glsw.search.ranking import Ranking, target_numbers
+from glsw.search.ranking import NOTHING, Found, Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.encoded import Sequences
@@ -93,13 +93,13 @@ def test_the_best_are_kept(scores, top, least, size, random):
     order = list(range(len(scores)))
     random.shuffle(order)
     ranking = Ranking(top, least)
-    hits = [np.empty(0, np.int64)]
+    hits = [NOTHING]
     for start in range(0, len(order), size):
         part = order[start : start + size]
         found = np.array([scores[k] for k in part], np.int32)
-        hits.append(ranking.best(found, np.array(part, np.int64)))
+        hits.append(Found(ranking.best(found, np.array(part, np.int64))))
     best = sorted((-score, k) for k, score in enumerate(scores) if score >= least)[:top]
-    assert target_numbers(ranking.merged(*hits)).tolist() == [k for _, k in best]
+    assert target_numbers(ranking.merged(*hits).key).tolist() == [k for _, k in best]
 
 
 @pytest.mark.parametrize("top", [1, 3, 700, None])
@@ -470,7 +470,7 @@ def test_executors_that_cannot_be(two: Aligner) -> None:
 def test_scan_of_no_parts() -> None:
     queries = Sequences.of([PROTEIN.encode("MKV")])
     (found,) = scan(Reference(Scoring.blast()), queries, [], Ranking(10, 1))
-    assert not len(found.hits)
+    assert not len(found.found)
 
 
 def test_a_whole_database_is_always_the_same_object() -> None:

@@ -223,12 +223,6 @@ def test_arrays_of_codes_are_dna_where_queries_are_translated() -> None:
     assert (hit.context.frame, hit.alignment.cigar) == (1, "7=")
 
 
-def test_best_views_of_nothing() -> None:
-    joined = select._joined([np.empty(0, np.int64)] * 3, np.array([3]))
-    assert [len(each) for each in joined] == [0, 0, 0]
-    assert len(select.best_contexts(*joined)) == 0
-
-
 def test_top_of_all_contexts() -> None:
     """The best of the contexts' best, whatever is cut off of each."""
     random = np.random.default_rng(3)
@@ -237,14 +231,16 @@ def test_top_of_all_contexts() -> None:
     best, first = scores.max(axis=0), scores.argmax(axis=0)
     expected = sorted((-best[k], k, first[k]) for k in numbers if best[k])
     for top in (1, 7, 100, None):
-        ranking = Ranking(top, 1)
-        lists = [ranking.best(each, numbers) for each in scores]
-        joined = select._joined([*lists, *lists[:2], *lists], np.array([6, 2, 6]))
-        hits, contexts, queries = (each[select.best_contexts(*joined)] for each in joined)
-        listed = zip(-scores_of(hits), target_numbers(hits), contexts, queries, strict=True)
-        listed = list(listed)
-        for query in (0, 2):
-            assert [each[:3] for each in listed if each[3] == query][:top] == expected[:top]
+        lists = [Ranking(top, 1).best(each, numbers) for each in scores]
+        every = [*lists, *lists[:2], *lists]
+        hits, contexts = np.concatenate(every), np.repeat(np.arange(14), list(map(len, every)))
+        owners = np.repeat([0, 1, 2], [6, 2, 6])[contexts]
+        pairs = scores_of(hits), target_numbers(hits), contexts, owners
+        rows = select.best_contexts(*pairs, frames=1)
+        listed = list(zip(*(each[rows].tolist() for each in pairs), strict=True))
+        for query, start in ((0, 0), (2, 8)):
+            found = [(-s, t, c - start) for s, t, c, owner in listed if owner == query]
+            assert found[:top] == expected[:top]
 
 
 # engines, parts, devices

@@ -31,7 +31,7 @@ from glsw.scoring.gaps import GapCost, PositionalGaps
 from glsw.scoring.positional import MAX_POSITIONS, PositionalScoring
 from glsw.scoring.scoring import Scoring
 from glsw.search.select import PairScores, pair_numbers
-from glsw.sequences.encoded import Sequences, distinct, offsets_of, ranges
+from glsw.sequences.encoded import Sequences, distinct, offsets_of
 from glsw.sequences.tiles import cut
 from glsw.wings.composition.adjustment import rounded, scaled_profiles
 
@@ -65,16 +65,6 @@ class OwnScores(PairScores, ABC):
     scale: int
     pairs: _Int64
 
-    @classmethod
-    def of_hits(cls, targets: Sequences, scale: int, *arrays: npt.NDArray[Any]) -> Self:
-        """Return those of hits, each of which is one pair."""
-        return cls(targets, scale, pair_numbers(np.arange(len(targets))), *arrays)
-
-    def of_pairs(self, chosen: _Int64, pairs: _Int64) -> Self:
-        """Return some of them, with other numbers."""
-        arrays = [getattr(self, name)[chosen] for name in self._arrays]
-        return type(self)(self.targets.select(chosen), self.scale, pairs, *arrays)
-
     @abstractmethod
     def height(self, scoring: Scoring, query: _Codes) -> int:
         """Return how many rows R the matrix of a pair has."""
@@ -97,35 +87,28 @@ class OwnScores(PairScores, ABC):
         """Return which pairs have scores of their own."""
         return np.isin(pairs, self.pairs)
 
-    def part(self, hits: slice) -> Self:
-        """Return those of a slice of the hits, of step 1."""
-        bounds = pair_numbers(np.array([hits.start, hits.stop]))
-        some = slice(*np.searchsorted(self.pairs, bounds).tolist())
-        own = self._slice(some)
+    def of_contexts(self, contexts: slice) -> Self:
+        """Return those of the pairs of a slice of the contexts, of step 1."""
+        bounds = pair_numbers(np.array([contexts.start, contexts.stop]), np.zeros(2, np.int64))
+        own = self._rows(np.arange(*np.searchsorted(self.pairs, bounds)))
         return replace(own, pairs=own.pairs - bounds[0])
 
-    def select(self, hits: _Int64) -> Self:
-        """Return those of some hits, in this order."""
-        first, stop = np.searchsorted(self.pairs, [pair_numbers(hits), pair_numbers(hits + 1)])
-        rows, hit = ranges(first, stop - first), np.repeat(np.arange(len(hits)), stop - first)
-        return self.of_pairs(rows, self.pairs[rows] + pair_numbers(hit - hits[hit]))
+    def of_hits(self, keys: _Int64, hits: _Int64) -> Self:
+        """Return those of the pairs whose keys are those of some hits, given by rows."""
+        return self._rows(np.flatnonzero(np.isin(keys, keys[hits])))
 
-    def concatenated(self, parts: Sequence[Any]) -> Self:
-        """Return those of the hits of all parts, which are of this kind; there is at least one."""
-        step, counts = pair_numbers(np.array([1])).item(), [len(each.pairs) for each in parts]
-        hits = np.array([each.pairs[-1] // step + 1 if len(each.pairs) else 0 for each in parts])
-        before = np.repeat(np.cumsum(hits) - hits, counts)
-        return type(self)(
-            Sequences.concatenated([each.targets for each in parts]),
-            self.scale,
-            np.concatenate([each.pairs for each in parts]) + step * before,
-            *(np.concatenate([getattr(each, name) for each in parts]) for name in self._arrays),
-        )
+    @classmethod
+    def concatenated(cls, parts: Sequence[Any]) -> Self:
+        """Return those of all parts, one or more, whose numbers ascend."""
+        first = parts[0]
+        arrays = ([getattr(each, name) for each in parts] for name in ("pairs", *first._arrays))
+        targets = Sequences.concatenated([each.targets for each in parts])
+        return cls(targets, first.scale, *map(np.concatenate, arrays))
 
-    def _slice(self, some: slice) -> Self:
-        """Return a slice of the pairs, of step 1."""
-        arrays = [getattr(self, name)[some] for name in self._arrays]
-        return type(self)(self.targets.part(some), self.scale, self.pairs[some], *arrays)
+    def _rows(self, some: _Int64) -> Self:
+        """Return some of them, in their order."""
+        arrays = [getattr(self, name)[some] for name in ("pairs", *self._arrays)]
+        return type(self)(self.targets.select(some), self.scale, *arrays)
 
     @property
     def _arrays(self) -> list[str]:

@@ -32,10 +32,8 @@ from glsw.options import Composition
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 from glsw.search.limits import Limits, evalue_of
-from glsw.search.ranking import hits_of
-from glsw.search.select import Selection, best_contexts, listed, pair_numbers, with_significance
+from glsw.search.select import Selection, pair_numbers
 from glsw.search.stages import Stage
-from glsw.sequences.database import Database
 from glsw.sequences.encoded import Sequences, ranges
 from glsw.sequences.seg import Seg
 from glsw.statistics.published_constants import published
@@ -80,7 +78,6 @@ class Rescoring(Stage):
     """
 
     composition: Composition
-    every_context = True
     one_place = "scores adjusted for composition do not compare places: --composition 0"
 
     def first(self, limits: Limits) -> Limits:
@@ -89,54 +86,37 @@ class Rescoring(Stage):
         ranking = limits.ranking._replace(top=None, min_score=1)
         return limits._replace(ranking=ranking, evalue=RELAXED * limits.evalue, order="score")
 
-    def rescored(
-        self, engine: Engine, hits: Selection, database: Database, limits: Limits, ties: Ties
-    ) -> Selection:
-        """Return hits with their own matrices: those within the limits, in the order of the limits.
+    def rescored(self, engine: Engine, pairs: Selection, limits: Limits, ties: Ties) -> Selection:
+        """Return pairs with their own matrices; scores are in units of 1/32 of the matrix.
 
-        Scores of hits are in units of 1/32 of the matrix.
+        The least score is rounded to the given one.
         """
+        numbers = pair_numbers(pairs.table.query, pairs.table.target)
+        rows = np.flatnonzero(pairs.within())
+        hits = pairs.select(rows[np.argsort(numbers[rows])])
         with stage("composition", len(hits.table)) as progress:
-            rows, own, scores = self._scored(engine, hits, database, ties, progress)
-            progress(len(hits.table) - len(rows))
-        table = hits.table.select(rows)
+            known, own, scores = self._scored(engine, hits, ties, progress)
+            progress(len(hits.table) - len(known))
         adjusted = {
             id(one): Rescaled(one, self.composition) if one.available else one
             for one in hits.statistics
         }
-        statistics = [adjusted[id(one)] for one in hits.statistics]
-        table = replace(table, units=scores)
-        table = with_significance(table, statistics, hits.queries, database)
-        queries, frames = hits.queries, len(database.frames)
-        owners, ranked = queries.owner[table.query], hits_of(scores, table.target)
-        contexts = table.query - queries.offsets[owners]
-        best = best_contexts(ranked, contexts, owners, frames)
-        assert limits.evalue is not None
-        least = self.last(limits).ranking.min_score
-        kept, more = listed(
-            (scores[best] >= least) & (table.evalues[best] <= limits.evalue),
-            table.evalues[best],
-            ranked[best],
-            owners[best],
-            limits,
-            len(hits.scans),
+        least = SCALE * (limits.ranking.min_score - 0.5)
+        hits = replace(
+            hits,
+            statistics=[adjusted[id(one)] for one in hits.statistics],
+            limits=limits._replace(ranking=limits.ranking._replace(min_score=least)),
+            table=replace(hits.table.select(known), units=scores),
+            scores=own,
         )
-        best = best[kept]
-        scans = [[scan._replace(places=None, windows=None) for scan in some] for some in hits.scans]
-        # Other contexts and frames of a hit may have further alignments.
-        keys = owners << 32 | table.target // frames
-        every = np.lexsort((table.target, contexts, keys))
-        first, stop = (np.searchsorted(keys[every], keys[best], side) for side in ("left", "right"))
-        rows = every[ranges(first, stop - first)]
-        hit = np.repeat(np.arange(len(best)), stop - first)
-        own = own.of_pairs(rows, pair_numbers(hit, contexts[rows], table.target[rows] % frames))
-        return Selection.of(queries, scans, statistics, more, table.select(best), own)
+        return replace(hits, table=hits.with_significance(hits.table))
 
     def _scored(
-        self, engine: Engine, hits: Selection, database: Database, ties: Ties, progress: Progress
+        self, engine: Engine, hits: Selection, ties: Ties, progress: Progress
     ) -> tuple[_Int64, OwnScores, _Int32]:
         """Return which hits are scored again, how, and their best scores in scaled units."""
-        scoring, owners = engine.scoring.letters, hits.table.query
+        scoring, owners, database = engine.scoring.letters, hits.table.query, hits.database
+        pairs = pair_numbers(owners, hits.table.target)
         sequences = hits.queries.sequences
         numbers, place = np.unique(hits.table.target, return_inverse=True)
         plain = database.select(database.rank[numbers].tolist())
@@ -162,15 +142,14 @@ class Rescoring(Stage):
             if len(database.frames) > 1:
                 targets = Compositions.around(both, place, start[1], end[1], scoring)
         known = np.flatnonzero((targets.residues > 0) & (queries.residues > 0))
-        known = known[np.argsort(owners[known], kind="stable")]
         size = _MATRICES_TOGETHER[cores() >= _MANY_CORES]
         parts = [known[start : start + size] for start in range(0, len(known), size)]
         at_once = not scores_on_device(engine)
 
         def made(some: _Int64) -> tuple[OwnScores, _Int32 | None]:
-            pairs = queries.part(some), targets.part(some)
-            matrices = adjusted_matrices(scoring, *pairs, self.composition)
-            own = OwnMatrices.of_hits(both.select(place[some]), SCALE, matrices)
+            two = queries.part(some), targets.part(some)
+            matrices = adjusted_matrices(scoring, *two, self.composition)
+            own = OwnMatrices(both.select(place[some]), SCALE, pairs[some], matrices)
             if not at_once:
                 return own, None
             return own, own.scores(engine, sequences, owners[some], lambda _: None)
@@ -180,17 +159,12 @@ class Rescoring(Stage):
 
         done = in_threads(made, parts, found=report)
         nothing = np.empty((0, *scoring.matrix.shape), np.int16)
-        none = OwnMatrices.of_hits(both.select(known[:0]), SCALE, nothing)
-        own = none.concatenated([none, *(each for each, _ in done)])
+        none = OwnMatrices(both.select(known[:0]), SCALE, pairs[:0], nothing)
+        own = OwnMatrices.concatenated([none, *(each for each, _ in done)])
         if not at_once:
             return known, own, own.scores(engine, sequences, owners[known], progress)
         scores = [each for _, each in done if each is not None]
         return known, own, np.concatenate([np.empty(0, np.int32), *scores])
-
-    def last(self, limits: Limits) -> Limits:
-        """Return limits whose least score is in units of 1/32, and is rounded to the given one."""
-        least = SCALE * (limits.ranking.min_score - 0.5)
-        return limits._replace(ranking=limits.ranking._replace(min_score=least))
 
 
 def stage_of(scoring: Scoring, settings: Mapping[str, Any]) -> Stage:
@@ -239,7 +213,8 @@ def _profiles(
         rates.append(profile_rates(scoring, rows, compositions.part(known[-1])))
     every = np.concatenate([np.empty(0, np.int64), *known])
     own = np.concatenate([np.empty(0), *rates]), compositions.frequencies[every]
-    return every, OwnProfiles.of_hits(targets.select(every), SCALE, *own)
+    numbers = pair_numbers(hits.table.query[every], hits.table.target[every])
+    return every, OwnProfiles(targets.select(every), SCALE, numbers, *own)
 
 
 def _masked(targets: Sequences, scoring: Scoring) -> Sequences:

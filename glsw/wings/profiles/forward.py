@@ -217,12 +217,11 @@ class HitSums:
         for k, of_sums in zip(some.tolist(), made.k.tolist(), strict=True):
             self._statistics[k] = ForwardStatistics(of_sums, len(database))
         self._sequences = len(database)
-        self._keys = hits.queries.owner[hits.table.query] * len(database) + hits.table.target
+        self._keys = hits.owners * len(database) + hits.table.target
         self._rows = np.argsort(self._keys)
         used, which = np.unique(hits.table.target, return_inverse=True)
         self._targets = targets = database.select(database.rank[used].tolist())
-        number = np.cumsum(known) - 1
-        profile = number[hits.queries.owner[hits.table.query]]
+        profile = (np.cumsum(known) - 1)[hits.owners]
         self._pairs = pairs = np.stack([profile, which], axis=1)
         self._nats = nats = made.background.lambda_ * hits.table.units.astype(np.float64)
         few = np.flatnonzero(nats < _MAX_NATS_TO_SUM)

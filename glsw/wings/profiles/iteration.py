@@ -21,7 +21,7 @@ from glsw.options import AlignerSearchOptions, HitOptions, SearchOptions, apart,
 from glsw.scoring.positional import MAX_POSITIONS, PositionalQuery, PositionalScoring
 from glsw.scoring.two_tracks import check_one_track
 from glsw.search.limits import DEFAULT_TOP, evalue_of
-from glsw.search.search import PreparedSearch, search_database
+from glsw.search.search import PreparedSearch
 from glsw.search.select import Selection
 from glsw.sequences.database import Database
 from glsw.sequences.encoded import offsets_of, ranges
@@ -329,14 +329,16 @@ def rounds(
             search = aligner.prepare(searched, database, top=None, evalue=widest, **options)
             complete = np.full(len(part), composed or every_hit or last)
             with search.pool.running(*running) as run:
+                scans = search.scans(run)
                 if composed:  # all at once their matrices would need much memory
-                    results = list(chain.from_iterable(search_database(search, run)))
+                    results = list(chain.from_iterable(search.results(scans)))
                 else:
-                    found_hits = search.hits(run)
+                    found_hits = search.selected(search.queries, list(scans))
                     by = HitSums(found_hits, searching, database, aligner.engine) if sums else None
                     hits = _Hits(search, found_hits, by)
                     complete |= ~hits.fresh([seen[k] for k in part], inclusion)
-                    results = hits.aligned((hits.evalues <= inclusion) | complete[hits.owner])
+                    every = complete[found_hits.owners]
+                    results = hits.aligned((hits.evalues <= inclusion) | every)
             found = {
                 k: _members(result, inclusion, database)
                 for k, result in zip(part, results, strict=True)
@@ -354,7 +356,7 @@ def rounds(
                 for k, done in zip(part, complete.tolist(), strict=True)
             ]
             if any(late):
-                whole = hits.aligned(np.array(late)[hits.owner])
+                whole = hits.aligned(np.array(late)[found_hits.owners])
                 results = [
                     one if end else other
                     for end, one, other in zip(late, whole, results, strict=True)
@@ -395,11 +397,6 @@ class _Hits(NamedTuple):
     sums: HitSums | None
 
     @property
-    def owner(self) -> _Int64:
-        """The query of each hit."""
-        return self.found.queries.owner[self.found.table.query]
-
-    @property
     def evalues(self) -> npt.NDArray[np.float64]:
         """The E-value of each hit; with sums, one that is not more."""
         return self.sums.evalues if self.sums else self.found.table.evalues
@@ -409,7 +406,7 @@ class _Hits(NamedTuple):
         found = np.zeros(len(seen), bool)
         rows = np.flatnonzero(self.evalues <= inclusion)
         targets = self.found.table.target[rows].tolist()
-        for query, target in zip(self.owner[rows].tolist(), targets, strict=True):
+        for query, target in zip(self.found.owners[rows].tolist(), targets, strict=True):
             found[query] |= target not in seen[query]
         return found
 

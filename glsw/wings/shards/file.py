@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from glsw.output.part_file import check_regular
 from glsw.search.fingerprint import json_object
-from glsw.search.ranking import Ranking, scores_of, target_numbers
+from glsw.search.ranking import Found, Ranking, scores_of, target_numbers
 from glsw.search.scan import ScanResult
 from glsw.sequences.database import Database
 
@@ -99,18 +99,15 @@ def hits_block(found: Sequence[ScanResult]) -> bytes:
     """Return the block of some contexts.
 
     After the number of contexts, three numbers each say how many numbers follow for it: the hits,
-    the cells of the histogram that are not 0 with their counts, and the places, three numbers each.
+    the cells of the histogram that are not 0 with their counts, and the columns, two of each hit or
+    none.
     """
     sizes, numbers = [len(found)], []
     for each in found:
         counts = np.empty(0, np.int64) if each.histogram is None else each.histogram.counts.ravel()
         filled = np.flatnonzero(counts)
-        places = [(number, *place) for number, place in sorted((each.places or {}).items())]
-        parts = [
-            each.hits,
-            np.concatenate([filled, counts[filled]]),
-            np.array(places, np.int64).ravel(),
-        ]
+        columns = np.empty(0, np.int64) if each.found.columns is None else each.found.columns
+        parts = [each.found.key, np.concatenate([filled, counts[filled]]), columns.ravel()]
         sizes += [len(part) for part in parts]
         numbers += parts
     every = np.concatenate([np.array(sizes, np.int64), *numbers])
@@ -130,7 +127,7 @@ def results_of(
     bounds = list(accumulate(sizes, initial=1 + 3 * count))
     _check(len(sizes) == 3 * count and min(sizes, default=0) >= 0 and bounds[-1] == len(numbers))
     parts = iter([numbers[start:stop] for start, stop in pairwise(bounds)])
-    for hits, cells, places in zip(parts, parts, parts, strict=True):
+    for hits, cells, columns in zip(parts, parts, parts, strict=True):
         _check((hits >= 0).all() and (np.diff(hits) > 0).all())
         _check_targets(found := target_numbers(hits), database, targets)
         _check((scores_of(hits) >= max(1, ranking.min_score)).all())
@@ -142,14 +139,13 @@ def results_of(
             _check(histogram.has_lengths(database.lengths[targets]))
         else:
             _check(not len(cells))
-        found, starts, stops = places.reshape(-1, 3).T
-        _check_targets(found, database, targets)
-        _check((starts >= 0).all() and (starts < stops).all())
-        _check((stops <= database.lengths[database.rank[found]]).all())
-        known = dict(
-            zip(found.tolist(), zip(starts.tolist(), stops.tolist(), strict=True), strict=True)
-        )
-        yield ScanResult(hits, 0.0, histogram=histogram, places=known or None)
+        known = columns.reshape(-1, 2) if len(columns) else None
+        if known is not None:
+            starts, stops = known.T
+            _check(len(known) == len(hits) and (starts >= 0).all())
+            _check(((starts < stops) | ~known.any(axis=1)).all())
+            _check((stops <= database.lengths[database.rank[found]]).all())
+        yield ScanResult(Found(hits, known), histogram=histogram)
 
 
 def _check_targets(numbers: npt.NDArray[np.int64], database: Database, targets: slice) -> None:

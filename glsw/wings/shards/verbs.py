@@ -33,10 +33,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glsw.alignment.hits import SearchResult
 from glsw.engines.base import Progress, ignore
+from glsw.options import HitOptions, marked
 from glsw.output.part_file import BusyFileError, PartFile, check_regular
+from glsw.run.pool import counted
 from glsw.search.align import DifferentScoreError
 from glsw.search.fingerprint import Fingerprint, differences, fingerprint, json_object
-from glsw.search.scan import Merge, ScanResult, check_longest, scan_database
+from glsw.search.scan import ScanResult, check_longest, scan_database
 from glsw.search.search import PreparedSearch
 from glsw.sequences.lines import checksum
 from glsw.wings.shards.file import ShardError, ShardFile, first_block, hits_block, last_block
@@ -203,8 +205,9 @@ def _scan(
         check_longest(engine, search.queries.sequences, search.database)
         for each in scan_database(run, contexts, search.database, ranking, shard.targets):
             pending.append(each)
-            hits += len(each.hits)
-            engines[each.engine or engine.label] = devices[each.device or engine.where] = None
+            hits += len(each.found)
+            engines[each.engine or engine.label] = None
+            devices[counted(each.devices.values()) or engine.where] = None
             memory = max(memory, each.memory or engine.memory_used)
             due = not each.following and time.monotonic() - written >= _SECONDS_BETWEEN_BLOCKS
             if due or hits >= _MAX_PENDING_HITS:
@@ -296,19 +299,20 @@ def _merged(
             found = file.results(ranking, search.database, shard.targets)
             active.append((shard, file, found))
         active = [each for each in active if context < each[0].contexts.stop]
-        merged, seconds = Merge(), 0.0
+        merged = ScanResult()
         for shard, file, results in active:
             ran = dict(file.summary or {})
-            seconds += ran.pop("seconds") / file.contexts
-            merged.add(next(results)._replace(**ran), shard.number, ranking)
-        yield merged.result(seconds, 0)
+            ran["seconds"] /= file.contexts
+            ran["devices"] = {shard.number: ran.pop("device")}
+            merged = merged.merged(next(results)._replace(**ran), ranking)
+        yield merged
 
 
 def _fingerprint_of(search: PreparedSearch, count: int) -> Fingerprint:
     """Return what decides the files of all shards; engine and device do not."""
     scoring = search.pool.engine.scoring
     given = {**search.settings, "contexts": search.queries.sequences, "shards": count}
-    for name in ("max_hsps", "per_part"):  # of alignments, which merge computes
+    for name in marked(HitOptions, "of alignments"):  # which merge computes
         given.pop(name)
     return fingerprint(search.queries.given, search.database, scoring, **given)
 

@@ -194,7 +194,7 @@ def test_sums_belong_to_their_hits_in_any_order() -> None:
     with Aligner(engine="reference") as aligner:
         search = aligner.prepare([profile], targets, top=None, evalue=1e4)
         with search.pool.running(None, None, aligner.ties) as run:
-            hits = search.hits(run)
+            hits = search.selected(search.queries, list(search.scans(run)))
             sums = HitSums(hits, [profile], targets, aligner.engine)
             (whole,) = sums.results([*chain.from_iterable(search.aligned(hits))])
             kept = hits.select(np.arange(len(hits.table))[1::3])
@@ -205,6 +205,17 @@ def test_sums_belong_to_their_hits_in_any_order() -> None:
         others = HitSums(kept, [profile], targets, aligner.engine)
         with pytest.raises(KeyError, match="sums of other hits"):
             others.results([whole])
+
+
+def test_sums_follow_a_filter() -> None:
+    query, targets, options = biased_rows()[0], database(), {"evalue": 1e4, "top": None}
+    (every,) = glsw.iterate(query, targets, iterations=1, sums=True, **options)
+    (few,) = glsw.iterate(query, targets, iterations=1, sums=True, min_identity=0.4, **options)
+    expected = [
+        (hit.target.id, hit.evalue) for hit in every.result if hit.alignment.identity >= 0.4
+    ]
+    assert [(hit.target.id, hit.evalue) for hit in few.result] == expected
+    assert 0 < len(expected) < len(every.result)
 
 
 def test_members_and_order_are_those_of_the_sums() -> None:

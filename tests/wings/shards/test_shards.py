@@ -93,6 +93,17 @@ def test_merged_results_are_those_of_a_search(
         assert scores(merge(search, tmp_path)) == wanted
 
 
+def test_a_filter_of_alignments_counts_what_all_shards_have(tmp_path: Path) -> None:
+    with Aligner(engine="reference") as aligner:
+        every = scores(aligner.search(QUERIES, TARGETS, top=1))
+        wanted = scores(aligner.search(QUERIES, TARGETS, top=1, min_coverage=0.5))
+        assert wanted != every
+        search = aligner.prepare(QUERIES, TARGETS, top=1, min_coverage=0.5)
+        for number in (2, 1, 3):
+            scan_shard(search, number, 3, tmp_path)
+        assert scores(merge(search, tmp_path)) == wanted
+
+
 def test_a_shard_goes_on_within(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "_MAX_PENDING_HITS", 1)
     packed, calls = shards.hits_block, 0

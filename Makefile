@@ -16,6 +16,11 @@ endif
 .DELETE_ON_ERROR:
 .PHONY: help demo check test test-all core clients fuzz bench readme-tables vendors lint format typecheck wheel pages dist site clean
 
+ALL = -m "not slow and not clients"
+ifdef CI
+TESTS ?= $(ALL)
+endif
+
 PYTEST = LP_NUM_THREADS=0 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 help: ## say what there is
@@ -30,12 +35,13 @@ check: lint typecheck ## lint, types and the tests of what changed, else those t
 	LP_NUM_THREADS=0 $(BIN)/python tests/changed.py $(SINCE) -- -q -n $(WORKERS) --dist worksteal
 
 # No software-rendering threads but the pytest workers: these fill the cores.
+# With CI=1 all of them, as test-all.
 test: lint typecheck ## lint, types, and the tests but those that tests/thorough.py lists
 	@tools/ensure-gl.sh $(BIN)/glsw devices
 	@tools/ensure-test-tools.sh
 	$(PYTEST) $(TESTS)
 
-test-all: TESTS = -m "not slow and not clients"
+test-all: TESTS = $(ALL)
 test-all: test ## all tests, on every OpenGL implementation at hand: what is run before a merge
 
 core: $(VENV)/installed-dev ## the tests of the core, in a copy where all wings are closed

@@ -1,6 +1,7 @@
 """What runs in a small call of glsw: how many modules, functions and calls, for `house`.
 
-python docs/traced.py CALL CHECKOUT  # prints the fields of Counted
+python docs/traced.py CALL CHECKOUT             # prints the fields of Counted
+python docs/traced.py CALL CHECKOUT --stations  # prints the rooms that the call walks through
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 ENGINES = "engines", "device", "trust"
 """Rooms that are not of the outer half."""
@@ -134,7 +136,47 @@ class Recorder:
         return Counted(*sizes, self.before or 0, after)
 
 
-def traced(name: str, checkout: Path) -> Counted:
+class Stations(Recorder):
+    """The same, and the rooms that the first thread walks through, each with its functions."""
+
+    SHARE = 0.02
+    """Of all calls, which a function and what it calls make at least, or it is no station."""
+
+    def __init__(self, package: Path) -> None:
+        super().__init__(package)
+        self._open: list[int] = []
+        self._every: list[tuple[str, str, int, int]] = []  # room, function, first and last call
+        self._frames: list[FrameType] = []
+        self._thread = threading.get_ident()
+
+    def __call__(self, frame: FrameType, event: str, given: object) -> None:
+        """Note that a function begins or ends."""
+        before = self.calls
+        super().__call__(frame, event, given)
+        if threading.get_ident() != self._thread:
+            return
+        if self.calls > before:
+            room = Path(frame.f_code.co_filename[len(self.package) :]).parts[0]
+            self._open.append(len(self._every))
+            self._every.append((room, frame.f_code.co_name, before, before))
+            self._frames.append(frame)
+        elif event == "return" and self._open and self._frames[-1] is frame:
+            self._frames.pop()
+            at = self._open.pop()
+            self._every[at] = (*self._every[at][:3], self.calls)
+
+    def __iter__(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield each stay in a room, and the functions that make it."""
+        stays: list[tuple[str, list[str]]] = []
+        for room, function, first, last in self._every:
+            if last - first >= self.SHARE * self.calls:
+                if not stays or stays[-1][0] != room:
+                    stays.append((room, []))
+                stays[-1][1].append(function)
+        yield from stays
+
+
+def traced(name: str, checkout: Path, kind: type[Recorder] = Recorder) -> Recorder:
     """Return what `Recorder` counts of one of `CALLS`, the first in this process.
 
     It runs functions of the checkout, all but one with the engine ``reference``, so that the
@@ -149,7 +191,7 @@ def traced(name: str, checkout: Path) -> Counted:
         if status := main([*words.split(), *options, *files]):
             raise SystemExit(status)
 
-    recorder = Recorder(checkout / "glsw")
+    recorder = kind(checkout / "glsw")
     code = compile(CALLS[name], name, "exec")
     with tempfile.TemporaryDirectory() as folder:
         for names in ("a", "b", "c", "bc"):
@@ -164,7 +206,7 @@ def traced(name: str, checkout: Path) -> Counted:
             sys.setprofile(None)
             threading.setprofile(None)
             os.chdir(checkout)  # a folder in use cannot be removed on Windows
-    return recorder.counted()
+    return recorder
 
 
 def in_process(name: str, checkout: Path) -> Counted:
@@ -178,8 +220,16 @@ def in_process(name: str, checkout: Path) -> Counted:
 
 def main(words: list[str]) -> int:
     """Print what one call runs, after what it prints."""
-    name, checkout = words
-    print(f"\n{json.dumps(traced(name, Path(checkout).resolve()))}")
+    name, checkout, *options = words
+    folder = Path(checkout).resolve()
+    if not options:
+        print(f"\n{json.dumps(traced(name, folder).counted())}")
+        return 0
+    stays = [*cast("Stations", traced(name, folder, Stations))]
+    for number, (room, functions) in enumerate(stays, 1):
+        print(f"{number:3} {room.removesuffix('.py'):12} {', '.join(functions)}")
+    rooms = {room for room, _ in stays}
+    print(f"{len(stays)} stays in {len(rooms)} rooms, {len(stays) - len(rooms)} returns")
     return 0
 
 

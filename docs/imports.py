@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "glsw"
 PAGE = ROOT / "docs" / "ARCHITECTURE.md"
 PLACE = "<!-- the picture -->"
-NOT_DRAWN = "_version", "arrays", "caller", "cores", "options", "rank", "wings", "words"
+NOT_DRAWN = "_version", "arrays", "caller", "cores", "options", "rank", "statuses", "wings", "words"
 """Small helpers, the table of options, and the registry of the wings."""
 
 _WIDTH, _HEIGHT, _ACROSS, _BETWEEN = 112, 32, 20, 24  # px of a box, and of the space around it

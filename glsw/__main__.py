@@ -1,4 +1,4 @@
-"""The program ``glsw``, also ``python -m glsw``; while it is imported, Ctrl-C just ends it."""
+"""Entry point of ``glsw`` and ``python -m glsw``; Ctrl-C during the imports just ends it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 from contextlib import suppress
+
+from glsw.statuses import INTERRUPTED, SIGNALLED
 
 _AT_EXIT = {"cProfile", "coverage", "distributed", "mpi4py", "profile"}
 """Modules that have something to do when Python ends."""
@@ -19,10 +21,10 @@ def main() -> int:
     # NumPy's library starts a thread for each core when it is imported, for large products.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.disable()  # modules are no garbage, which takes a twentieth of their time to find
-    from glsw.cli import INTERRUPTED, main
+    from glsw.cli import main
 
     status = main(program=True)
-    if status in INTERRUPTED:
+    if status in SIGNALLED:
         os._exit(status)  # else Python flushes standard output, whose reader may take nothing
     if not _AT_EXIT & sys.modules.keys():
         with suppress(OSError):  # which Python says when it ends
@@ -38,7 +40,7 @@ def _end(*_: object) -> None:
     try:
         os.write(2, b"glsw: interrupted\n")
     finally:
-        os._exit(130)
+        os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

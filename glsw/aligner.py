@@ -1,4 +1,4 @@
-"""The class `Aligner`: a scoring, an engine and a device that align pairs and search databases."""
+"""The class `Aligner`, which aligns pairs and searches databases with one scoring and engine."""
 
 from __future__ import annotations
 

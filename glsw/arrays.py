@@ -1,4 +1,4 @@
-"""Types of arrays, by their elements; the shapes stand where they are used."""
+"""Array types by element type; shapes are documented where they are used."""
 
 from __future__ import annotations
 

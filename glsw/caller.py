@@ -1,4 +1,4 @@
-"""What the caller is told: warnings, at the line that called the package, and stages of work."""
+"""Warnings at the line that called the package, and the stages of work for progress bars."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _is_ours(path: str) -> bool:
 
 
 def stage(name: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
-    """Return a block of work that nobody counts in cells of the search, see `Stages`.
+    """Return a block for a stage of work that is not counted in cells, see `Stages`.
 
     Without a name it is not shown.
 

@@ -1,4 +1,4 @@
-"""How many threads of the processor this process uses."""
+"""The number of CPU threads that this process uses."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def complete(verb: str, table: Any, options: Mapping[str, Any]) -> dict[str, Any
 
 
 def apart(verb: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the options of the aligner of a verb, and those of its search.
+    """Split the options of a verb into those of its aligner and those of its search.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The number of this process on its host."""
+"""The local rank of this process, its number on its host."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _assigned: list[tuple[int, str]] = []
 
 
 def assign(number: int, source: str) -> None:
-    """Give this process its number on its host, before what launchers say."""
+    """Set the local rank of this process; it takes precedence over the launcher's."""
     _assigned[:] = [(number, source)]
 
 
 def local_rank() -> tuple[int, str] | None:
-    """Return the number of this process on its host, from 0, and what says so; None if nothing.
+    """Return the local rank of this process, from 0, and its source; None if unknown.
 
     A Dask worker says it by a resource ``device`` or by its name, a number or one behind a hyphen
     as those of ``dask worker --nworkers``; others by the variables of Slurm, Open MPI or MPICH.

@@ -1,4 +1,4 @@
-"""The verbs score, score_pairs, align, search and others, without an aligner to keep.
+"""The functions score, score_pairs, align, search and others, which create an aligner per call.
 
 If no scoring is given, letters decide: `glsw.Scoring.nucleotide()` for nucleic acid, with a
 `KindWarning`, and `glsw.Scoring.blast()` for proteins; one with the other is a ValueError.

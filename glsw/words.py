@@ -1,4 +1,4 @@
-"""Words from people and for them: mistakes are found, control characters are shown, not obeyed.
+"""Text from users and for them: suggestions for typos, control characters made visible.
 
 All packages use it, and the command line starts with it: it imports only what loads fast.
 """

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import shtab
-from argparse_manpage.manpage import Manpage
+from argparse_manpage.manpage import Manpage, _markup
 
 from glsw import __version__
 from glsw.cli import with_all_options
@@ -99,14 +99,18 @@ def manual(parser: argparse.ArgumentParser) -> str:
     name = parser.prog.replace(" ", "-")
     parser.formatter_class = _Formatter
     parser.man_short_description = (parser.description or "").rstrip(".")  # type: ignore[attr-defined]
+    parts = [part.split(":\n") for part in (parser.epilog or "").split("\n\n")]
+    parser.epilog = None
     data = {"project_name": "glsw", "prog": name, "version": __version__}
-    text = str(Manpage(parser, format="single-commands-section", _data=data))
+    page = Manpage(parser, format="single-commands-section", _data=data)
+    for heading, lines in parts:
+        page.add_section(heading, "=", f".nf\n{_markup(textwrap.dedent(lines))}\n.fi")
+    text = str(page)
     heading = f'.TH {name.upper()} "1" "{_DATE}" "glsw {__version__}" "glsw Manual"'
     text = re.sub(r"^\.TH .*$", heading, text, count=1, flags=re.MULTILINE)
     for theirs, ours in (
         (f"\n{parser.prog} \\-", f"\n{name} \\-"),
         ("\n.SH POSITIONAL ARGUMENTS\n", "\n.SH COMMANDS\n"),
-        ("\n.SH COMMENTS\nexit status: ", "\n.SH EXIT STATUS\n"),
     ):
         text = text.replace(theirs, ours, 1)
     return _TEXT_LIKE_A_MACRO.sub(lambda found: rf"\&{found[0]}", text)

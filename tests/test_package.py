@@ -32,6 +32,7 @@ ORDER = [
     "caller",
     "cores",
     "rank",
+    "statuses",
     "words",
     "arrays",
     "wings",

@@ -132,11 +132,11 @@ class Alignment:
 
     @property
     def identity(self) -> float:
-        """Fraction of the columns that have equal letters; 0 for an empty alignment."""
+        """Fraction of columns with equal letters; 0 for an empty alignment."""
         return self.identities / max(1, self.columns)
 
     def identity_over(self, over: Over = "columns") -> float:
-        """Return the columns with equal letters divided by what a program divides them by.
+        """Return the identity with another denominator, as other programs define it.
 
         Parameters
         ----------
@@ -404,7 +404,7 @@ def lines_of(
     of_query: tuple[int, int] | None = None,
     of_target: tuple[int, int] | None = None,
 ) -> list[str]:
-    """Return the rows in lines, given first number and step of each as in `text.NumberedRow`."""
+    """Return the rows in lines, given the first number and step of each, see `text.NumberedRow`."""
     if not alignment.columns:
         return []
     width = alignment.scoring.alphabet.width

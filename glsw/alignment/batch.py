@@ -260,7 +260,7 @@ class Batch:
 
     @cached_property
     def table(self) -> tuple[slice, slice] | None:
-        """The queries and the targets, if the pairs are each with each of them, row by row."""
+        """The queries and targets, if the pairs are all combinations of them, row by row."""
         if self.k != 2 or not len(self):
             return None
         (first, left), (last, right) = self.index[0].tolist(), self.index[-1].tolist()

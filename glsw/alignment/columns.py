@@ -1,4 +1,4 @@
-"""The columns of the table of a search: their names, what they say and their values."""
+"""Columns of a table of hits: the name, description and values of each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Column(NamedTuple):
     text: Callable[[Any], str] | str = "%s"
 
     def texts(self, table: HitTable) -> list[str]:
-        """Return the values as they are written."""
+        """Return the values as text."""
         values = self.values(table)
         text = (
             self.text.__mod__ if isinstance(self.text, str) else _TextCache(self.text).__getitem__
@@ -53,7 +53,7 @@ class Column(NamedTuple):
 
     @staticmethod
     def lines(columns: Iterable[Column], table: HitTable) -> list[str]:
-        """Return a line for each row of a table, with columns apart by tabs."""
+        """Return a tab-separated line for each row of a table."""
         formats, values = [], []
         for column in columns:
             if isinstance(column.text, str):

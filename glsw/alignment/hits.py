@@ -185,7 +185,7 @@ class Hit:
 
 
 class Hits(Sequence[Hit]):
-    """The hits of one query as rows of a table; they become objects when they are asked for.
+    """The hits of one query as rows of a table; objects are created on access.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class Hits(Sequence[Hit]):
 
     @property
     def table(self) -> HitTable:
-        """The table, in which those of other queries may be too."""
+        """The table, which may contain hits of other queries too."""
         assert self._table is not None
         return self._table
 
@@ -317,7 +317,7 @@ def _named(record: EncodedRecord, title: Record) -> EncodedRecord:
 
 
 def joined(names: Iterable[str]) -> str:
-    """Return the names of all engines or devices that computed, each once.
+    """Return the names of the engines or devices used, each once.
 
     >>> joined(["auto: cpu", "", "auto: cpu, lanes", "auto: scan and auto: cpu"])
     'auto: cpu, lanes and auto: scan'
@@ -371,7 +371,7 @@ class SearchResult:
 
     @property
     def unlisted(self) -> str:
-        """What is said of hits and alignments that are not listed; empty if there are none."""
+        """The message about hits and alignments that are not listed; empty if there are none."""
         said = [_unlisted_hits(self)]
         if self.more_places:
             few = numbered(self.more_places, "listed hit")
@@ -381,7 +381,7 @@ class SearchResult:
 
     @property
     def more_places(self) -> int | None:
-        """Number of hits that have further alignments, which are not listed.
+        """Number of hits with further alignments that are not listed.
 
         Those count that are as good as the best one of the hit, or within the limits with an
         E-value up to 0.001. None if there may be some, for which nobody looked.
@@ -421,7 +421,7 @@ class SearchResult:
         return self.cells / self.seconds / 1e9 if self.seconds else 0.0
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield for each high-scoring pair its values by the names of `COLUMNS`.
+        """Yield the values of each high-scoring pair by column name, see `COLUMNS`.
 
         Starts count from 0 and ends are half-open, on the query as given and on both strands;
         ``identity`` is a fraction; unknown bits and E-values are None.

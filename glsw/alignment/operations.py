@@ -1,4 +1,4 @@
-"""The columns of many alignments, counted and spelled at once: CIGAR, and MD of SAM."""
+"""Columns of many alignments at once: counts, CIGAR strings, and SAM's MD tags."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Operations:
         return ["".join(texts[start:stop]) for start, stop in pairwise(bounds)]
 
     def mismatches(self, target: npt.NDArray[np.uint8]) -> list[str]:
-        """Return MD of SAM: letters of the target that differ, and the equal columns between.
+        """Return SAM's MD tags: mismatched target letters, and the numbers of matches between them.
 
         Parameters
         ----------

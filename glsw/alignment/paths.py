@@ -258,7 +258,7 @@ class Runs:
 
     @staticmethod
     def nothing(count: int) -> Runs:
-        """Return so many alignments without columns."""
+        """Return this number of alignments without columns."""
         offsets, no = np.zeros(count + 1, np.int64), np.empty(0, np.int64)
         return Runs(np.zeros((count, 2), np.int64), no.astype(np.uint8), no, offsets)
 
@@ -306,7 +306,7 @@ class Runs:
         return Runs(self.start[chosen], self.moves[some], self.lengths[some], offsets)
 
     def shifted(self, residues: _Int64) -> Runs:
-        """Return alignments that start so many residues later, shape (N, 2)."""
+        """Return the alignments shifted by this many residues, shape (N, 2)."""
         return replace(self, start=self.start + residues)
 
     def total(self, values: npt.NDArray[np.integer]) -> _Int64:
@@ -324,7 +324,7 @@ class Runs:
 
     @property
     def end(self) -> _Int64:
-        """Residues of the query and the target up to the last column, that included."""
+        """Residues of the query and the target up to and including the last column."""
         return self.start + self.residues
 
     @property

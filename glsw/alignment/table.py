@@ -1,4 +1,4 @@
-"""Alignments of many pairs as arrays: hits of searches, and pairs that were given."""
+"""Alignments of many pairs as arrays: the hits of a search, or the pairs of a call."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class HitTable(AlignedColumns):
         return {name: column for name, column in columns.items() if column is not None}
 
     def made(self, make: Callable[[HitTable], ValueT]) -> ValueT:
-        """Return what a function makes of all rows; it is called once."""
+        """Return the result of a function of all rows, which is called once."""
         if make not in self._made:
             self._made[make] = make(self)
         made: ValueT = self._made[make]
@@ -336,7 +336,7 @@ class PairAlignments(AlignedColumns):
 
     @property
     def identity(self) -> npt.NDArray[np.float64]:
-        """Fraction of the columns that have equal letters; 0 for an empty alignment."""
+        """Fraction of columns with equal letters; 0 for an empty alignment."""
         share: npt.NDArray[np.float64] = self.identities / np.maximum(1, self.columns)
         return share
 
@@ -352,7 +352,7 @@ class PairAlignments(AlignedColumns):
         return some._cigars[row]
 
     def alignment(self, k: int) -> Bio.Align.Alignment:
-        """Return alignment k as Biopython has it: the target is row 0, the query row 1."""
+        """Return alignment k as a Biopython alignment: the target is row 0, the query row 1."""
         return self[k].to_biopython()
 
     def __getitem__(self, k: int) -> Alignment:

@@ -119,7 +119,7 @@ def short_name(record: Record) -> str:
 
 
 def titled(records: Mapping[str, Record]) -> list[str]:
-    """Return the lines that say what the names of rows stand for."""
+    """Return the lines that explain the names of rows."""
     size = max(map(len, records))
     return [
         visible(f"{name:{size}} {record.id} {record.description}".rstrip())
@@ -128,7 +128,7 @@ def titled(records: Mapping[str, Record]) -> list[str]:
 
 
 def counted(identities: int, gaps: int, columns: int) -> str:
-    """Return how many columns have equal letters, and how many a gap.
+    """Return the numbers of columns with equal letters and with gaps, as text.
 
     >>> counted(4, 1, 5)
     'identities 4/5 (80.0%), gaps 1/5 (20.0%)'

@@ -1,4 +1,4 @@
-"""Alignments of one pair on the host: rows of H, E and F in linear memory, and the way back.
+"""Alignments of one pair on the host: H, E and F by rows in linear memory, and the traceback.
 
 A row is computed at once: E as a running maximum over the row (the scan of Lin et al. 2015), the
 rest by its definition. Several alignments may have the same score; there is one way back, always
@@ -380,7 +380,7 @@ def _follow(way: PathBack, table: Table, first: SavedRow, last: int, memory: int
 
 
 class PathBack:
-    """The way back of one alignment, through tables of H from its last row to its first.
+    """The traceback of one alignment through tables of H, from its last row to its first.
 
     Parameters
     ----------

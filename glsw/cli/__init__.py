@@ -30,16 +30,12 @@ from glsw.cli.messages import occupy_standard_streams, say, warnings_in_a_line
 from glsw.cli.signals import STATUSES, Served, Terminated, end_is_said, interrupts_raised
 from glsw.cores import limited
 from glsw.device import egl
+from glsw.statuses import BROKEN_PIPE, ERROR, MEANINGS, SUCCESS
 from glsw.wings import registered, widened
 from glsw.words import ParameterError, is_number
 
 if TYPE_CHECKING:
     from glsw.cli.command import Command
-
-ERROR, BROKEN_PIPE = 2, 141
-"""Exit statuses; the last one is 128 and the number of the signal, as in a shell."""
-INTERRUPTED = STATUSES.values()
-"""The exit statuses after signals."""
 
 _COMMANDS = {
     "search": (
@@ -104,12 +100,6 @@ _PROGRAMS_OF_BLAST = {
 _OBJECTS = 20_000
 """Made between two looks for garbage: results are many objects, and hardly any are garbage."""
 
-_EPILOG = (
-    "exit status: 0 on success, 2 after an error (one line on stderr), 130 if interrupted "
-    "(FILE.part contains the results so far), 141 if the reader of the output is gone, "
-    "143 or 129 if terminated by SIGTERM or SIGHUP (likewise)"
-)
-
 
 def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
     """Run a command line, by default that of the process; return the exit status.
@@ -136,7 +126,7 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
             with located([Path(word) for word in words]), limited(command.threads):
                 (command.instead or command.run)()
     except Served:
-        return 0
+        return SUCCESS
     except BrokenPipeError:
         return BROKEN_PIPE
     except (KeyboardInterrupt, Terminated) as signal:
@@ -149,7 +139,7 @@ def main(argv: Sequence[str] | None = None, *, program: bool = False) -> int:
             raise
         say(_one_line(error, command) + _hint(error, command) + _left(command))
         return ERROR
-    return 0
+    return SUCCESS
 
 
 def parsed(words: Sequence[str]) -> Command:
@@ -177,7 +167,7 @@ def _command(words: Sequence[str]) -> Command:
 
 
 def with_all_options() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """Return the parser and those of the commands with their options, for pages about them."""
+    """Return the main parser and the parsers of all commands, for manual pages and completions."""
     from glsw.cli.command import add_options
 
     parser = _parser(False)
@@ -200,12 +190,17 @@ def _commands() -> dict[str, tuple[str, str]]:
 
 def _parser(verbose: bool) -> _Parser:
     """Return the parser; the option --version prints more if it is to be ``verbose``."""
+    statuses = (f"  {status:<4} {meaning}" for status, meaning in MEANINGS.items())
+    common: dict[str, Any] = {
+        "epilog": "\n".join(["exit status:", *statuses]),
+        "allow_abbrev": False,
+        "formatter_class": _Formatter,
+    }
     parser = _Parser(
         prog="glsw",
         description="Exact sequence alignment and database search (Smith-Waterman) on any OpenGL "
         "device or the CPU: every score is the optimal one. To begin: glsw demo.",
-        epilog=_EPILOG,
-        allow_abbrev=False,
+        **common,
     )
     parser.add_argument(
         "--version",
@@ -220,14 +215,19 @@ def _parser(verbose: bool) -> _Parser:
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_CommandParser)
     for name, (_, text) in _commands().items():
-        commands.add_parser(
-            name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
-            epilog=_EPILOG,
-            allow_abbrev=False,
-        )
+        description = f"{text[0].upper()}{text[1:]}."
+        commands.add_parser(name, help=text, description=description, **common)
     return parser
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Fills the lines of a text, but leaves indented ones as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        fill, lines = super()._fill_text, text.splitlines()
+        return "\n".join(
+            line if line.startswith(" ") else fill(line, width, indent) for line in lines
+        )
 
 
 class _VerboseVersion(argparse._VersionAction):

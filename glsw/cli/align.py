@@ -33,8 +33,13 @@ class _Output(ResultOutput):
 
 
 class Align(Comparison, notes={"max_alignments": "aligned pair of residues"}):
-    """The command."""
+    """Align two sequences."""
 
+    examples = (
+        "glsw align a.fasta b.fasta",
+        "glsw align a.fasta b.fasta --mode global --matrix BLOSUM45",
+        "glsw align a.fasta b.fasta --max-alignments 5 --format blast-tab",
+    )
     query: str = argument(f"QUERY: a file of one sequence: {FILES}")
     target: str = argument("TARGET: a file of one sequence")
     scoring: Scored = group(Scored)

@@ -12,7 +12,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import get_annotations
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args, get_origin
@@ -30,7 +30,7 @@ _OURS = {"flag", "decides", "one_track", "tasks", "avoids"}
 """What is known of options that argparse does not know."""
 
 
-def option(text: str, default: Any = None, /, **how: Any) -> Any:
+def option(text: str, default: Any = MISSING, /, **how: Any) -> Any:
     """Return a field that is an option; its type says which words it takes.
 
     Parameters
@@ -38,7 +38,8 @@ def option(text: str, default: Any = None, /, **how: Any) -> Any:
     text : str
         Its help, after the name of its word and a colon unless that is of a `bool` or one of
         several choices. ``{}`` is the place of a note, see `Group`.
-    default : object
+    default : object, optional
+        By default that of the library, see `Group`, or None.
     **how
         * ``flag`` if it is not the name of the field, "" for an argument without one;
         * ``decides``: whether it decides what is written, if not as its group says;
@@ -62,7 +63,7 @@ def option(text: str, default: Any = None, /, **how: Any) -> Any:
     return field(default=default, metadata={"help": text, **how})
 
 
-def argument(text: str, default: Any = None, /, **how: Any) -> Any:
+def argument(text: str, default: Any = MISSING, /, **how: Any) -> Any:
     """Return a field that is an argument without a flag."""
     return option(text, default, **{"flag": "", "type": str, **how})
 
@@ -85,14 +86,20 @@ class Group:
     ----------
     title, about : str
         Of a group of a wing the title may be "": it then stands in the group that it is added to.
+    examples : sequence of str
+        Command lines that the help ends with.
     notes : mapping
         What is added to the help of options of the command, by their names.
     decides : bool
         Whether its options decide what is written, for ``--resume``.
+
+    A subclass may name the ``defaults`` of the library, by parameter; an option of that name has
+    its default unless it declares another.
     """
 
     title: ClassVar[str] = ""
     about: ClassVar[str | None] = None
+    examples: ClassVar[Sequence[str]] = ()
     notes: ClassVar[Mapping[str, str]] = {}
     decides: ClassVar[bool] = False
 
@@ -103,9 +110,13 @@ class Group:
         notes: Mapping[str, str] | None = None,
         decides: bool = False,
         abstract: bool = False,
+        defaults: Mapping[str, Any] = {},
     ) -> None:
         cls.title, cls.decides = title or cls.title, decides or cls.decides
         cls.notes = {**cls.notes, **(notes or {})}
+        for key, each in vars(cls).items():
+            if isinstance(each, Field) and each.default is each.default_factory is MISSING:
+                each.default = defaults.get(key)
         if not abstract:
             dataclass(kw_only=True, eq=False)(cls)
 
@@ -123,7 +134,7 @@ class Group:
 
 
 class Command(Group):
-    """What a command line asks for.
+    """A command with the options of a command line.
 
     Attributes
     ----------
@@ -149,7 +160,7 @@ class Command(Group):
     instead: Callable[[], None] | None = None
 
     def run(self) -> None:
-        """Do it."""
+        """Carry out the command."""
         raise NotImplementedError
 
     def options(self) -> Iterator[tuple[Group, Field[Any]]]:
@@ -163,7 +174,7 @@ class Command(Group):
         return {name: value for name, value in found if name in names}
 
     def deciding(self) -> dict[str, object]:
-        """Return the options that decide what is written, as they are typed."""
+        """Return the options that determine the output, by their flags."""
         found = {
             flag_of(each): getattr(part, each.name)
             for part, each in self.options()
@@ -200,6 +211,9 @@ def add_options(parser: argparse.ArgumentParser, kind: type[Command], task: str 
                 add(inner, own)
 
     add(kind, parser)
+    if kind.examples:
+        lines = "".join(f"\n  {line}" for line in kind.examples)
+        parser.epilog = f"{parser.epilog or ''}\n\nexamples:{lines}"
 
 
 def made(kind: type[GroupT], values: Mapping[str, Any], command: str) -> GroupT:

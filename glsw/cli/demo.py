@@ -22,8 +22,9 @@ _INDELS = 0.01
 
 
 class Demo(Command):
-    """The command."""
+    """Search proteins that it generates."""
 
+    examples = "glsw demo", "glsw demo first_search"
     folder: str = argument(
         "DIR: the folder for both files, which is created if needed (the current one)",
         ".",

@@ -1,4 +1,4 @@
-"""The command ``glsw devices``: a list of the OpenGL devices, and tests of them; versions."""
+"""The command ``glsw devices``: lists and tests the OpenGL devices; versions of packages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from glsw.words import visible
 
 
 class Devices(Command):
-    """The command."""
+    """List the OpenGL devices, or test them."""
 
+    examples = "glsw devices", "glsw devices --format json", "glsw devices --test --device 0"
     test: bool = option(
         "test every engine on each device and print a table to include in bug reports; also "
         "compare the speeds of device and CPU, so that searches use the faster one",

@@ -1,4 +1,4 @@
-"""Files of sequences that a command reads, and the option of letters that do not fit."""
+"""Sequence files that commands read, and the option for letters outside the alphabet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILES = "FASTA or FASTQ, plain or gzip; - is standard input"
 
 
 def unknown_letters() -> Any:
-    """Return the option of letters outside the alphabet."""
+    """Return the option for letters outside the alphabet."""
     return option(
         "LETTER: replace letters outside the alphabet by this one; without it they are an error, "
         "but in proteins U counts as C, and O and J as X",
@@ -34,7 +34,7 @@ Targets: TypeAlias = "Records | Database"
 
 
 def queries_of(path: str) -> Records:
-    """Return the queries of a file; of an empty one none, which is said in a line."""
+    """Return the queries of a file; an empty file gives none, with a message."""
     try:
         return read_all(path)
     except EmptyFileError as error:
@@ -43,7 +43,7 @@ def queries_of(path: str) -> Records:
 
 
 def check_standard_input(*paths: str) -> None:
-    """Raise an error if several of the files are standard input."""
+    """Raise an error if more than one of the files is standard input."""
     if paths.count("-") > 1:
         raise ValueError("standard input ('-') can be read only once, not as several files")
 
@@ -56,7 +56,7 @@ def only(path: str, records: Targets) -> Record:
 
 
 def residues(side: Targets, scoring: Scoring) -> int:
-    """Return how many letters of the alphabet of a scoring all sequences have together."""
+    """Return the total number of residues of the sequences, in the alphabet of a scoring."""
     if isinstance(side, Records):
         return int(side.offsets[-1]) // scoring.alphabet.width
     return side.residues

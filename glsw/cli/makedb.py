@@ -1,4 +1,4 @@
-"""The command ``glsw makedb``: an index of sequences."""
+"""The command ``glsw makedb``: indexes sequences."""
 
 from __future__ import annotations
 
@@ -19,8 +19,14 @@ from glsw.words import numbered
 
 
 class Makedb(Command):
-    """The command."""
+    """Index sequence files as a database."""
 
+    examples = (
+        "glsw makedb uniprot_sprot.fasta.gz sprot.glsw",
+        "glsw makedb chr1.fa chr2.fa genome.glsw --alphabet dna",
+        "glsw makedb proteins.fasta masked.glsw --seg",
+        "glsw makedb proteins.fasta pairs.glsw --second-track proteins_3di.fasta",
+    )
     source: list[str] = argument(f"FILE: {FILES}", nargs="+")
     out: str = argument("OUT: the database to write")
     alphabet: Alphabet | None = option(

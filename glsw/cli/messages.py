@@ -1,4 +1,4 @@
-"""What a command says on stderr: messages and warnings in a line each, and a progress bar."""
+"""Output on stderr: messages and warnings, one line each, and a progress bar."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FoundT = TypeVar("FoundT")
 
 
 class Bar(Protocol):
-    """What commands call of a progress bar."""
+    """The interface of a progress bar."""
 
     def update(self, n: float) -> Any:
         """Add to the work done."""
@@ -49,7 +49,7 @@ class _NoBar:
 
 
 def say(message: object) -> None:
-    """Print a message of the program, in a line; one that nobody can receive ends no run."""
+    """Print a one-line message to stderr; if stderr is gone, the run continues."""
     line = f"glsw: {visible(' '.join(str(message).splitlines()))}"
     try:
         if "tqdm" in sys.modules:  # there may be a bar
@@ -82,7 +82,7 @@ def drop(stream: TextIO) -> None:
 
 
 def occupy_standard_streams() -> None:
-    """Open what is closed of the descriptors 0 to 2: else the next file gets their messages."""
+    """Open descriptors 0 to 2 if they are closed: else the next file would receive messages."""
     while (nowhere := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(nowhere, True)
     os.close(nowhere)
@@ -92,7 +92,7 @@ def occupy_standard_streams() -> None:
 
 @contextmanager
 def progress_bar(hidden: bool, total: int | None, unit: str = "cell") -> Iterator[Bar]:
-    """Give a progress bar, which shows nothing if ``hidden``, or unless stderr is a terminal.
+    """Yield a progress bar, which shows nothing if ``hidden`` or if stderr is no terminal.
 
     Before it stand the stage of the work, if that is not the one it counts, and the part done.
     """
@@ -150,7 +150,7 @@ def tables(found: Iterable[FoundT], cells: int, most: int, bar: Bar) -> Iterator
 
 @contextmanager
 def warnings_in_a_line() -> Iterator[None]:
-    """Print warnings as messages of the program, each text once."""
+    """Print warnings as one-line messages, each text once."""
     from glsw.device.device import SoftwareRendererWarning
     from glsw.sequences.nucleic import KindWarning
 

@@ -1,4 +1,4 @@
-"""The command ``glsw neighbors``: of all pairs of sequences those within a cutoff."""
+"""The command ``glsw neighbors``: compares all pairs of sequences, lists those within a cutoff."""
 
 from __future__ import annotations
 
@@ -67,12 +67,14 @@ class _Output(Output):
     summary: str | None = option(SUMMARY, type=str)
 
 
-_SEVERAL = "; also numbers such as 0,1, or all, to use several GPUs"
+class Neighbors(Command):
+    """Compare all pairs of sequences."""
 
-
-class Neighbors(Command, notes={"device": _SEVERAL}):
-    """The command."""
-
+    examples = (
+        "glsw neighbors proteins.fasta --cutoff 200 --output near.tsv",
+        "glsw neighbors proteins.fasta --distance identity --cutoff 0.9 --mode global",
+        "glsw neighbors queries.fasta proteins.fasta --distance evalue --cutoff 1e-3",
+    )
     sequences: str = argument(f"FASTA: the rows: {FILES}")
     other: str | None = argument(
         "FASTA2: the columns; without it all sequences of FASTA are compared with each other, and "

@@ -17,6 +17,7 @@ from glsw.cli.words import (
     size,
 )
 from glsw.engines import ENGINES
+from glsw.options import AlignerOptions, defaults_of
 from glsw.output import format_of
 from glsw.output.sam import sam_format
 from glsw.run.pool import Devices
@@ -26,6 +27,7 @@ from glsw.sequences.seg import MASKED, Masked
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+_DEFAULTS = defaults_of(AlignerOptions)
 STRAND = "strands of the query (both, plus of proteins)"
 DEVICE = (
     "N: number of the device or part of its name, see glsw devices; auto: the GPU whose index is "
@@ -39,7 +41,7 @@ class Strands(Group, title="strands"):
     strand: Strand | None = option(STRAND)
 
 
-class Masks(Group, title="masking", decides=True):
+class Masks(Group, title="masking", decides=True, defaults=_DEFAULTS):
     """Which letters are masked."""
 
     about = "Masked letters score like X or N."
@@ -51,20 +53,19 @@ class Masks(Group, title="masking", decides=True):
     seg: Masked = option(
         "mask low-complexity segments of proteins with SEG: in queries (yes or query, as in "
         "blastp), in targets, or in both (no)",
-        "no",
         choices=("yes", *MASKED),
         one_track=True,
         type=masked,
     )
 
 
-class Running(Group, title="running"):
+class Running(Group, title="running", defaults=_DEFAULTS):
     """Where a command computes.
 
     A wing may set ``executor``: a function that returns a context manager, see `workers`.
     """
 
-    engine: str | None = option(f"NAME: {', '.join(ENGINES)} (auto)", "auto")
+    engine: str | None = option(f"NAME: {', '.join(ENGINES)} (auto)")
     device: Devices = option(DEVICE, type=name)
     memory: int | None = option(
         "SIZE: limit of device memory for parts of a database and for tables, such as 512M or 2G",
@@ -87,7 +88,7 @@ class Running(Group, title="running"):
         return isinstance(self.device, list) or self.device == "all"
 
     def workers(self, database: str = "") -> AbstractContextManager[Executor | None]:
-        """Return the executor that computes, None if this process does.
+        """Return the executor to compute on, None for this process.
 
         ``database`` is the path of what other processes read.
         """
@@ -95,7 +96,7 @@ class Running(Group, title="running"):
 
 
 class OnDevices(Running, notes={"device": "; numbers such as 0,1 or all to use several GPUs"}):
-    """Where a command computes that uses several devices."""
+    """Where a command computes that can use several devices."""
 
     device: Devices = option(DEVICE, type=devices_of)
 
@@ -133,7 +134,7 @@ class ResultOutput(Output):
     summary: str | None = option(SUMMARY, type=str)
 
     def complete(self) -> None:
-        """Give the format what other options say of it, if they are given."""
+        """Pass options that refine the format on to it, if given."""
         given = self.format.name
         for flag, value, formats in (
             ("--link", self.link, ("html",)),

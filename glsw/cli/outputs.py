@@ -1,4 +1,4 @@
-"""Output of results, on standard output or in a file."""
+"""Writes results to standard output or to a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from glsw.words import numbered
 
 
 def check_output(output: str, *inputs: str, option: str = "--output") -> None:
-    """Raise an error if a file for results could not be opened later, or is an input."""
+    """Raise an error if a result file could not be opened later, or is an input."""
     if output == "-":
         return
     if not output:
@@ -142,7 +142,7 @@ def write(
 
 @dataclass
 class Unlisted:
-    """What to say of the hits of a search that are not listed.
+    """The message about hits of a search that are not listed.
 
     Parameters
     ----------
@@ -199,6 +199,6 @@ class Unlisted:
 
 
 def command_line(words: Sequence[str] | None) -> str:
-    """Return a command line, without what only says that it is repeated."""
+    """Return a command line as text, without ``--resume``."""
     words = sys.argv[1:] if words is None else words
     return shlex.join(["glsw", *(word for word in words if word != "--resume")])

@@ -1,4 +1,4 @@
-"""The common part of ``glsw search`` and ``glsw align``: two files in, results out."""
+"""The common part of ``glsw search`` and ``glsw align``: reads two files, compares, writes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Inputs(NamedTuple):
 
 
 class Tracks(Group, title="two tracks"):
-    """The second letters of sequences with two per position."""
+    """Options for sequences with two letters per position."""
 
     about = (
         "QUERY and DB (from makedb --second-track) have a second letter at each position, such as "
@@ -157,7 +157,7 @@ class Comparison(Command, abstract=True):
 
     @property
     def second_track(self) -> str | None:
-        """The file of the second letters of the queries, if they have some."""
+        """The file with the second track of the queries, if any."""
         return self.tracks.second_track if self.tracks else None
 
     def check_scoring(self) -> None:

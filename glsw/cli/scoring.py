@@ -1,4 +1,4 @@
-"""Options for the scoring of two sequences, and the `Scoring` that they ask for."""
+"""Scoring options of commands, and the `Scoring` that they specify."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from glsw.cli.options import STRAND
 from glsw.cli.words import cost, not_positive
 from glsw.engines.base import TIES, Ties
 from glsw.inputs.source import Source
+from glsw.options import defaults_of
 from glsw.scoring.gaps import Mode, from_blast
 from glsw.scoring.matrices import costs_of_blast, is_published, matrix_names
 from glsw.scoring.scoring import Scoring
@@ -25,12 +26,13 @@ from glsw.sequences.nucleic import (
 )
 from glsw.sequences.query import Strand
 
-DNA_GAPS = 5, 2
+_DNA = defaults_of(Scoring.nucleotide)
+DNA_GAPS = _DNA["existence"], _DNA["extension"]
 """Default gap costs of DNA, in BLAST's convention; those of proteins depend on the matrix."""
 
 
 class Costs(Group, title="scoring"):
-    """The scoring of letters and of gaps."""
+    """Substitution scores and gap costs."""
 
     about = (
         "Gap costs follow BLAST's convention: the first residue of a gap costs gapopen + "
@@ -60,16 +62,16 @@ class Costs(Group, title="scoring"):
         type=cost,
     )
     dna: bool = option(
-        "score DNA or RNA as in blastn, including ambiguity codes (--match 2 --mismatch -3); the "
-        f"default if at least {PERCENT_COMMON} %% of the first {LETTERS_TO_TELL:,} letters of "
-        f"each file are A, C, G, T, U or N, and {PERCENT_NUCLEOTIDES} %% are IUPAC nucleotide "
-        "codes",
+        f"score DNA or RNA as in blastn, including ambiguity codes (--match {_DNA['match']} "
+        f"--mismatch {_DNA['mismatch']}); the default if at least {PERCENT_COMMON} %% of the first "
+        f"{LETTERS_TO_TELL:,} letters of each file are A, C, G, T, U or N, and "
+        f"{PERCENT_NUCLEOTIDES} %% are IUPAC nucleotide codes",
     )
     protein: bool = option("score as protein, whatever the letters")
     unknown: str | None = unknown_letters()
 
     def apply(self, command: Command) -> None:
-        """Let errors of letters advise these options."""
+        """Let errors about letters suggest these options."""
         command.advice = "--protein", "--dna"
 
     @property
@@ -110,10 +112,9 @@ class Costs(Group, title="scoring"):
         matrix = self.matrix or "BLOSUM62"
         default = DNA_GAPS if dna or letters else costs_of_blast(matrix)
         gapopen, gapextend = self.gaps(default)
-        if dna and not letters:
-            return Scoring.nucleotide(existence=gapopen, extension=gapextend)
-        if letters and dna:
-            return Scoring.nucleotide(*letters, gapopen, gapextend)
+        if dna:
+            scores = letters or (_DNA["match"], _DNA["mismatch"])
+            return Scoring.nucleotide(*scores, gapopen, gapextend)
         costs = from_blast(gapopen, gapextend)
         if letters:
             return Scoring.match_mismatch(*letters, *costs)
@@ -123,7 +124,7 @@ class Costs(Group, title="scoring"):
 
 
 class Scored(Costs):
-    """The scoring, and what else decides among alignments of two sequences."""
+    """The scoring, the mode, and the tie rule of pairwise alignment."""
 
     mode: Mode = option(
         "local: the alignment begins and ends anywhere; global: it contains all letters of "
@@ -206,7 +207,7 @@ def check_kinds(
     frames: Frames | None = None,
     profile: bool = False,
 ) -> str:
-    """Raise an error that says what to do if sides, of the query first, do not fit a scoring.
+    """Raise an error with advice if the sequences, the query first, do not fit the scoring.
 
     The alphabet of a database decides what fits, whatever the options say. Letters do not decide
     against --protein, nor against a matrix that all of them are scored by, nor if they are few;

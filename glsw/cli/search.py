@@ -1,4 +1,4 @@
-"""The command ``glsw search``: the sequences of a database, ranked."""
+"""The command ``glsw search``: ranks the sequences of a database."""
 
 from __future__ import annotations
 
@@ -36,20 +36,21 @@ _FEW_LETTERS = 30
 """Queries of fewer letters are what blastp-short is for."""
 
 
-class Hits(Group, title="hits", decides=True):
+class Hits(Group, title="hits", decides=True, defaults=_DEFAULTS):
     """Which hits are listed."""
 
     top: int | None = option(
         f"N: list the N best hits, 0 for all ({DEFAULT_TOP}, but all if --evalue is given)",
+        None,
         tasks={"blastp-short": DEFAULT_TOP},
     )
     min_score: float = option(
         "S: list hits with at least this score, which is positive in every mode (1)",
-        _DEFAULTS["min_score"],
     )
     evalue: float | None = option(
         f"E: list hits with at most this E-value, inf for no limit ({DEFAULT_EVALUE:g}; where "
         "there are no E-values, only --top limits the list)",
+        None,
         tasks={"blastp-short": 2e5},
         type=evalue,
     )
@@ -57,26 +58,23 @@ class Hits(Group, title="hits", decides=True):
         "K: report the K best alignments per hit that share no aligned pair of residues, 0 for "
         "all; in sam and paf K of each part of the query (1; for DNA 2 in sam and paf, as MAPQ "
         "needs at least 2)",
+        None,
     )
     statistics: Method = option(
         "method for E-values: published constants, a fit to all scores of a query, or constants "
         "if available for the scoring, otherwise a fit (auto)",
-        _DEFAULTS["statistics"],
     )
     order: Order = option(
         "sort hits by score, or by E-value, then score, as in BLAST; ties are in database "
         "order (score)",
-        _DEFAULTS["order"],
     )
     min_identity: float = option(
         "F: list alignments in which at least this fraction of the columns has equal letters, "
         "from 0 to 1 (0)",
-        _DEFAULTS["min_identity"],
     )
     min_coverage: float = option(
         "F: list alignments that span at least this fraction of the query's letters, from 0 to 1 "
         "(0)",
-        _DEFAULTS["min_coverage"],
     )
     wings: list[Group] = of_wings()
 
@@ -117,7 +115,7 @@ class SearchOutput(ResultOutput):
 
 
 class Search(Comparison):
-    """The command.
+    """Search a database.
 
     Attributes
     ----------
@@ -125,6 +123,12 @@ class Search(Comparison):
         How a wing finds results: ``results(aligner, inputs, bar, done, options)``.
     """
 
+    examples = (
+        "glsw search queries.fasta uniprot_sprot.fasta.gz --evalue 1e-5",
+        "glsw search queries.fasta sprot.glsw --format blast-tab --output hits.tsv",
+        "glsw search genes.fa sprot.glsw --translated --seg yes  # as blastx",
+        "glsw search reads.fq genome.fa --format sam --output reads.sam",
+    )
     query: str = argument(f"QUERY: one or more queries: {FILES}")
     target: str = argument(f"DB: sequences to search: {FILES}; or a database of makedb")
     task: Literal["blastp", "blastp-short"] | None = option(
@@ -156,7 +160,7 @@ class Search(Comparison):
         self.frames.codes()
 
     def prepare(self, aligner: Aligner, given: Inputs) -> PreparedSearch:
-        """Return the search of the options, which has not begun."""
+        """Return the search that the options describe, not yet started."""
         return aligner.prepare(given.queries, given.targets, **self._options(aligner.scoring))
 
     def preparation(self, scoring: Scoring) -> QueryPreparation:
@@ -181,7 +185,7 @@ class Search(Comparison):
     def compared(
         self, aligner: Aligner, given: Inputs, bar: Bar, done: int
     ) -> Iterator[SearchResult]:
-        """Yield the results of queries; then name the task for short ones if some have no hits."""
+        """Yield the results of queries; then suggest the task for short queries without hits."""
         short = 0
         for result in self._results(aligner, given, bar, done):
             short += not len(result) and 0 < len(result.query) < _FEW_LETTERS

@@ -1,4 +1,4 @@
-"""What ends a command early: signals as exceptions, so that files and processes are tidied."""
+"""Signals as exceptions, so that a command that is interrupted cleans up files and processes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+
+from glsw.statuses import HUNG_UP, INTERRUPTED, TERMINATED
 
 _SECONDS_TO_END = 10.0  # for cleaning up; the reader of a pipe may take nothing for ever
 _SECONDS_UNTIL_AGAIN = 0.1
@@ -25,7 +27,7 @@ class HungUp(Terminated):
 
 
 class Served(BaseException):
-    """The work of a process that serves the first one of an MPI job is done."""
+    """The work for the first rank of an MPI job, which this process served, is done."""
 
 
 EXCEPTIONS: dict[int, type[BaseException]] = {
@@ -34,8 +36,12 @@ EXCEPTIONS: dict[int, type[BaseException]] = {
 }
 if hasattr(signal, "SIGHUP"):  # not on Windows
     EXCEPTIONS[signal.SIGHUP] = HungUp
-STATUSES = {kind: 128 + number for number, kind in EXCEPTIONS.items()}
-"""The exit statuses, as a shell has them."""
+STATUSES: dict[type[BaseException], int] = {
+    KeyboardInterrupt: INTERRUPTED,
+    Terminated: TERMINATED,
+    HungUp: HUNG_UP,
+}
+"""The exit status after each exception."""
 
 
 @contextmanager
@@ -107,7 +113,7 @@ def _end_late(number: int) -> None:
         text = "interrupted" if number == signal.SIGINT else "terminated"
         with suppress(OSError):  # if nobody can receive it
             os.write(2, f"glsw: {text}\n".encode("ascii"))
-    os._exit(128 + number)
+    os._exit(STATUSES[EXCEPTIONS[number]])
 
 
 def _interrupt(thread: int, number: int) -> None:

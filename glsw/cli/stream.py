@@ -1,4 +1,4 @@
-"""Streams that are written in place, and the thread that writes while results are computed."""
+"""Output streams, and the thread that writes results while others are computed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ERRORS_OF_FILES = errno.ENOSPC, errno.EFBIG, errno.EIO
 
 
 class PlainStream:
-    """A stream that is written in place, with the methods of a `ResultFile`."""
+    """A stream that is written directly, with the methods of a `ResultFile`."""
 
     stream: TextIO
     left = False
@@ -38,11 +38,11 @@ class PlainStream:
         return self
 
     def is_due(self) -> bool:
-        """Return False: nobody waits."""
+        """Return False: there is no resuming, so no need to mark."""
         return False
 
     def mark(self, results: int) -> None:
-        """Hand what was written to the system."""
+        """Flush what was written."""
         self.stream.flush()
 
     def __exit__(
@@ -112,7 +112,7 @@ class WritingThread(Generic[ResultT]):
         return self
 
     def put(self, result: ResultT, hits: int) -> None:
-        """Have a result of that many hits written; wait if too many wait already."""
+        """Queue a result with that many hits for writing; wait if too many are queued."""
         hits = max(1, hits)
         with self._changed:
             self._changed.wait_for(

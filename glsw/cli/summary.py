@@ -19,7 +19,7 @@ from glsw.sequences.database import Database
 
 
 def check_files(output: str, summary: str | None, *inputs: str) -> None:
-    """Raise an error if a file could not be written later, or is an input or the other one."""
+    """Raise an error if a file could not be written later, is an input, or is used twice."""
     check_output(output, *inputs)
     if summary == "-":
         raise ValueError("--summary -: it names no file")
@@ -58,7 +58,7 @@ def summary_of(
 
 
 def counted(summary: RunSummary | None, results: Iterable[SearchResult]) -> Iterable[SearchResult]:
-    """Return the results, which enter a summary if there is one."""
+    """Return the results, counting them in the summary if there is one."""
     return results if summary is None else summary.counted(results)
 
 

@@ -1,4 +1,4 @@
-"""The command ``glsw verify``: whether a database is as it was written."""
+"""The command ``glsw verify``: checks a database against its checksums."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from glsw.words import numbered
 
 
 class Verify(Command):
-    """The command."""
+    """Check a database against its checksums."""
 
+    examples = "glsw verify sprot.glsw", "glsw verify sprot.glsw --threads 4"
     database: str = argument("DB: a database of makedb")
     threads: int | None = option("N: CPU threads (all cores)", type=positive)
 

@@ -1,4 +1,4 @@
-"""Words of a command line: what turns them into values."""
+"""Converts arguments of the command line to values."""
 
 from __future__ import annotations
 
@@ -85,21 +85,21 @@ def size(text: str) -> int:
 
 
 def name(text: str) -> str:
-    """Return a text that is not empty, as that of a shell's variable that is not set would be."""
+    """Return a text that is not empty, as an unset shell variable would be."""
     if not text.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is not a name")
     return text
 
 
 def devices_of(text: str) -> str | list[int]:
-    """Return numbers separated by commas, or else the text."""
+    """Return a list of device numbers, or the text if it is no such list."""
     words = [name(word) for word in text.split(",")]
     several = len(words) > 1 and all(word.strip().isdecimal() for word in words)
     return [int(word) for word in words] if several else text
 
 
 def masked(text: str) -> Masked:
-    """Return which sequences are masked, where blastp's word for the query is yes."""
+    """Return which sequences are masked; "yes", as in blastp, means the query."""
     found: Masked = "query" if text == "yes" else text  # type: ignore[assignment]
     return found
 

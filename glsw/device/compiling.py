@@ -1,4 +1,4 @@
-"""Programs that a thread has the driver compile before they are needed.
+"""Compiles programs in a thread before they are needed.
 
 NVIDIA's driver takes tenths of a second for a program that is not in its cache. It translates
 several at a time, by threads of its own, and then makes the code of one after the other, while who

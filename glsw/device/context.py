@@ -1,4 +1,4 @@
-"""How to open OpenGL contexts: the routes to one, and what to install if none works.
+"""Opens OpenGL contexts: the routes that are tried, and what to install if none works.
 
 EGL is asked first, because it needs no display and knows every device by number. Where it
 opens nothing, the platform's own interface is tried (WGL, CGL, GLX), then a hidden GLFW window.
@@ -84,7 +84,7 @@ class Route:
 
 
 def routes() -> list[Route]:
-    """Return all routes to try, those through the window system last."""
+    """Return all routes to try, with the window system last."""
     through_egl = [
         Route(
             index,

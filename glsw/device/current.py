@@ -1,4 +1,4 @@
-"""Threads, forks, signals: which context is current in which thread, and what a fork ends.
+"""Which context is current in which thread, also after forks and signals.
 
 GL calls go to the context that is current in the calling thread, and a context is current in at
 most one thread. So threads take turns: a ``with`` block of a device waits for the blocks of other
@@ -25,11 +25,11 @@ class DeviceError(Exception):
 
 
 class DeviceMemoryError(DeviceError):
-    """The task does not fit the memory of the device, or the limit set for it."""
+    """The task exceeds the memory of the device, or the limit set for it."""
 
 
 class UnreliableError(DeviceError):
-    """The host has received other results than the device has stored."""
+    """The host received different results from those that the device stored."""
 
 
 class _Process:
@@ -40,12 +40,12 @@ class _Process:
 
 
 def note_use_of_gl() -> None:
-    """Remember that a context is made: processes forked from now on are refused."""
+    """Note that a context was created: processes forked from now on are rejected."""
     _Process.used_gl = True
 
 
 def uses_gl() -> bool:
-    """Return whether this process, or one that it was forked from, has made a context."""
+    """Return whether this process, or one it was forked from, has created a context."""
     return _Process.used_gl
 
 
@@ -130,7 +130,7 @@ def current_device() -> ThreadSafeContext | None:
 
 
 def restore_current() -> None:
-    """Make the device current again that was so before other contexts were tried."""
+    """Make the device current again that was current before other contexts were tried."""
     if _here.current.device:
         _here.current.device._ctx.__enter__()  # type: ignore[no-untyped-call]
 

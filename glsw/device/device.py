@@ -53,7 +53,7 @@ _MAX_MEASURED_SECONDS = 4.0
 
 
 class EndlessError(DeviceError):
-    """The device does not finish what it was given."""
+    """The device does not finish its work."""
 
 
 _GUILTY = 0x8253
@@ -205,7 +205,7 @@ class Device(ThreadSafeContext):
         return int(gl_function(self._ctx, symbol, result=ctypes.c_uint)())
 
     def limit(self, name: str) -> int:
-        """Return the limit of that name, see `DeviceInfo.limits`; ValueError if unknown."""
+        """Return a limit by name, see `DeviceInfo.limits`; ValueError if unknown."""
         try:
             return self.info.limits[name]
         except KeyError:

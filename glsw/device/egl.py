@@ -1,4 +1,4 @@
-"""EGL: the devices that it lists, and contexts on them, which may be opened in advance.
+"""EGL: its devices, and contexts on them, which can be opened in advance.
 
 A driver takes tenths of a second for the first context of a process. The calls here are made by
 ctypes, which lets other threads run Python meanwhile: `prepare` opens contexts while another thread
@@ -209,7 +209,7 @@ class EglContext:
 
 
 def libgl() -> str:
-    """Return the name of the GL library that loads; OSError if none does."""
+    """Return the name of the first GL library that loads; OSError if none does."""
     for name in LIBGL:
         with suppress(OSError):
             ctypes.CDLL(name)
@@ -255,7 +255,7 @@ class Compiler:
         return int(program)
 
     def finish(self, program: int) -> None:
-        """Wait until a program has its code."""
+        """Wait until a program is compiled."""
         self._status(program, _LINK_STATUS, ctypes.byref(ctypes.c_int()))
 
 

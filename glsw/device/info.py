@@ -105,7 +105,7 @@ class DeviceInfo:
 
 
 def read_info(index: int, ctx: moderngl.Context) -> DeviceInfo:
-    """Read what a current context tells about its device."""
+    """Read name, version and limits of the device from the current context."""
     told = ctx.info  # reads all of them each time
     name = told["GL_RENDERER"]
     version = (ctx.version_code // 100, ctx.version_code // 10 % 10)

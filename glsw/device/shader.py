@@ -56,7 +56,7 @@ class ShaderError(Exception):
 
 
 class ComputeProgram(moderngl.ComputeShader):
-    """A compute program that remembers its uniforms, so that only other values are written.
+    """A compute program that remembers its uniforms, and only writes those that change.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Memory that host and device share: uploads, downloads with a check, fences to wait for both."""
+"""Transfers between host and device: uploads, checked downloads, and fences to wait for them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _GPU_COMMANDS_COMPLETE, _FLUSH_COMMANDS, _TIMEOUT_EXPIRED = 0x9117, 1, 0x911B
 
 
 class Fence:
-    """A place in the command queue of a device that can be waited for, which moderngl lacks."""
+    """A fence: a point in the device's command queue that can be waited for; moderngl has none."""
 
     def __init__(self, ctx: moderngl.Context) -> None:
         queue = gl_function(
@@ -156,7 +156,7 @@ class Staging:
 
 
 class Readback:
-    """Reads what a device has computed, with a check; one download to mapped memory at a time.
+    """Reads results of a device, checked; one download to mapped memory at a time.
 
     Before a read the device sums what it has stored, and the host sums what has arrived: each word
     times two factors of its place, modulo 2**32, behind a number that changes from read to read. So

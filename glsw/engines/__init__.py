@@ -1,4 +1,4 @@
-"""Engines by name: each visits the cells in its own order; all give the same results.
+"""Engines by name: each computes the cells in its own order; all give the same results.
 
 The module of an engine is imported when the engine is first used.
 """
@@ -60,13 +60,13 @@ class _Engines(UserDict[str, Any]):
 
 
 def imported(home: str) -> Any:
-    """Return what a dotted name means, its module imported."""
+    """Import and return the object with a dotted name."""
     module, _, name = home.rpartition(".")
     return getattr(importlib.import_module(module, __name__), name)
 
 
 def provable(info: DeviceInfo) -> Iterator[type[Provable]]:
-    """Yield all that computes on such a device: engines, and what else wings have."""
+    """Yield everything that computes on such a device: engines, and others of wings."""
     for name, kind in ENGINES.items():
         if name != "auto" and (kind.capabilities.requires or (9, 9)) <= info.version:
             yield kind

@@ -1,4 +1,4 @@
-"""Checks of what a device has returned, before it decides an index, a size or the end of a loop."""
+"""Checks of values read from a device, before they are used as an index, a size or a limit."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Judged(Protocol):
 
     @property
     def label(self) -> str:
-        """Which engine it was, for results."""
+        """The name of the engine, for results."""
 
     @property
     def where(self) -> str:
-        """What runs the engine, for results."""
+        """Where the engine runs, for results."""
 
 
 class Scored(Judged, Protocol):
@@ -36,7 +36,7 @@ class Scored(Judged, Protocol):
 
 
 def impossible(engine: Judged, what: str) -> DeviceError:
-    """Return the error of an engine whose device returned what cannot be."""
+    """Return the error for impossible values returned by a device."""
     return DeviceError(
         f"engine {engine.label!r} on {engine.where} returned {what}: the device or its driver "
         "computes wrong results; 'glsw devices --test' tests it"

@@ -1,4 +1,4 @@
-"""Engine ``auto``: the router, which has the engines compute that `glsw.engines.choice` names."""
+"""Engine ``auto``: routes each batch to the engines that `glsw.engines.choice` selects."""
 
 from __future__ import annotations
 

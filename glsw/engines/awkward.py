@@ -1,4 +1,4 @@
-"""The checks of engines of two sequences: pairs of awkward lengths, and what is right of them.
+"""Self-test of pairwise engines: pairs of awkward lengths, and the expected results.
 
 One residue, lengths beside the edges of tiles and strips, long gaps, ends of equal scores. Scores,
 ends and alignments are those of `reference`.

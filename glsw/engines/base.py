@@ -1,4 +1,4 @@
-"""Base class of the engines: what they are asked and answer, and what they can do."""
+"""Base class of the engines: what they can be asked, what they answer, and their capabilities."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Capabilities:
         return not self.lacking(scoring)
 
     def lacking(self, scoring: Scoring) -> str:
-        """Return what the engine does not do of a scoring, as the rest of a sentence, or ""."""
+        """Return what the engine lacks for a scoring, as the end of a sentence, or ""."""
         if not scoring.local and len(self.modes) == 1:
             return "supports local alignment only"
         if scoring.gaps and not self.positional_gaps:
@@ -97,7 +97,7 @@ class Capabilities:
 
 
 class Pairs(NamedTuple):
-    """What an engine is asked about pairs.
+    """A question to an engine about pairs.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ Question: TypeAlias = Pairs | ScanTile
 
 @dataclass(frozen=True)
 class ScanHints:
-    """What suits the scans of an engine on its device."""
+    """Hints for the scans of an engine on its device."""
 
     part: int = 2**28  # residues that a part of a database may have, so that a tile fits the memory
     cells_at_once: int = 2**30  # of queries and a part that a tile should have, about
@@ -184,12 +184,12 @@ class AnyEngine(Provable):
 
     @property
     def label(self) -> str:
-        """Which engine it was, for results."""
+        """The name of the engine, for results."""
         return self.name
 
     @property
     def where(self) -> str:
-        """What runs the engine, for results."""
+        """Where the engine runs, for results."""
         return self._device.info.name if self._device else "CPU"
 
     @classmethod
@@ -432,7 +432,7 @@ class Engine(AnyEngine):
         return None
 
     def fits(self, asked: Pairs) -> bool:
-        """Tell whether the device can compute pairs that are so long, with such masks.
+        """Tell whether the device can compute pairs of these lengths, with such masks.
 
         ``"alignment"`` is asked only of engines that trace back.
         """
@@ -489,7 +489,7 @@ class Engine(AnyEngine):
 
 
 def check_ties(ties: str) -> None:
-    """Raise ValueError if there is no such rule."""
+    """Raise ValueError for an unknown tie rule."""
     if ties not in TIES:
         raise ValueError(f"ties {ties!r}: {' or '.join(map(repr, TIES))} expected")
 

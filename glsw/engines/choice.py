@@ -1,4 +1,4 @@
-"""The choice of the engine ``auto``: which engines compute which pairs of a batch.
+"""How ``auto`` chooses: which engines compute which pairs of a batch.
 
 It depends on the pairs, the kind of the device, and what is said of the engines; nothing is
 computed here, and nothing is remembered.

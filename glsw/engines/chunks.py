@@ -1,4 +1,4 @@
-"""How many pairs or triples fit the memory and the largest buffer: batches are cut by that."""
+"""Cuts batches into chunks that fit the device memory and its largest buffer."""
 
 from __future__ import annotations
 

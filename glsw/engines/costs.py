@@ -1,4 +1,4 @@
-"""What engines cost: estimates of seconds, by which the engine ``auto`` chooses.
+"""Cost model of the engines: estimates in seconds, by which ``auto`` chooses.
 
 An estimate is a sum of terms, each a quantity of the work times a coefficient that was fitted to
 measurements (``tests/data/engine_seconds.ndjson``). Other devices are faster or slower; what counts
@@ -55,7 +55,7 @@ Kind = Literal["hardware", "software"]
 
 
 class Shape(NamedTuple):
-    """Work for an engine: pairs of about one size."""
+    """Work for an engine: pairs of similar size."""
 
     m: float  # mean letters of queries
     n: float  # and of targets

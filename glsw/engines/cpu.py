@@ -1,4 +1,4 @@
-"""Engine ``cpu``: the SIMD instructions of the processor, by the library Opal, without OpenGL."""
+"""Engine ``cpu``: SIMD on the host by the library Opal, without OpenGL."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Cpu(Engine):
 
     @property
     def where(self) -> str:
-        """The processor, how many threads, and the library."""
+        """The processor, the number of threads, and the library."""
         threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         single = f", parasail {self._single.version}" if self._single else ""
         return f"{_processor()}, {threads}, pyopal {self._opal.version}{single}"

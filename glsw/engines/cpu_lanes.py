@@ -1,4 +1,4 @@
-"""Pairs in lanes of the library Opal: jobs for threads, for engine ``cpu``."""
+"""Pairs in the SIMD lanes of the library Opal, spread over threads, for engine ``cpu``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of sequences as letters of the library parasail, and its matrices, for engine ``cpu``.
+"""Sequences and matrices in the encoding of the library parasail, for engine ``cpu``.
 
 A residue is forbidden for another one by letters of its own for both.
 """
@@ -29,7 +29,7 @@ _CODES_OF_LETTERS = np.array([max(0, LETTERS.find(each)) for each in range(256)]
 
 
 def text_of(codes: Codes) -> bytes:
-    """Return codes as the library's letters."""
+    """Return codes in the library's letters."""
     return codes.tobytes().translate(_LETTERS_OF_CODES)
 
 

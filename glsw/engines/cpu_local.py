@@ -1,4 +1,4 @@
-"""The best local alignment of a pair by the library parasail, with pairs of residues forbidden.
+"""The best local alignment of a pair by the library parasail, with residue pairs excluded.
 
 A table of H is bound by memory, so as little of it as possible is kept, by passes over the whole
 table that keep nothing. They find

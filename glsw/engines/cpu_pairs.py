@@ -1,4 +1,4 @@
-"""Pairs by the library parasail, one after the other: for engine ``cpu``."""
+"""Pairs computed one at a time by the library parasail, for engine ``cpu``."""
 
 from __future__ import annotations
 

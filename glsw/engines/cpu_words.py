@@ -1,4 +1,4 @@
-"""Pairs that probably leave the 8 bits of engine ``cpu``: those with many words in common."""
+"""Pairs that probably overflow the 8 bits of engine ``cpu``: those that share many k-mers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MANY = 8  # words in common
 
 
 class Words:
-    """The first and the last target that has each word.
+    """The first and the last target that contains each k-mer.
 
     Words are so long that few sequences have many in common by chance.
 
@@ -51,7 +51,7 @@ class Words:
         return owners[words >= 0], words[words >= 0]
 
     def alike(self, queries: Sequences) -> Bool:
-        """Tell which pairs have many words in common, shape (queries, targets)."""
+        """Tell which pairs share many k-mers, shape (queries, targets)."""
         owners, words = self._of(queries)
         first, last = self._first[words], self._last[words]
         shape = len(queries), len(self._lengths)

@@ -1,4 +1,4 @@
-"""Engine ``diagonal``: a work group a pair, anti-diagonals in shared memory (Aymone 2022)."""
+"""Engine ``diagonal``: one work group per pair, anti-diagonals in shared memory (Aymone 2022)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base of the engines of compute shaders: pairs, scores and results in buffers."""
+"""Base class of the compute-shader engines: pairs, scores and results in buffers."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def best_cells(stored: Int32) -> BestCells:
 
 
 def new_buffer(device: Device, size: int) -> moderngl.Buffer:
-    """Return a new storage buffer of so many bytes, up to a whole word."""
+    """Return a new storage buffer of this size in bytes, rounded up to a whole word."""
     limit = device.info.limits["max_storage_block"]
     if size > limit:
         raise DeviceMemoryError(
@@ -323,7 +323,7 @@ class Programs:
         return program
 
     def begin(self, name: str, **defines: int | None) -> None:
-        """Have the driver begin to compile a program that will be asked for, if it can."""
+        """Have the driver start compiling a program that will be needed, if it can."""
         shader.begin(self.device, name, **self._macros(defines))
 
     def _macros(self, defines: Mapping[str, int | None]) -> dict[str, int | None]:

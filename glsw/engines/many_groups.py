@@ -1,4 +1,4 @@
-"""What the engines share in which many work groups compute one table, dispatch after dispatch."""
+"""Base class of engines in which many work groups compute a table, one dispatch after another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library Opal: its copies of sequences and its aligners, for engine ``cpu``."""
+"""The library Opal: its databases and its aligners, for engine ``cpu``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of parasail's C library by ctypes; to import its Python module takes 50 ms.
+"""Calls parasail's C library by ctypes; importing its Python module would take 50 ms.
 
 A function is called by its name in the library, without ``parasail_``.
 """

@@ -1,4 +1,4 @@
-"""Regions of a table that engine ``blocked`` computes again to trace back, and where a path is."""
+"""Regions of a table that engine ``blocked`` recomputes along the path, for traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines of a router: each made when it is first needed, in a variant that is right here."""
+"""The engines of ``auto``: each created when needed, in a variant that passed its self-test."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Roster:
         return self.options.get(kind, self.memory if kind.capabilities.memory else {})
 
     def usable(self, name: str) -> str:
-        """Return the name of an engine, or if it is faulty of one of the processor."""
+        """Return the name of an engine, or of one on the CPU if it is faulty."""
         if name not in self.faulty:
             return name
         return Cpu.name if is_installed() and takes(self._scoring) else Reference.name

@@ -1,4 +1,4 @@
-"""What distinguishes programs of two sequences: sizes of pairs, and features of scorings."""
+"""What pairwise programs depend on: the sizes of pairs, and features of the scoring."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def sides_of(lengths: Int64) -> Intp:
 
 
 def family_of(scoring: Scoring) -> str:
-    """Return what of a scoring its programs depend on.
+    """Return the features of a scoring on which programs depend.
 
     >>> family_of(Scoring.match_mismatch(2, -3, 5, 2))
     'match, affine, local, 15 letters'

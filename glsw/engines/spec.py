@@ -1,4 +1,4 @@
-"""Specification of an engine: from it another process can make the same engine."""
+"""Specification of an engine, from which another process can create the same one."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class EngineSpec:
 
     @property
     def engines(self) -> Mapping[str, Any]:
-        """The engines that may be named."""
+        """The engines by name."""
         return ENGINES
 
     def make(self, *, quiet: bool = False) -> Any:

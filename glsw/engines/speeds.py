@@ -1,4 +1,4 @@
-"""The speeds of engine ``lanes`` and of ``cpu``, measured after the self-test, and kept.
+"""The speeds of engines ``lanes`` and ``cpu``, measured after the self-test and cached.
 
 ``auto`` uses the faster one where no device is asked for.
 """

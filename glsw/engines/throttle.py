@@ -1,4 +1,4 @@
-"""Work in slices of time, so that no watchdog ends it and progress can be shown."""
+"""Work in short slices, so that no watchdog kills it and progress can be shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tiles of the table of all pairs: what an engine is asked of them, and which pairs pass."""
+"""Tiles of the table of all pairs: what engines compute of them, and which pairs pass."""
 
 from __future__ import annotations
 

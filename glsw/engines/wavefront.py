@@ -1,4 +1,4 @@
-"""Engine ``wavefront``: plain anti-diagonals over global memory, to compare others with."""
+"""Engine ``wavefront``: plain anti-diagonals in global memory, as a baseline."""
 
 from __future__ import annotations
 

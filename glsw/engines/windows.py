@@ -1,4 +1,4 @@
-"""Windows: long targets cut into parts that overlap, for queries that are short beside them.
+"""Windows: long targets cut into overlapping parts, for queries that are much shorter.
 
 A best alignment can be cut at each of its gaps: what comes before a gap pays for all gaps up to it
 and more, as the alignment would be better without both, and what comes behind it pays for all from
@@ -412,7 +412,7 @@ def may_cut(batch: Batch) -> bool:
 
 
 def cuts(engine: Engine, batch: Batch) -> bool:
-    """Tell whether the targets are so long beside the queries that windows can replace them."""
+    """Tell whether targets are so much longer than the queries that windows can replace them."""
     m, n = int(batch.extent[1, 0]), int(batch.extent[0, 1])
     if n <= _MIN_TARGET_WINDOWS * _SHORTEST_WINDOW or not engine.scoring.local:
         return False

@@ -1,1 +1,1 @@
-"""Sequences as users give them: looked at, read and encoded once."""
+"""Sequences as passed by users: classified, read and encoded once."""

@@ -1,4 +1,4 @@
-"""Sequences as users give them, encoded for an aligner."""
+"""Encodes sequences as passed by users for an aligner."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_PAIRS, _MOST_PIECES = 2**17, 16  # that are encoded while those before are
 
 
 class InputEncoder:
-    """What turns sequences, lists of them and files into codes.
+    """Encodes sequences, lists of them and files.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether sequences are nucleic acid or proteins, and the scoring that follows from it."""
+"""Tells nucleic acids from proteins, and chooses the scoring accordingly."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def chosen(
     one_strand: bool = False,
     **sides: Any,
 ) -> tuple[Any, list[Any]]:
-    """Return options with a scoring for sequences that are compared, if none is given.
+    """Return options with a default scoring for the sequences, if none is given.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a user may pass as sequences: one walk over it, of text, files, arrays and objects.
+"""All that users can pass as sequences, walked once: text, files, arrays and objects.
 
 docs/INPUTS.md has the rule. Nothing else looks at the types of these objects.
 """
@@ -203,7 +203,7 @@ class Source:
         unknown: str | None = None,
         substituted: Counter[str] | None = None,
     ) -> NamedSequences:
-        """Return the codes of the sequences, and what their user calls them.
+        """Return the codes of the sequences, with their names.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class Source:
         return records[0]
 
     def check_no_files(self, what: str, alphabet: Alphabet) -> None:
-        """Raise FileNameError if text of a list, or alone, is rather the name of a file."""
+        """Raise FileNameError if text, alone or in a list, looks like the name of a file."""
         for each in self.given if self.listed else [self.given]:
             if isinstance(each, str):
                 check_no_file(each, what, alphabet, alone=self.single)

@@ -1,4 +1,4 @@
-"""Writers of results by name: each takes one result at a time and writes it in one go.
+"""Output formats by name: a writer takes one result at a time and writes it in one go.
 
 Coordinates leave the program here. In tsv and jsonl they count from 0 and are half-open, as inside.
 In text for people, in GFF3 and in BLAST's formats they count from 1 and include the last residue;

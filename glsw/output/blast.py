@@ -13,7 +13,7 @@ from glsw.sequences.nucleic import is_rna, reversed_strand
 
 @dataclass(frozen=True)
 class BlastHsp:
-    """A high-scoring pair the way round that BLAST shows it.
+    """A high-scoring pair in the orientation that BLAST shows.
 
     What was translated from the minus strand descends. A query that was not translated always
     ascends, and its target descends.

@@ -1,4 +1,4 @@
-"""BLAST's tabular output (its formats 6 and 7), columns by the names that it gives them."""
+"""BLAST's tabular output (formats 6 and 7), with the columns under BLAST's names."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ NOT_KNOWN, _BEST_QUALITY = 255, 60
 
 
 def mapping_qualities(table: HitTable) -> list[int]:
-    """Return of each row what is -10 log10 of the probability that its place is wrong.
+    """Return MAPQ of each row: -10 log10 of the probability that its place is wrong.
 
     A query comes from a place with a probability proportional to 2 to the power of the bits of its
     alignment: scores are log-odds (Frith, Wan and Horton 2010, "Incorporating sequence quality data

@@ -1,4 +1,4 @@
-"""GFF3, version 1.26: where queries are on the targets, for genome browsers and annotation."""
+"""GFF3, version 1.26: locations of queries on the targets, for genome browsers and annotation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as one page for a browser, a section per query; nothing of it comes from elsewhere.
+"""Results as one self-contained HTML page, with a section per query.
 
 Names are text, whatever is in them: they are escaped, control characters are shown as numbers, text
 that runs from right to left stays in its place, and a content security policy allows no script but

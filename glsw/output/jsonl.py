@@ -1,4 +1,4 @@
-"""A JSON object for each query, in a line of its own."""
+"""JSON Lines: one JSON object per query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches as text for people: the list of hits, and alignments, residue under residue."""
+"""Search results as text: the list of hits, then their alignments."""
 
 from __future__ import annotations
 

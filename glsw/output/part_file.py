@@ -1,4 +1,4 @@
-"""A file that grows under a name of its own, until it is complete."""
+"""A file that is written under a temporary name until it is complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class BusyFileError(ValueError):
-    """Another process writes the file now."""
+    """Another process is writing the file."""
 
 
 def check_regular(path: str | os.PathLike[str], links: bool = False) -> None:
@@ -33,7 +33,7 @@ def open_regular(path: str, flags: int) -> int:
 
 
 class PartFile(io.FileIO):
-    """A file from a point on, which knows the size and the checksum of its contents.
+    """A file that is appended to, and knows the size and checksum of its contents.
 
     It is locked where the system can do so: two runs do not write one file. If ``size`` is None, it
     stays as it is until `keep` is called.
@@ -95,7 +95,7 @@ class PartFile(io.FileIO):
             left = left[self.write(left) :]
 
     def write(self, data: Any, /) -> int:
-        """Write bytes, as many as the system takes; return how many."""
+        """Write as many bytes as the system accepts; return how many."""
         try:
             count = super().write(data)
         except OSError as error:

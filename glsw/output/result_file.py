@@ -1,4 +1,4 @@
-"""Files of results that appear whole, or not at all; what a run that ends early leaves goes on.
+"""Result files that are written atomically; a run that was interrupted can be resumed.
 
 Results are written to ``FILE.part``, which takes the name ``FILE`` when it is complete. Until then
 an old ``FILE`` remains as it is. Beside it ``FILE.part.journal`` says how far whole results reach:
@@ -42,7 +42,7 @@ class Point(NamedTuple):
 
 
 class OtherRunError(ValueError):
-    """The results that were left are those of a run of another fingerprint."""
+    """The results left by an earlier run have another fingerprint."""
 
 
 def is_replaced(path: Path) -> bool:
@@ -177,7 +177,7 @@ class ResultFile:
         return time.monotonic() - self._marked >= _SECONDS_BETWEEN_MARKS
 
     def mark(self, results: int) -> None:
-        """Hand what was written to the system: that many whole results, from the first run on."""
+        """Flush what was written: this many whole results, counted from the first run."""
         self.stream.flush()
         now = self._marked = time.monotonic()
         if self._fingerprint is None or now - self._begun < self._patience:

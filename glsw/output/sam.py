@@ -1,4 +1,4 @@
-"""Sequence Alignment/Map (SAM 1.6), of which readers need the names of all targets first."""
+"""Sequence Alignment/Map (SAM 1.6), with a header that lists all targets."""
 
 from __future__ import annotations
 

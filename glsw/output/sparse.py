@@ -1,4 +1,4 @@
-"""Sparse matrices of pairs as text: a line for each entry."""
+"""Sparse matrices of pairs as text, with one line per entry."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ class RunSummary:
         self._seconds += seconds
 
     def ran(self, engine: str, device: str, memory: int = 0) -> None:
-        """Say which engine computed on what, and the bytes of device memory, where counted."""
+        """Record the engine and where it ran, and the bytes of device memory, if counted."""
         self._engines[engine] = None
         self._ran_on[device] = None
         self._memory = max(self._memory, memory)
@@ -197,7 +197,7 @@ class RunSummary:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of glsw, Python, the system, and installed packages that compute."""
+    """Return the versions of glsw, Python, the system, and packages used to compute."""
     from importlib.metadata import PackageNotFoundError, version
 
     from glsw._version import __version__

@@ -1,4 +1,4 @@
-"""One line for each high-scoring pair, columns apart by tabs, for programs."""
+"""Tab-separated values: one line per high-scoring pair."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def disjoint(
 
 
 class OwnScores(NamedTuple):
-    """Scores of each letter of a query with each of a target, of every pair its own.
+    """Substitution scores of each pair: every query letter with every target letter.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Distances of pairs by their scores: which scores a pair needs, and the value that it has."""
+"""Distances of pairs, computed from scores: which scores they need, and their values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Values = npt.NDArray[Any]
 
 
 class ScoredPairs(NamedTuple):
-    """Pairs that score enough: their numbers, their scores in integer units, their identities.
+    """Pairs that score enough: indices, scores in integer units, and identities.
 
     Without identities, those are an empty array.
     """

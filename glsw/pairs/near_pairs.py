@@ -1,4 +1,4 @@
-"""The pairs of sequences that are near enough, of all pairs, as a sparse matrix."""
+"""All pairs of sequences within a cutoff, as a sparse matrix."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _found(
 def most_difference(
     scoring: Scoring, sides: tuple[Sequences, Sequences], bounds: tuple[_Int32, _Int32]
 ) -> int | None:
-    """Return by how many letters sequences of pairs that pass can differ; None if that is no bound.
+    """Return the largest difference in length of pairs that pass; None if it is not bounded.
 
     In a global alignment of sequences that differ by d letters gaps cost at least as much as one
     of d positions, and aligned letters score no more than the best ones of each do.

@@ -1,1 +1,1 @@
-"""Who computes: this process, processes of devices, executors."""
+"""Where the work runs: in this process, in a process per device, on an executor."""

@@ -1,4 +1,4 @@
-"""An engine and its workers: one process per device, or an executor of the user.
+"""An engine and its workers: one process per device, or the user's executor.
 
 Work is divided into more tasks than there are workers. A worker gets its next task when it has
 finished the last one, so that a slow device gets less to do.
@@ -63,7 +63,7 @@ def specs_for(spec: SpecT, device: Devices) -> list[SpecT]:
 
 @dataclass(frozen=True)
 class Runner:
-    """Who carries out one call, and who is told.
+    """Executes one call and reports its progress.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Runner:
             yield k, answer.value
 
     def report(self, cells: int) -> None:
-        """Tell that cells are finished."""
+        """Report finished cells."""
         if self.progress:
             self.progress(cells)
 

@@ -1,4 +1,4 @@
-"""Tasks are carried out by workers: each takes its next one when it is free.
+"""Schedules tasks on workers: each takes the next one when it is free.
 
 A task that fails is repeated once. Its size may depend on its worker, see `Cutter` and `Pace`.
 """

@@ -1,4 +1,4 @@
-"""Workers carry out tasks: one process per device, or an executor of the user.
+"""Workers, which run tasks: one process per device, or the user's executor.
 
 A task is a callable that takes an engine. It travels as bytes that only the worker reads, so that
 schedulers need no glsw. The worker makes its engine once and keeps it for the next task.
@@ -63,7 +63,7 @@ class Answer(Generic[AnswerT]):
 
 
 def run_task(number: int, version: str, parent: str, spec: bytes, task: bytes) -> Answer[Any]:
-    """Carry out a pickled task of the process ``parent`` with the engine of a pickled spec.
+    """Run a pickled task of the process ``parent`` with the engine of a pickled spec.
 
     By its number a task differs from all others, as Dask answers equal calls once.
     """
@@ -192,7 +192,7 @@ class Worker(ABC):
                 self.rate = (self.rate + rate) / 2
 
     def failure(self, future: Future[Answer[Any]]) -> str:
-        """Return what failed if the task may be repeated, "" if nothing did; raise other errors."""
+        """Return what failed if the task can be retried, "" if nothing did; raise other errors."""
         from concurrent.futures import CancelledError
 
         try:
@@ -206,7 +206,7 @@ class Worker(ABC):
         return f"{self.name_in(answer)}: {failed}"
 
     def name_in(self, answer: Answer[Any]) -> str:
-        """Return who has failed."""
+        """Return the worker's name, for messages."""
         return self.name
 
     def abandon(self) -> bool:
@@ -333,7 +333,7 @@ class DeviceProcess(Worker):
 
 
 class UserExecutor(Worker):
-    """An executor of the user: it finds processes for the tasks, and replaces lost ones or fails.
+    """The user's executor: it assigns tasks to processes, and replaces lost ones or fails.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What pairs of letters and gaps score."""
+"""Scoring: substitution scores and gap costs."""

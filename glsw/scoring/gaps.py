@@ -1,4 +1,4 @@
-"""Gap costs, inside an alignment and at the ends of the sequences, and the modes of alignment.
+"""Gap costs, inside an alignment and at the ends of sequences, and alignment modes.
 
 An *insertion* is a run of query letters opposite a gap in the target, a *deletion* one of target
 letters opposite a gap in the query.
@@ -30,7 +30,7 @@ class GapCost(NamedTuple):
     extend: int
 
     def of(self, positions: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return the costs of gaps of these numbers of positions.
+        """Return the costs of gaps of these lengths.
 
         >>> GapCost(12, 1).of([0, 1, 5]).tolist()
         [0, 12, 16]
@@ -87,7 +87,7 @@ class EndGaps(NamedTuple):
         return EndGaps(insertion, deletion, insertion, deletion)
 
     def turned(self) -> EndGaps:
-        """Return the costs when query and target change places."""
+        """Return the costs with query and target swapped."""
         return EndGaps(
             self.left_deletion, self.left_insertion, self.right_deletion, self.right_insertion
         )

@@ -1,4 +1,4 @@
-"""Scores and gap costs by position: `PositionalScoring`, what engines get of profiles.
+"""Position-specific scores and gap costs: `PositionalScoring`, how engines see profiles.
 
 The "letters" of a query are then its positions, numbered from 0 over all profiles of a search, and
 the matrix has a row for each. So every engine that looks scores up by the letters of a query
@@ -28,7 +28,7 @@ MAX_POSITIONS = 2**15 - 1
 
 @dataclass(frozen=True, eq=False)
 class PositionalScoring(Scoring):
-    """A scoring whose matrix has a row for each position of one or several profiles.
+    """A scoring whose matrix has one row per position of one or more profiles.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class PositionalQuery(ABC):
 
     @property
     def alphabet(self) -> Alphabet:
-        """The letters of targets."""
+        """The alphabet of targets."""
         return self.scoring.alphabet
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Scores of two letters per position, added: `TwoTrackScoring`."""
+"""The sum of the scores of two letters per position: `TwoTrackScoring`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Database search: which hits, found by one engine or by many, and their alignments."""
+"""Database search: hits, found by one engine or by several, and their alignments."""

@@ -1,4 +1,4 @@
-"""The alignments of hits: the best ones, then rounds of further ones that share no pair."""
+"""Alignments of hits: the best ones, then rounds of further ones that share no aligned pair."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _Int64 = npt.NDArray[np.int64]
 
 
 class DifferentScoreError(DeviceError):
-    """A hit has another score than its best alignment: the scan or the alignment is wrong."""
+    """A hit and its best alignment differ in score: the scan or the alignment is wrong."""
 
 
 def parts_to_align(hits: Selection) -> Iterator[Selection]:

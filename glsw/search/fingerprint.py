@@ -1,4 +1,4 @@
-"""The fingerprint of a search: what decides the bytes of its results, by name."""
+"""The fingerprint of a search: all that determines the bytes of its results, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hits are kept, in whatever order and parts they are found."""
+"""Ranks hits as they are found, in whatever order and parts."""
 
 from __future__ import annotations
 

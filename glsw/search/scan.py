@@ -1,4 +1,4 @@
-"""The scan of a database: the best targets of each query by score, nothing aligned yet."""
+"""Scans a database: the best targets of each query by score, before anything is aligned."""
 
 from __future__ import annotations
 

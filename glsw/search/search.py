@@ -35,7 +35,7 @@ _SECONDS_TOGETHER = 2.0
 
 @dataclass(frozen=True, eq=False)
 class PreparedSearch:
-    """A search that has not begun.
+    """A search that is prepared but not started.
 
     Parameters
     ----------

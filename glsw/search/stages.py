@@ -1,4 +1,4 @@
-"""The seam for stages of a search: a wing scores hits again, after their selection."""
+"""The interface for stages of a search, in which a wing rescores the hits selected."""
 
 from __future__ import annotations
 

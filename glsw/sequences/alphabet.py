@@ -1,4 +1,4 @@
-"""Letters and their codes: DNA and RNA, protein, codons, and alphabets of one's own."""
+"""Letters and their codes: DNA and RNA, protein, codons, and custom alphabets."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ alphabet (ACGTRYSWKMBDHVN)
         return bool(self.unmasked or self.substitutes)
 
     def compared(self, codes: Codes, text: str | bytes) -> Codes:
-        """Return codes that are equal where the letters are, whatever they are scored as.
+        """Return codes that are equal where the letters are equal, whatever they score.
 
         Masked letters have their own codes, those with `substitutes` codes behind all others. A
         letter outside the alphabet has that of its replacement.
@@ -319,7 +319,7 @@ alphabet (ACGTRYSWKMBDHVN)
         return bytes(table)
 
     def warn_of_substitutes(self, substituted: Counter[str]) -> None:
-        """Warn how many letters count as others, in one RuntimeWarning if there are any."""
+        """Warn of substituted letters, with their numbers, in one RuntimeWarning."""
         parts = [
             f"{numbered(count, 'letter')} {letter} as {other}"
             for letter, other in self.substitutes.items()

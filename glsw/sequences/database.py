@@ -1,4 +1,4 @@
-"""Sequences indexed once and searched often: encoded, sorted by length, read from one file.
+"""Sequences indexed once and searched often: encoded, sorted by length, in one file.
 
 `database_file` has the format of the file. It is written under another name and takes its own when
 it is complete and on the disk.
@@ -147,7 +147,7 @@ class Database:
 
     @property
     def given(self) -> Database:
-        """The database as its user knows it: itself, unless it is translated."""
+        """The database as passed by the user: itself, unless it is translated."""
         return self
 
     @property
@@ -197,7 +197,7 @@ class Database:
 
     @property
     def stamp(self) -> int | None:
-        """Checksum of the file's table of contents, which has those of all sections, or None."""
+        """Checksum of the file's table of contents, which covers all sections, or None."""
         return self._file.stamp if self._file else None
 
     @property

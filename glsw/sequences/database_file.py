@@ -297,7 +297,7 @@ def _alphabet(spelled: Any) -> Alphabet:
 
 
 class FileTitles:
-    """Ids and descriptions by the number of the sequence, read when they are asked for.
+    """Ids and descriptions by input position, read on access.
 
     Parameters
     ----------

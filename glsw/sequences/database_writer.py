@@ -1,4 +1,4 @@
-"""Writes an indexed database, at once or not at all."""
+"""Writes an indexed database atomically."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LONGEST_NAME = 255  # bytes, on Linux, macOS and Windows
 
 
 class NoDatabaseError(ValueError):
-    """A file that is no database would be overwritten, and ``force`` is not given."""
+    """A file that is not a database would be overwritten, and ``force`` is not given."""
 
 
 def check_sources(paths: list[str]) -> None:

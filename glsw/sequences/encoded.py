@@ -82,7 +82,7 @@ class Sequences:
 
     @cached_property
     def code_bound(self) -> int:
-        """A code that no residue exceeds: the largest one, of a part perhaps that of the whole."""
+        """An upper bound of the codes: the largest one, for a part perhaps that of the whole."""
         return int(self.residues.max(initial=0))
 
     def codes_in_use(self, least: int = 0) -> list[int]:

@@ -1,4 +1,4 @@
-"""The reader of sequence files: FASTA and FASTQ, plain or gzip, to titles and letters.
+"""Reads sequence files: FASTA and FASTQ, plain or gzip.
 
 A file is cut into records in large blocks of bytes, by arrays of positions. Text and codes are made
 from them only when they are asked for.
@@ -44,7 +44,7 @@ _LINE_FEED = 10
 
 
 class EmptyFileError(ValueError):
-    """A file of sequences has none, not even the beginning of one."""
+    """A sequence file contains no record."""
 
 
 def read(path: str | os.PathLike[str]) -> Iterator[Record]:

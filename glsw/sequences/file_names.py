@@ -1,4 +1,4 @@
-"""Text that is rather the name of a file than a sequence."""
+"""Recognizes text that is a file name rather than a sequence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def are_errors(alphabet: Alphabet, unknown: str | None) -> bool:
 
 
 class FileNameError(ValueError):
-    """A sequence is rather the name of a file."""
+    """A sequence looks like the name of a file."""
 
 
 def like_a_file(text: str) -> bool:

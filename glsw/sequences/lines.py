@@ -1,4 +1,4 @@
-"""For readers of any files, so it is apart: errors that name file and line; checksums of text."""
+"""Used by readers of all kinds of files: errors that name file and line; checksums of text."""
 
 from __future__ import annotations
 

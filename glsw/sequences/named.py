@@ -1,4 +1,4 @@
-"""Named codes: records, encoded all together."""
+"""Encoded sequences with their names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MANY = 4  # pieces, which threads encode while this one joins others
 
 @dataclass(frozen=True, eq=False)
 class NamedSequences:
-    """What is compared: codes, and what their user calls them.
+    """Encoded sequences with their ids.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Nucleic acid: its letters, their complements, and how it is told from protein."""
+"""Nucleic acids: their letters and complements, and how they are told from proteins."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Kind(NamedTuple):
 
     @property
     def sure(self) -> bool:
-        """Whether it cannot well be the other one."""
+        """Whether the decision is certain."""
         few = self.letters is not None and self.letters < FEWEST_LETTERS
         return self.nucleic is not None and not (self.nucleic and few)
 

@@ -1,4 +1,4 @@
-"""Preparation of queries: their strands or reading frames, with masked letters."""
+"""Preparation of queries: strands or reading frames, and masking."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _SHORTEST_DUST = 4  # letters that the library asks for
 
 
 class MaskedError(ValueError):
-    """A query has no residue that is not masked."""
+    """All residues of a query are masked."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """How what was searched was made of the query as given; or of the target, if it is translated.
+    """Strand and reading frame of a query as searched, or of a translated target.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class _Made(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryPreparation:
-    """How queries become the sequences that are searched: strands, translation, masks.
+    """How queries are prepared for a search: strands, translation, masking.
 
     Parameters
     ----------

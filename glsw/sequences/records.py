@@ -1,4 +1,4 @@
-"""Named letters: records of sequences, one by one and many in arrays."""
+"""Sequence records: names and letters, singly or many in arrays."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Record:
 
 
 class EncodedRecord(Record):
-    """A named sequence in the codes of an alphabet; its letters are decoded when asked for.
+    """A named sequence in the codes of an alphabet; its letters are decoded on access.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _split(lines: bytes, before: int) -> Titles:
 
 
 class Records(Sequence[Record]):
-    """Named letters of many sequences in arrays; each record is made when it is asked for.
+    """Names and letters of many sequences in arrays; records are created on access.
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ class Records(Sequence[Record]):
 
 
 class Listed(Records):
-    """Records that are objects, or text without titles; arrays are made when they are asked for.
+    """Records that are objects, or text without titles; arrays are created on access.
 
     Parameters
     ----------

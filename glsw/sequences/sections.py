@@ -1,4 +1,4 @@
-"""Sections of a file, compared with their checksums block by block whenever they are read.
+"""Sections of a file, verified by checksums block by block whenever they are read.
 
 Nothing is mapped: what was read and checked stays as it is when the file is overwritten, and a file
 that became shorter is an error, not a signal that ends the process.

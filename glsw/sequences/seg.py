@@ -1,4 +1,4 @@
-"""SEG: the segments of low complexity of proteins (Wootton and Federhen 1993).
+"""SEG: low-complexity segments of proteins (Wootton and Federhen 1993).
 
 J. C. Wootton and S. Federhen 1993, "Statistics of local complexity in amino acid sequences and
 sequence databases", Computers & Chemistry 17; the form is that of blastp and segmasker.
@@ -116,7 +116,7 @@ class Seg(NamedTuple):
 
 
 def check_seg(alphabet: Alphabet, wanted: object = True) -> None:
-    """Raise ValueError if SEG is wanted and the alphabet is not one of proteins."""
+    """Raise ValueError if SEG is requested for an alphabet other than proteins."""
     if wanted and not alphabet.amino_acids:
         raise ValueError(f"SEG is for proteins, not for the {alphabet.name} alphabet")
 

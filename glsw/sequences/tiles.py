@@ -1,4 +1,4 @@
-"""Rectangles of the table of all pairs, and the one way to cut: by bounds, or evenly."""
+"""Rectangles of the table of all pairs, cut by bounds or evenly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reading frames of a DNA database as the proteins of another, so that they can be searched."""
+"""A DNA database translated in all reading frames, to be searched like one of proteins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Translation of DNA into the letters of an alphabet of proteins, in all reading frames at once."""
+"""Translates DNA into a protein alphabet, in all reading frames at once."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _LENGTHS_ALIKE = 1.25  # of queries that share a least score
 
 
 class Floors(NamedTuple):
-    """The least scores of queries that are kept: each is that of the next shorter length.
+    """Minimum scores for some query lengths; other lengths take that of the next shorter one.
 
     Parameters
     ----------

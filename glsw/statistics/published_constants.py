@@ -70,7 +70,7 @@ def blosum80() -> tuple[tuple[int, ...], ...]:
 
 @cache
 def joint_frequencies(matrix: str) -> npt.NDArray[np.float64]:
-    """Return the frequencies of aligned amino acids that a matrix stands for, shape (20, 20).
+    """Return the target frequencies implied by a matrix, shape (20, 20).
 
     They are known for all matrices of `protein_rows`.
     """

@@ -1,4 +1,4 @@
-"""What `glsw devices --test` does: all that computes on a device is tried in every variant."""
+"""The test of `glsw devices --test`: everything that computes on a device, in every variant."""
 
 from __future__ import annotations
 

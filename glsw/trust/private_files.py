@@ -1,4 +1,4 @@
-"""Files of the user's cache that nobody else can write: what this user has found of a device.
+"""Cache files that only the user can write, for what was found out about a device.
 
 Files are read and written in a folder that belongs to the user and that nobody else can open, mode
 0700. Whatever is wrong with a file, it counts as missing.

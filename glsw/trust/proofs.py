@@ -1,4 +1,4 @@
-"""Trials of programs: whether they are right, wrong, fail or do not end, and what is remembered.
+"""Trials of programs: right, wrong, failed or hanging; the outcomes are remembered.
 
 What is wrong, fails or does not end raises `UnprovedError`: the router goes on with the next safer
 variant of the engine, and then with another engine.
@@ -29,7 +29,7 @@ FAULTS = moderngl.Error, DeviceError, ShaderError, *_OF_PYTHON
 
 
 class UnprovedError(Exception):
-    """An engine is wrong, fails or does not end on this device.
+    """An engine is wrong, fails or hangs on this device.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class UnprovedError(Exception):
 
 
 class DeviceFaultWarning(RuntimeWarning):
-    """A device computes wrong numbers or fails, and something else is used instead."""
+    """A device computes wrong results or fails, and something else is used instead."""
 
 
 class Proofs:

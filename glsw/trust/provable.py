@@ -1,4 +1,4 @@
-"""The one protocol of trust: which kinds of programs there are, and what each must compute."""
+"""The self-test protocol: which kinds of programs there are, and what each must compute."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Provable(ABC):
 
     @abstractmethod
     def family(self, kind: Any) -> str:
-        """Return what distinguishes the programs of a kind from others of this name, in a line."""
+        """Return what identifies the programs of a kind among others of this name, in one line."""
 
     @abstractmethod
     def checks(self, kind: Any) -> Iterator[tuple[Any, Any]]:

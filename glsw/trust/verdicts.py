@@ -1,4 +1,4 @@
-"""What is known of the programs of a device: a file of lines in the user's cache.
+"""Verdicts on the programs of a device: a file of lines in the user's cache.
 
 A line is a name, a tab and what is known of it, and the last line of a name counts: processes only
 append whole lines, and need no lock. A verdict belongs to a device as its driver of this version

@@ -1,4 +1,4 @@
-"""Wings stand on the core, each in a folder of its own: deleting the folder closes the wing.
+"""Wings extend the core, each from its own folder; deleting the folder removes the wing.
 
 A wing imports the core; the core imports no wing, but asks here what the wings register, each by
 constants of its ``__init__``:

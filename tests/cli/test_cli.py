@@ -34,8 +34,9 @@ from wing import of_wing
 import glsw
 import glsw.cli.devices
 import glsw.cli.pairs
-from glsw.cli import main, parsed
+from glsw.cli import main, parsed, with_all_options
 from glsw.cli.scoring import Costs
+from glsw.cli.signals import EXCEPTIONS, STATUSES
 from glsw.device.device import Device, DeviceError
 from glsw.device.shader import ShaderError
 from glsw.engines import Reference
@@ -44,6 +45,7 @@ from glsw.output import FORMATS
 from glsw.run import workers
 from glsw.scoring.scoring import Scoring
 from glsw.search import search as flow
+from glsw.statuses import MEANINGS
 
 DEMO = ROOT / "demo"
 QUERIES = ">q1 first\nHEAGAWGHEE\n>q2 second\nMKVLAW\n"
@@ -1303,6 +1305,31 @@ def test_help_and_version(words: str, capsys: pytest.CaptureFixture[str]) -> Non
         assert "exit status: 0 on success" in out
     if words.startswith("search"):
         assert "at 11/1 the first residue costs 12" in out
+
+
+def test_the_help_states_defaults() -> None:
+    _, commands = with_all_options()
+    for command, parser in commands.items():
+        for action in parser._actions:
+            default = getattr(action.default, "name", action.default)
+            if type(default) in (str, int, float) and default not in ("==SUPPRESS==", "-", "."):
+                (*_, stated) = re.findall(r"\(([^()]*)\)", action.help or "") or [""]
+                assert re.split("[,;:]", stated)[0] == f"{default}", f"{command} --{action.dest}"
+
+
+def test_exit_statuses_are_declared_once() -> None:
+    """The page lists them, and 137 of SIGKILL, which no program can answer."""
+    page = (ROOT / "docs" / "FAULTS.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\d+)` \|", page, re.MULTILINE)
+    assert {*map(int, listed)} == {*MEANINGS, 137}
+    assert all(STATUSES[kind] == 128 + number for number, kind in EXCEPTIONS.items())
+    folder = ROOT / "glsw"
+    files = [folder / "__main__.py", *(folder / "cli").glob("*.py")]
+    bare = re.compile(
+        r"[eE]xit\(\d|128 \+|\b(129|130|141|143)\b|^        return [12]$", re.MULTILINE
+    )
+    for path in [*files, *(folder / "wings").rglob("command.py")]:
+        assert not bare.search(path.read_text(encoding="utf-8")), path
 
 
 def test_it_runs_as_a_module() -> None:

@@ -195,7 +195,7 @@ class Lanes(ComputeEngine):
 
     @property
     def hints(self) -> ScanHints:
-        """What suits scans: a part of a database so large that two and their columns fit.
+        """Hints for scans: parts of a database of which two fit, with their columns.
 
         On a software renderer `diagonal` is faster than `lanes` with windows of a long target.
         """

@@ -1,4 +1,4 @@
-"""Arbitrary pairs in engine ``lanes``: each target has its own query, and there are no profiles.
+"""Arbitrary pairs in engine ``lanes``: each target with its own query, without query profiles.
 
 Instead, shared memory has the scores of the letters that occur: with floats of each letter with
 each two that may follow one another in a query; where there is no room for these, scores are

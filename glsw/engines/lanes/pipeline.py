@@ -1,4 +1,4 @@
-"""The order of work of scans by engine ``lanes``: the device is busy while the host prepares."""
+"""Pipelined scans of engine ``lanes``: the device computes while the host prepares."""
 
 from __future__ import annotations
 

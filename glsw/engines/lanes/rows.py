@@ -1,4 +1,4 @@
-"""Rows of lanes: the queries in them, and the profiles that tell lanes their scores.
+"""Rows of lanes: their queries, and the query profiles from which lanes read scores.
 
 A group of queries is what lanes compute together: one stream of rows, or two side by side, whose
 rows share lanes. A stream has one query, or several, of which each begins in a lane of its own. So

@@ -1,4 +1,4 @@
-"""Scores of engine ``lanes`` that never leave the device: only the pairs that pass are read."""
+"""Selection on the device in engine ``lanes``: only pairs that pass are read back."""
 
 from __future__ import annotations
 

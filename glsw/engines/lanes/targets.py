@@ -1,4 +1,4 @@
-"""What engine ``lanes`` has on the device: buffers, and targets.
+"""Device memory of engine ``lanes``: its buffers, and the targets in them.
 
 These are sorted by length, and packed into words. Buffers are used by one job after the other:
 drivers make large ones slowly.

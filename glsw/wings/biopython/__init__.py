@@ -1,3 +1,3 @@
-"""The replacement of Biopython's `PairwiseAligner`, and all equally good alignments of a pair."""
+"""A replacement for Biopython's `PairwiseAligner`, and all equally good alignments of a pair."""
 
 NEEDS = ("edit",)

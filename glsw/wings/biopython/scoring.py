@@ -30,7 +30,7 @@ _PLACES = ("internal", "left", "right")
 
 
 class PairScoring(NamedTuple):
-    """What the attributes of an aligner say, in integer units.
+    """The scoring of an aligner's attributes, in integer units.
 
     Gaps may cost more to extend than to open, or more at the right end than inside, which no engine
     computes; see `Scoring` for the fields.

@@ -1,4 +1,4 @@
-"""The words of the command line for clusters: processes of this host, Dask, MPI."""
+"""Clusters for the command line: processes on this host, Dask, MPI."""
 
 OPTIONS = {
     "glsw.wings.cluster.options": ("search running", "neighbors running", "motifs running"),

@@ -1,4 +1,4 @@
-"""Clusters by their addresses: processes of this host, a Dask scheduler, or the ranks of MPI."""
+"""Clusters by address: processes on this host, a Dask scheduler, or MPI ranks."""
 
 from __future__ import annotations
 

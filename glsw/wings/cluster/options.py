@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Options(Group, notes={"threads": "; of each worker of a cluster"}):
-    """The option."""
+    """The option ``--cluster``."""
 
     cluster: str | None = option(
         "ADDRESS: compute on the workers of a cluster, each with its own device: local:N, N "
@@ -33,7 +33,7 @@ class Options(Group, notes={"threads": "; of each worker of a cluster"}):
     )
 
     def apply(self, command: Search | Neighbors) -> None:
-        """Let the cluster compute."""
+        """Compute on the cluster."""
         if self.cluster is not None:
             command.running.executor = partial(executor, self.cluster, command.running)
 

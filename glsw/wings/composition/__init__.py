@@ -1,4 +1,4 @@
-"""Scores for the compositions of two proteins, as in blastp."""
+"""Scores adjusted to the compositions of two proteins, as in blastp."""
 
 STAGES = {"composition": "glsw.wings.composition.rescoring"}
 OPTIONS = {"glsw.wings.composition.options": ("search hits",)}

@@ -1,4 +1,4 @@
-"""Matrices in the context of the compositions of two proteins, as blastp uses them.
+"""Matrices adjusted to the compositions of two proteins, as in blastp.
 
 Mode 1, composition-based statistics, scales a matrix so that lambda is the standard one for the
 two compositions (A. A. Schaffer et al. 2001, "Improving the accuracy of PSI-BLAST protein database
@@ -113,7 +113,7 @@ class Compositions(NamedTuple):
 
     @property
     def frequencies(self) -> _Floats:
-        """The part of each amino acid, shape (N, 20); 0 if there are none."""
+        """The fraction of each amino acid, shape (N, 20); 0 if there are none."""
         found: _Floats = self.counts / np.maximum(1, self.residues)[:, np.newaxis]
         return found
 

@@ -1,4 +1,4 @@
-"""Pairs that have scores of their own each, a matrix or a profile: their scores and alignments.
+"""Scores and alignments of pairs that each have their own matrix or profile.
 
 On a device they are pairs of queries by position, for which each letter of each pair is a position,
 and each position of each pair with a profile.
@@ -49,7 +49,7 @@ _Int64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class OwnScores(PairScores, ABC):
-    """The scores that pairs have of their own, and their targets, of which letters may be masked.
+    """The matrix or profile of each pair, and the targets, whose letters may be masked.
 
     Parameters
     ----------

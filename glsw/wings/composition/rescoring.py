@@ -1,4 +1,4 @@
-"""Hits scored again, each with a matrix for the compositions of its two sequences.
+"""Rescores hits, each with a matrix for the compositions of its two sequences.
 
 Of a profile, each has the profile scaled for the composition of its target.
 

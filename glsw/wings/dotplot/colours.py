@@ -1,4 +1,4 @@
-"""Colours: of scores blue on the plus strand, vermilion on the minus strand; of alignments too."""
+"""Colours of scores and alignments: blue on the plus strand, vermilion on the minus strand."""
 
 from __future__ import annotations
 

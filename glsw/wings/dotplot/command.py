@@ -130,8 +130,13 @@ class Plot(Command):
 
 
 class Dotplot(Plot):
-    """The command."""
+    """Draw a dot plot into files."""
 
+    examples = (
+        "glsw dotplot genome1.fa genome2.fa --output plot.html",
+        "glsw dotplot genome1.fa --strand plus --output repeats.png",
+        "glsw dotplot a.fasta b.fasta --tiles 500 --output plot.svg --output scores.npz",
+    )
     map: Map = group(_Tiles)
     output: _Output = group(_Output)
 

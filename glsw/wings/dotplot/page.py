@@ -1,4 +1,4 @@
-"""A dot plot as one page of HTML, which needs no other file and no network."""
+"""A dot plot as one self-contained HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of the tiles of one table, for dot plots: two passes over tiles as of ``blocked``."""
+"""Scores of the tiles of a table, for dot plots: two passes over tiles as in ``blocked``."""
 
 from __future__ import annotations
 

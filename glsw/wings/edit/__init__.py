@@ -1,4 +1,4 @@
-"""Edit distances of sequences in any letters."""
+"""Edit distances of sequences over any alphabet."""
 
 ENGINES = {
     "bit_parallel": (

@@ -1,4 +1,4 @@
-"""Edit distances on the host, where there are no compute shaders: columns as Python's integers."""
+"""Edit distances on the host, without compute shaders: columns as Python integers."""
 
 from __future__ import annotations
 

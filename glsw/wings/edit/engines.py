@@ -1,4 +1,4 @@
-"""What computes edit distances: the host, or devices and executors."""
+"""Where edit distances are computed: on the host, or by devices and executors."""
 
 from __future__ import annotations
 

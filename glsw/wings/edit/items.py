@@ -73,7 +73,7 @@ def _array(sequence: Any) -> npt.NDArray[np.integer] | list[Hashable]:
 
 
 def code_alphabet(count: int) -> Alphabet:
-    """Return an alphabet of letters that only have codes, at most 255."""
+    """Return an alphabet of letters known only by code, at most 255."""
     return Alphabet("code", tuple(f"{k:03d}" for k in range(count)))
 
 

@@ -1,4 +1,4 @@
-"""Edit distances of sequences of any letters: `edit_distance` and `edit_distance_matrix`."""
+"""Edit distances over any alphabet: `edit_distance` and `edit_distance_matrix`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries with scores by position, and searches round by round."""
+"""Profiles, queries with position-specific scores, and iterated searches."""
 
 FORMATS = (
     "a file written by glsw, PSI-BLAST's ASCII PSSM or ASN.1 text, a HMMER3 model, or an alignment "

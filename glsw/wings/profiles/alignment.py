@@ -1,4 +1,4 @@
-"""Scores by position from a multiple alignment, as PSI-BLAST makes them."""
+"""Position-specific scores from a multiple alignment, as in PSI-BLAST."""
 
 from __future__ import annotations
 

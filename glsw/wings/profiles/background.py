@@ -1,4 +1,4 @@
-"""What frequencies of letters and gaps are in the units of a scoring: scores, and gap costs."""
+"""Converts frequencies of letters and gaps to scores and gap costs in the units of a scoring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of PSI-BLAST's profiles: its table in ASCII, and its checkpoint in ASN.1 text."""
+"""Readers of PSI-BLAST profiles: the ASCII table, and the checkpoint in ASN.1 text."""
 
 from __future__ import annotations
 

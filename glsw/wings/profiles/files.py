@@ -1,4 +1,4 @@
-"""Files of profiles: their format is detected from their first lines."""
+"""Profile files: the format is detected from the first lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterated search: the hits of a round make the profile of the next one."""
+"""Iterated search: the hits of a round build the profile of the next one."""
 
 from __future__ import annotations
 
@@ -529,6 +529,6 @@ def last_results(results: Sequence[SearchResult]) -> list[SearchResult]:
 
 
 def inclusion_of(given: float | None, sums: bool) -> float:
-    """Return the E-value of members that is asked for, or the usual one."""
+    """Return the inclusion E-value as requested, or the default."""
     usual = SUMS_INCLUSION if sums else INCLUSION
     return usual if given is None else given

@@ -1,4 +1,4 @@
-"""Options of queries that are profiles, and the profile of a file."""
+"""Options for queries that are profiles, and for iterated searches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Options(Group, title="profiles", decides=True):
-    """Options of profiles, and of searches round by round."""
+    """Options for profiles and iterated searches."""
 
     profile: bool = option(
         f"QUERY is a profile, with its own scores at each position: {FORMATS}; --matrix, "
@@ -59,7 +59,7 @@ class Options(Group, title="profiles", decides=True):
     )
 
     def apply(self, command: Search) -> None:
-        """Let a profile be the query, and searches go on round by round.
+        """Make the query a profile, or the search iterated.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""`Profile`: a query whose scores depend on the position."""
+"""`Profile`: a query with position-specific scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text form of profiles, which is read back the same."""
+"""The text format of profiles, which is read back exactly."""
 
 from __future__ import annotations
 

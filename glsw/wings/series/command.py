@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -14,6 +13,7 @@ from glsw.cli.options import OnDevices, Output
 from glsw.cli.outputs import Destination, check_output, destination
 from glsw.cli.words import cost, not_positive
 from glsw.engines import ENGINES
+from glsw.options import defaults_of
 from glsw.scoring.gaps import from_blast
 from glsw.scoring.scoring import Scoring
 from glsw.wings.series import figure, readers, sax
@@ -39,10 +39,10 @@ from glsw.words import numbered
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-_DEFAULTS = {name: each.default for name, each in inspect.signature(motifs).parameters.items()}
+_DEFAULTS = defaults_of(motifs)
 
 
-class _Reading(Group, title="recording"):
+class _Reading(Group, title="recording", defaults=_DEFAULTS):
     channels: str | None = option(
         "WHICH: names, numbers, ranges such as 3-9 and patterns such as '*hbo', separated by "
         "commas",
@@ -51,18 +51,17 @@ class _Reading(Group, title="recording"):
     start: float | None = option("S: start time in s", flag="--from")
     end: float | None = option("S: end time in s, exclusive", flag="--to")
     missing: Literal["error", "skip"] = option(
-        "treat missing samples (nan) as an error, or omit them from segment means (error)",
-        _DEFAULTS["missing"],
+        "treat missing samples (nan) as an error, or omit them from segment means (error)"
     )
     rate: float | None = option("HZ: samples per second, for a table without a time column")
 
 
-class _Words(Group, title="words"):
+class _Words(Group, title="words", defaults=_DEFAULTS):
     about = (
         "Each channel is encoded as a word (SAX); words are compared three or two at a time. Gap "
         "costs follow BLAST's convention: the first letter of a gap costs gapopen + gapextend."
     )
-    of: Literal[3, 2] = option("compare all triples or all pairs (3)", _DEFAULTS["of"])
+    of: Literal[3, 2] = option("compare all triples or all pairs (3)")
     segments: int | None = option(
         f"N: letters per word ({SEGMENTS[3]}, for pairs {SEGMENTS[2]}, or the number of samples if "
         "lower)",
@@ -73,13 +72,11 @@ class _Words(Group, title="words"):
     )
     detrend: int = option(
         "N: cosines subtracted from each channel, with periods of 2, 1, 2/3, ... times the length "
-        "of the recording; 0: none",
-        _DEFAULTS["detrend"],
+        "of the recording; 0: none (6)"
     )
     breakpoints: sax.Breakpoints = option(
         "rank: the letters of a channel are equally frequent; gaussian: intervals of the normal "
-        "distribution, as in SAX (rank)",
-        _DEFAULTS["breakpoints"],
+        "distribution, as in SAX (rank)"
     )
     scoring: Rule = option(
         "identity: letters are equal or not; mindist: by the distance between letters (identity)",
@@ -87,7 +84,7 @@ class _Words(Group, title="words"):
     )
     match: float | None = option("S: score of equal letters (1, with mindist 0.35)")
     mismatch: float | None = option(
-        "S: score of different letters, with identity (-1)", type=not_positive
+        "S: score of different letters, with identity (-1)", None, type=not_positive
     )
     gapopen: float = option(
         "COST: cost of opening a gap (0)",
@@ -97,15 +94,12 @@ class _Words(Group, title="words"):
     gapextend: float = option(
         "COST: cost of each letter of a gap (1)", _DEFAULTS["gap_extend"], type=cost
     )
-    top: int = option("N: report the N best motifs, 0 for all (10)", _DEFAULTS["top"])
-    min_score: float = option(
-        "S: report motifs with at least this score (1)", _DEFAULTS["min_score"]
-    )
+    top: int = option("N: report the N best motifs, 0 for all (10)")
+    min_score: float = option("S: report motifs with at least this score (1)")
     surrogates: int = option(
-        "N: score N pairs or triples of phase-randomised channels for E-values; 0: no E-values",
-        _DEFAULTS["surrogates"],
+        "N: score N pairs or triples of phase-randomised channels for E-values, 0: none (200)"
     )
-    seed: int = option("N: seed of the surrogates", _DEFAULTS["seed"])
+    seed: int = option("N: seed of the surrogates (0)")
 
     def scored(self, engine: str | None) -> Scoring3 | Scoring:
         """Return the scoring of letters for an engine."""
@@ -149,12 +143,14 @@ class _Output(Output):
     )
 
 
-_SEVERAL = "; for triples also numbers such as 0,1 or all to use several GPUs"
+class Motifs(Command):
+    """Rank the motifs of a recording."""
 
-
-class Motifs(Command, notes={"device": _SEVERAL}):
-    """The command."""
-
+    examples = (
+        "glsw motifs recording.csv --figure best.svg",
+        "glsw motifs recording.csv --of 2 --channels 1-5 --from 10 --to 60",
+        "glsw motifs recording.csv --segments 100 --top 5 --format tsv",
+    )
     recording: str = argument(
         "RECORDING: a table (.csv, .tsv, .txt) with a column per channel, or any file that MNE "
         "reads: SNIRF, NIRx, EDF, BrainVision and others"

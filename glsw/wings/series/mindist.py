@@ -1,4 +1,4 @@
-"""Distances of SAX letters, as in MINDIST, and a scoring made of them.
+"""Distances of SAX letters, as in MINDIST, and a scoring derived from them.
 
 The distance of two letters is never more than that of the z-normalised means that they stand for.
 

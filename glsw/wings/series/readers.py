@@ -1,4 +1,4 @@
-"""Readers of recordings: `read` takes tables itself and leaves all other files to MNE.
+"""Readers of recordings: tables are read here, all other files by MNE.
 
 Missing samples are nan, here and in the files; a cell that is empty or NA is missing too.
 """

@@ -1,4 +1,4 @@
-"""Parts of a search that any machines compute, and their merge."""
+"""Shards: parts of a search, computed on any machines, and their merge."""
 
 COMMANDS = {
     "merge": ("glsw.wings.shards.command:Merge", "combine the shards of a search into its results"),

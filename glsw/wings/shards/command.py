@@ -1,4 +1,4 @@
-"""The command ``glsw merge``: the results of a search whose shards are there."""
+"""The command ``glsw merge``: combines the shards of a search into its results."""
 
 from __future__ import annotations
 
@@ -36,8 +36,12 @@ class _Output(Output):
 
 
 class Merge(Command):
-    """The command."""
+    """Combine the shards of a search."""
 
+    examples = (
+        "glsw merge run",
+        "glsw merge run --format blast-tab --output hits.tsv --summary hits.json",
+    )
     folder: str = argument("DIR: the --output folder of glsw search --shard")
     files: _Files = group(_Files)
     running: Running = group(Running)

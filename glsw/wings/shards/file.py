@@ -1,4 +1,4 @@
-"""The file of a shard: the hits of contexts of queries with a part of a database.
+"""The file of a shard: the hits of queries in one part of a database.
 
 A file is a sequence of blocks. Each begins with the CRC-32 and the number of the bytes that follow.
 The first block is JSON: the fingerprint of the search, and which shard this is. The next ones have

@@ -1,4 +1,4 @@
-"""Shards of ``glsw search``: what ``--shard`` computes, and what ``glsw merge`` reads again."""
+"""The option ``--shard`` of ``glsw search``, and what ``glsw merge`` reads of it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 class Options(Group):
-    """The option."""
+    """The option ``--shard``."""
 
     shard: tuple[int, int] | None = option(
         "K/N: search only part K of N, from 1 to N, and write its hits to a file in the folder "
@@ -42,7 +42,7 @@ class Options(Group):
     )
 
     def apply(self, command: Search) -> None:
-        """Let a shard be scanned instead of all."""
+        """Scan a shard instead of the whole database."""
         if self.shard:
             command.instead = partial(scan, command, *self.shard)
 

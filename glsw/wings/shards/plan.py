@@ -1,4 +1,4 @@
-"""The cut of a search into shards: by its inputs alone, into about as many cells each."""
+"""How a search is cut into shards: by its inputs alone, with about as many cells each."""
 
 from __future__ import annotations
 

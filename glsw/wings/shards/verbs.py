@@ -1,4 +1,4 @@
-"""Shards: parts of a search that any machines compute, and their merge.
+"""Computes shards of a search, on any machines, and merges them.
 
 A search is cut into ``count`` shards by its inputs alone, so that no process has to know of the
 others. A shard is some contexts of queries with some sequences of the database: it is scanned, and
@@ -53,7 +53,7 @@ _MAX_PENDING_HITS = 2**17
 
 
 class Description(NamedTuple):
-    """What a folder of shards says of their search.
+    """The description of a search in its folder of shards.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Description(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """What `scan_shard` did.
+    """The outcome of `scan_shard`.
 
     Parameters
     ----------

@@ -112,8 +112,13 @@ _NOTES = {
 
 
 class Align3(Command, notes=_NOTES):
-    """The command."""
+    """Align three sequences."""
 
+    examples = (
+        "glsw align3 a.fasta b.fasta c.fasta",
+        "glsw align3 a.fasta b.fasta c.fasta --mode global --format clustal",
+        "glsw align3 a.fasta b.fasta c.fasta --scheme identity --alphabet protein",
+    )
     a: str = argument(f"A: a file of one sequence: {FILES}")
     b: str = argument("B: a file of one sequence")
     c: str = argument("C: a file of one sequence")

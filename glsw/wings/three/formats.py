@@ -1,4 +1,4 @@
-"""Writers of alignments of three sequences by name, for people, for other programs, for scripts.
+"""Output formats for alignments of three sequences, by name.
 
 As in `glsw.output`, coordinates count from 1 and include the last residue in text, from 0 and
 half-open in the format "tsv".

@@ -1,4 +1,4 @@
-"""Alignments of three sequences, and the objects of Biopython that users get."""
+"""Alignments of three sequences, also as Biopython objects."""
 
 from __future__ import annotations
 

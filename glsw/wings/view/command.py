@@ -40,8 +40,12 @@ class _Keys(Group, title="keys"):
 
 
 class View(Plot):
-    """The command."""
+    """Show a dot plot in a window."""
 
+    examples = (
+        "glsw view genome1.fa genome2.fa",
+        "glsw view genome1.fa --strand plus --size 1600x1200",
+    )
     map: _Window = group(_Window)
     keys: _Keys = group(_Keys)
 

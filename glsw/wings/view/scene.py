@@ -1,4 +1,4 @@
-"""What a window shows and how it moves on: a dot plot while it is computed, a wavefront."""
+"""What a window shows: a dot plot while it is computed, or a wavefront step by step."""
 
 from __future__ import annotations
 

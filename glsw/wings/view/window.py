@@ -1,4 +1,4 @@
-"""The window: GLFW gives it and its events, a picture fills it."""
+"""The window: opened by GLFW, whose events it handles; it shows a picture."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,9 +20,10 @@ import yaml
 from program import ROOT
 
 import glsw
-from glsw.cli import main
+from glsw.cli import main, with_all_options
 from glsw.engines import ENGINES
 from glsw.wings.three.engines import ENGINES3
+from glsw.wings.view.scene import Scene
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
@@ -41,7 +43,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(protein)
     for name in ("a.fasta", "b.fasta", "c.fasta"):
         (tmp_path / name).write_text(protein[:14])
-    for name in ("reads.fq", "genome.fa", "genes.fa", "contigs.fasta", "genome1.fa", "genome2.fa"):
+    names = "reads.fq genome.fa genes.fa contigs.fasta genome1.fa genome2.fa chr1.fa chr2.fa"
+    for name in names.split():
         (tmp_path / name).write_text(dna)
     for name in ("pssm", "hmm"):
         made_up = ROOT / "tests" / "wings" / "profiles" / f"made_up.{name}"
@@ -50,7 +53,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / f"{name}_3di.fasta").write_text(">a\nDVPVVLVVQD\n>b\nDVPVVLVVD\n")
     shutil.copy(ROOT / "tests" / "data" / "made_up.mat", tmp_path / "3di.mat")
     (tmp_path / "family.afa").write_text(">a\nMKVLAWGCQR\n>b\nMKVLAWG-QR\n")
-    (tmp_path / "database.fasta.gz").write_bytes(gzip.compress(protein.encode()))
+    for name in ("database", "uniprot_sprot"):
+        (tmp_path / f"{name}.fasta.gz").write_bytes(gzip.compress(protein.encode()))
     shutil.copytree(ROOT / "demo", tmp_path / "demo")
     shutil.copy(ROOT / "demo" / "recording.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -74,6 +78,50 @@ def test_examples(page: Path, files: Path, capsys: pytest.CaptureFixture[str]) -
     for block in doc_examples.blocks(page):
         if not block.reason:
             doc_examples.run_block(block, names, run)
+
+
+def examples_of_help() -> dict[str, list[str]]:
+    """Return the command lines that the help of each command ends with."""
+    _, commands = with_all_options()
+    return {name: (each.epilog or "").split("\n  glsw ")[1:] for name, each in commands.items()}
+
+
+class ClosedWindow:
+    """A window that is closed once its scene is there."""
+
+    def __init__(self, scene: Scene, title: str) -> None:
+        self.scene = scene
+
+    def run(self) -> None:
+        self.scene.tick(0.0)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("command", "examples"), examples_of_help().items())
+def test_examples_of_help(
+    command: str,
+    examples: list[str],
+    files: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("glsw.wings.view.window.Window", ClosedWindow)
+    monkeypatch.setattr("glsw.engines.provable", lambda info: [])  # all take minutes
+    monkeypatch.setattr("glsw.engines.speeds.measured", lambda device: {"cpu": 1e9})
+    if command == "merge":
+        for shard in ("1/2", "2/2"):
+            words = ["search", "queries.fasta", "sprot.glsw", "--output", "run", "--shard", shard]
+            assert main(words) == 0
+    if command == "motifs":  # five channels, one sample a second
+        head, *lines = Path("recording.csv").read_text().splitlines()
+        kept = [",".join(line.split(",")[:6]) + "\n" for line in (head, *lines[::5])]
+        Path("recording.csv").write_text("".join(kept))
+    assert 2 <= len(examples) <= 4
+    for example in examples:
+        assert len(f"  glsw {example}") <= 80
+        words = shlex.split(example, comments=True)
+        assert words[0] == command
+        assert main(words) == 0, f"glsw {example}: {capsys.readouterr().err}"
 
 
 def test_examples_that_are_wrong_are_found(files: Path) -> None:

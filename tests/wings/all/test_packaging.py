@@ -53,13 +53,17 @@ def test_manual_pages_have_the_words_of_the_help() -> None:
         for action in parser._actions[1:]:  # after --help
             words = " ".join((action.help or "").replace("%%", "%").split())
             assert words in said, f"{name} {action.dest}: run make pages"
+        for line in (parser.epilog or "").splitlines():
+            assert " ".join(line.rstrip(":").split()).lower() in said.lower(), "run make pages"
 
 
 def test_no_text_of_manual_pages_is_a_macro() -> None:
     """A line of text that begins as a macro is left out by troff."""
     for path in (PACKAGING / "man").iterdir():
         begins = re.findall(r"^(['.]\S*)", path.read_text(encoding="utf-8"), re.MULTILINE)
-        assert not {*begins} - {".TH", ".SH", ".SS", ".TP", ".B"}, f"{path.name}: run make pages"
+        assert not {*begins} - {".TH", ".SH", ".SS", ".TP", ".B", ".nf", ".fi"}, (
+            f"{path.name}: run make pages"
+        )
 
 
 def test_manual_pages_are_of_commands() -> None:

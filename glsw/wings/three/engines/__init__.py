@@ -1,4 +1,4 @@
-"""Engines of three sequences by name, which all give the same results, and who aligns for them."""
+"""Engines for three sequences by name, which all give the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base of the engines of three sequences: a batch of triples in, scores, ends or paths out."""
+"""Base class of the engines for three sequences: scores, ends or paths of a batch of triples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base of the engines of three sequences on a device: residues, scores and programs."""
+"""Base class of the engines for three sequences on a device: residues, scores and programs."""
 
 from __future__ import annotations
 

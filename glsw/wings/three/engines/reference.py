@@ -1,4 +1,4 @@
-"""Engine ``reference`` of three sequences: the definition, in NumPy, without OpenGL."""
+"""Engine ``reference`` for three sequences: the definition, in NumPy, without OpenGL."""
 
 from __future__ import annotations
 

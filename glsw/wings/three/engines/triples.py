@@ -1,4 +1,4 @@
-"""The checks of engines of three sequences: triples of awkward lengths, and what is right."""
+"""Self-test of engines for three sequences: awkward triples, and the expected results."""
 
 from __future__ import annotations
 

@@ -54,8 +54,9 @@ def test_jobs_and_threads_do_not_matter(name, threads):
 
 
 def test_every_pair_is_in_one_job():
-    batch, done = cases.shared(3), []
-    scoring = CASES["DNA 10 1"].scoring
+    sides, done = cases.shared(3).sequences, []
+    every = np.indices([*map(len, sides)]).reshape(2, -1).T.astype(np.int32)
+    batch, scoring = Batch(sides, every), CASES["DNA 10 1"].scoring
     found = Cpu(scoring, threads=2, limits=SMALL_JOBS).scores(batch, progress=done.append)
     assert found.tolist() == Reference(scoring).scores(batch).tolist()
     assert len(done) > 5

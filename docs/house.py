@@ -294,8 +294,9 @@ class Inner:
                 names += [alias.name for alias in node.names]
             for node in module.nodes(ast.Call):
                 if getattr(node.func, "attr", "") == "setattr":
-                    strings = (each.value for each in node.args if isinstance(each, ast.Constant))
-                    names += [str(each).rpartition(".")[2] for each in strings]
+                    names += [str(getattr(each, "value", "")) for each in node.args]
+            for node in module.nodes(ast.Constant):  # with its module, also in a table
+                names += re.findall(r"^[\w.]+\.(_[A-Za-z]\w*)$", str(node.value))
         documented = {"_replace", "_asdict", "_fields", "_make", "_repr_html_"}
         return [name for name in names if re.match("_[A-Za-z]", name) and name not in documented]
 

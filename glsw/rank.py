@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-_RANKS = (
+RANKS = (
     "OMPI_COMM_WORLD_LOCAL_RANK",  # Open MPI
     "MPI_LOCALRANKID",  # MPICH, Intel MPI
     "MV2_COMM_WORLD_LOCAL_RANK",  # MVAPICH
@@ -36,7 +36,7 @@ def local_rank() -> tuple[int, str] | None:
         return _assigned[0]
     if found := _of_dask():
         return found
-    for name in _RANKS:
+    for name in RANKS:
         if (text := os.environ.get(name, "")).isdecimal():
             return int(text), name
     return None

@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from smaller import LIMITS
+
 ROOT = Path(__file__).resolve().parents[1]
 ALWAYS = (
     "tests/test_package.py",
@@ -63,13 +65,16 @@ def changed(commit: str) -> list[str]:
 
 @cache
 def imported(path: Path) -> frozenset[str]:
-    """Return what a file imports, anywhere in it: modules, and names in them."""
+    """Return what a file imports, anywhere: modules and names in them; or makes `smaller`."""
     names = set[str]()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "smaller":
+            places = (LIMITS[word.arg] for word in node.keywords if word.arg)
+            names |= {f"glsw.{place.rpartition('.')[0]}" for place in places}
     return frozenset(names)
 
 

@@ -34,7 +34,7 @@ from thorough import is_thorough
 from used_memory import fill_new_memory
 
 from glsw.cli import main
-from glsw.device import device as device_module
+from glsw.device import device as device_module, shader
 from glsw.device.current import current_device
 from glsw.device.device import Device, open_device
 from glsw.engines import opal
@@ -163,7 +163,7 @@ def pytest_runtest_teardown() -> None:
     """
     if current := current_device():
         current.deactivate()
-    for opened in device_module._opened.values():
+    for opened in device_module.open_now.values():
         if len(opened.programs) > MOST_PROGRAMS:
             opened.programs.clear()
 
@@ -173,7 +173,7 @@ def first_caller_of_opal() -> None:
     """Engine `cpu` calls Opal before tests that call it themselves, see `glsw.engines.opal`."""
     if opal.is_installed():
         for mode in ("nw", "hw", "ov"):
-            opal._is_exact(mode)
+            opal.is_exact(mode)
 
 
 @pytest.fixture(scope="session")
@@ -292,6 +292,19 @@ def bar(
         return only.n, only.total
 
     return bar
+
+
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    """The programs that engines have loaded, with their macros."""
+    programs, compute = list[tuple[str, dict[str, Any]]](), shader.compute
+
+    def noted(device: Device, name: str, *folder: Path, **macros: Any) -> Any:
+        programs.append((name, macros))
+        return compute(device, name, *folder, **macros)
+
+    monkeypatch.setattr(shader, "compute", noted)
+    return programs
 
 
 @pytest.fixture

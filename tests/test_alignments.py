@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cases import GENERAL, able
 from hypothesis import example, given, settings, strategies as st
+from smaller import smaller
 
 from glsw.aligner import Aligner
 from glsw.alignment.batch import Batch, Mask, Masks
@@ -18,7 +19,6 @@ from glsw.engines import ENGINES
 from glsw.engines.blocked import Blocked
 from glsw.engines.diagonal import Diagonal
 from glsw.engines.reference import Reference, best_cell, fill
-from glsw.pairs import align_pairs as own_module
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import custom
 from glsw.verbs import alignments
@@ -509,7 +509,7 @@ def test_own_scores_by_smith_waterman(shape):
 @pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
 @pytest.mark.parametrize("kind", [np.int8, np.float32])
 def test_own_scores_of_many_pairs(mode, kind, monkeypatch):
-    monkeypatch.setattr(own_module, "_POSITIONS_TOGETHER", 50)
+    smaller(monkeypatch, own_positions=50)
     rng, costs = np.random.default_rng(1), (3, 1)
     queries = ["A" * n for n in (1, 13, 60, 7)]
     targets = ["C" * n for n in (1, 300, 20, 0, 9)]

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import GENERAL, OF_EDITS, standing_in, unit_costs
+from smaller import smaller
 
 import glsw
 from glsw.engines import ENGINES, Lanes, Reference, engine_of
 from glsw.engines.base import ignore
 from glsw.engines.lanes.geometry import LaneSizes
-from glsw.pairs import all_pairs
 from glsw.pairs.all_pairs import score_matrix
 from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
@@ -99,7 +99,7 @@ def test_work_groups_of_targets_before_a_query_are_left_out(
     if case == "long":
         limits = replace(limits, long_target=30, in_flight=2**10, longest=55)
     if case == "tiles":
-        monkeypatch.setattr(all_pairs, "_MAX_SCORES", 90)
+        smaller(monkeypatch, scores=90)
     hardware = standing_in(device, subgroup_size=32 if case == "long" else 0)
     options = options | {"number": number, "subgroups": False, "limits": limits}
     engine = engine_of(Lanes, BLOSUM62, hardware, **options)
@@ -145,7 +145,7 @@ def test_letters_outside_the_alphabet():
 @pytest.mark.parametrize("most", [40, 2**25])
 @pytest.mark.parametrize("engine", ["auto", *OF_EDITS, "cpu", "diagonal", "lanes"])
 def test_into_a_part_of_an_array(device, engine, most, monkeypatch):
-    monkeypatch.setattr(all_pairs, "_MAX_SCORES", most)
+    smaller(monkeypatch, scores=most)
     scoring = unit_costs(DNA) if engine in OF_EDITS else BLOSUM62
     own, others = (sequences(LENGTHS[:n], 4, seed=n) for n in (9, 7))
     for targets in None, others:
@@ -160,7 +160,7 @@ def test_into_a_part_of_an_array(device, engine, most, monkeypatch):
 
 
 def test_into_an_array(tmp_path, monkeypatch):
-    monkeypatch.setattr(all_pairs, "_MAX_SCORES", 40)
+    smaller(monkeypatch, scores=40)
     words = ["HEAGAWGHEE", "PAWHEAE", "HEAE", "", "GAW"]
     expected = glsw.score_matrix(words, engine="reference")
     mapped = np.memmap(tmp_path / "scores", np.int32, "w+", shape=(5, 5))

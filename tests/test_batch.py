@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
+from smaller import smaller
 
 from glsw.alignment.batch import Batch
 from glsw.sequences.encoded import Sequences
@@ -99,7 +100,7 @@ def test_cells_are_counted_in_64_bits():
 
 @pytest.mark.parametrize("order", ["table", "alike", "pairwise", "random", "falling"])
 def test_sizes_of_many_pairs_are_those_of_their_lengths(order, monkeypatch):
-    monkeypatch.setattr("glsw.alignment.batch._MANY", 64)
+    smaller(monkeypatch, batch=64)
     random = np.random.default_rng(1)
     sides = [
         Sequences.of([np.zeros(k, np.uint8) for k in random.integers(0, 90, count)])

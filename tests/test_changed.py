@@ -17,6 +17,7 @@ FIRST = [*changed.ALWAYS]
         ("glsw/engines/wavefront.py", [], "[wavefront"),
         ("glsw/engines/lanes/rows.py", ["tests/engines/test_lanes_rows.py"], "[lanes"),
         ("glsw/output/html.py", ["tests/output/test_html.py"], ""),
+        ("glsw/pairs/near_pairs.py", ["tests/test_neighbors.py"], ""),
         ("glsw/alignment/batch.py", ["tests/test_batch.py"], ""),
         ("docs/ENGINES.md", ["tests/wings/all/test_docs.py"], ""),
         ("tests/naive.py", ["tests/engines/test_ends.py"], ""),

@@ -10,9 +10,10 @@ from typing import get_args
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from smaller import smaller
 
 from glsw import Alignment, Hit, Hsp, Record, Scoring, SearchResult
-from glsw.alignment import operations
+from glsw.alignment import hits as hits_module, operations
 from glsw.alignment.columns import columns_of
 from glsw.alignment.hits import Hits
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Ends, Paths, Runs
@@ -90,8 +91,7 @@ def test_statistics_are_those_of_each_alignment(name: str, chunk: int, data: st.
     hits = tuple(Hit(k, hsp.alignment.target, (hsp,)) for k, hsp in enumerate(each, start=1))
     result = SearchResult(Record("given", "", ""), hits, 1, 1.0, "reference", "CPU", 1, 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(operations, "_MAX_COLUMNS_TOGETHER", chunk)
-        patch.setattr(operations, "_COLUMNS_OF_BLOCK", chunk)
+        smaller(patch, columns=chunk, columns_of_block=chunk)
         table = result.listed.table
         found = [hsp.alignment for hsp in each]
         rows = [one.rows() for one in found]
@@ -162,13 +162,15 @@ def test_runs_are_the_paths(paths: list[tuple[list[tuple[int, int]], int, int]])
     assert [backwards.coordinates(p).tolist() for p in range(len(paths))] == expected[::-1]
 
 
-def test_hits_become_objects_when_asked_for() -> None:
+def test_hits_become_objects_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     from glsw import Aligner
 
+    made, hsp = list[int](), hits_module.table_hsp
+    monkeypatch.setattr(hits_module, "table_hsp", lambda *row: made.append(row[1]) or hsp(*row))
     result = Aligner(engine="reference").search("HEAGAWGHEE", ["PAWHEAE", "HEAGAWGHEE"])
-    assert (len(result), result.listed._made) == (2, {})
+    assert (len(result), made) == (2, [])
     assert result[1] is result[1]
-    assert list(result.listed._made) == [1]
+    assert made == [1]
     assert [hit.rank for hit in result.hits[:5]] == [1, 2]
     assert result[-1] is result[1]
     with pytest.raises(IndexError, match="hit 2 of 2"):

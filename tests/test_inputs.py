@@ -20,7 +20,7 @@ from wing import of_wing, wing
 import glsw
 from glsw.inputs import source
 from glsw.inputs.source import Source, is_single
-from glsw.sequences.alphabet import Alphabet
+from glsw.sequences import alphabet
 from glsw.sequences.nucleic import Kind
 
 TARGET = "PAWHEAE"
@@ -185,13 +185,13 @@ def test_each_sequence_is_encoded_once(
     given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aligner, put = glsw.Aligner(engine="reference"), list[bytes]()
-    original = Alphabet._put
+    translate = alphabet.translate
 
-    def counted(self: Alphabet, letters: Any, codes: Any) -> int:
+    def counted(letters: Any, *table_and_codes: Any) -> None:
         put.append(bytes(letters))
-        return original(self, letters, codes)
+        translate(letters, *table_and_codes)
 
-    monkeypatch.setattr(Alphabet, "_put", counted)
+    monkeypatch.setattr(alphabet, "translate", counted)
     query, target = Source(given[0]), Source(given[-1])
     for compute in (aligner.align, aligner.score, aligner.score_pairs, aligner.align_pairs):
         put.clear()

@@ -12,12 +12,13 @@ import parasail
 import pyarrow as pa
 import pytest
 from Bio.Seq import MutableSeq, Seq
+from smaller import smaller
 
 import glsw
 from glsw.alignment.batch import Batch
 from glsw.cores import in_threads, limited
+from glsw.inputs.encoder import InputEncoder
 from glsw.inputs.source import Source
-from glsw.pairs import many_pairs
 from glsw.pairs.many_pairs import chunks, index_of
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.alphabet import DNA, PROTEIN, UnknownLetterError
@@ -162,9 +163,9 @@ def test_no_record_is_made_of_each_text(form, monkeypatch):
 
 @pytest.mark.parametrize("kind", [str, str.encode])
 def test_threads_encode_pieces_of_texts(kind, monkeypatch):
-    for name, value in (("records.PIECE", 16), ("named.PIECE", 16), ("named._MANY", 2)):
-        monkeypatch.setattr(f"glsw.sequences.{name}", value)
-    monkeypatch.setattr("glsw.sequences.alphabet._LONG", 8)
+    for name in ("records", "named"):
+        monkeypatch.setattr(f"glsw.sequences.{name}.PIECE", 16)
+    smaller(monkeypatch, texts=2, letters=8)
     words, found = random_words(60, 25, LETTERS + "U?"), Counter()
     with limited(3):
         codes = Source([*map(kind, words)]).encoded(
@@ -201,9 +202,9 @@ def test_threads_switch_quickly_only_while_another_one_makes_their_items():
     "words", [["mk", "", "mkv" * 9] * 9, ["W", "ACD"] * 9 + [""], [""], ["", ""]]
 )
 def test_room_for_letters_is_made_as_they_come_and_a_list_may_change_afterwards(words, monkeypatch):
-    sizes = {"records.PIECE": 16, "named.PIECE": 16, "named._MANY": 2, "records._SAMPLE": 1}
-    for name, value in sizes.items():
-        monkeypatch.setattr(f"glsw.sequences.{name}", value)
+    for name in ("records", "named"):
+        monkeypatch.setattr(f"glsw.sequences.{name}.PIECE", 16)
+    smaller(monkeypatch, texts=2, sample=1)
     given = list(words)
     with limited(3):
         found = Source(given).encoded(PROTEIN, what="x")
@@ -241,7 +242,7 @@ def test_an_item_of_a_long_list_is_of_another_kind(other, at, unknown, monkeypat
     words = ["MKV", ""] * 20
     words[at] = other
     expected = [*found(words)]
-    monkeypatch.setattr("glsw.sequences.records._SAMPLE", 3)
+    smaller(monkeypatch, sample=3)
     assert [*found(words)] == [*found(tuple(words))] == expected
 
 
@@ -256,14 +257,17 @@ def test_pairs_of_long_lists_are_encoded_in_parts(mode, kind, monkeypatch):
     with pytest.warns(RuntimeWarning) as whole:
         expected = aligner.score_pairs(*words)
     monkeypatch.setattr("glsw.inputs.encoder.PIECE", 100)
-    monkeypatch.setattr("glsw.inputs.encoder._MOST_PIECES", 2)
-    slices = aligner._inputs.slices
-    assert len(slices(*words)) > 5
-    assert slices(words[0], words[1][:-1]) == slices(words[0], tuple(words[1])) == []
-    with monkeypatch.context() as parts:
-        parts.setattr(type(aligner._inputs), "collections", None)
-        with pytest.warns(RuntimeWarning) as warned:
-            found = aligner.score_pairs(*words, progress=done.append)
+    smaller(monkeypatch, pieces=2)
+    whole_sides, collections = [], InputEncoder.collections
+    monkeypatch.setattr(
+        InputEncoder, "collections", lambda *sides: whole_sides.append(sides) or collections(*sides)
+    )
+    with pytest.warns(RuntimeWarning) as warned:
+        found = aligner.score_pairs(*words, progress=done.append)
+    assert not whole_sides
+    with pytest.warns(RuntimeWarning):
+        assert aligner.score_pairs(words[0], tuple(words[1])).tolist() == expected.tolist()
+    assert len(whole_sides) == 1
     assert found.tolist() == expected.tolist()
     assert [str(each.message) for each in warned] == [str(each.message) for each in whole]
     assert {each.filename for each in warned} == {__file__}
@@ -391,8 +395,7 @@ def test_results_do_not_depend_on_the_chunks(device, monkeypatch):
     words = random_words(30, 50)
     whole = aligner.align_pairs(words, pairs=index)
     done = []
-    monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 7)
-    monkeypatch.setattr(many_pairs, "_MAX_RESIDUES", 300)
+    smaller(monkeypatch, pairs=7, residues=300)
     cut = aligner.align_pairs(words, pairs=index, progress=done.append)
     assert cut.score.tolist() == whole.score.tolist()
     assert cut.cigars() == whole.cigars()

@@ -8,11 +8,12 @@ from functools import cache, partial
 import numpy as np
 import pytest
 from cases import GENERAL, able
+from smaller import smaller
 
 import glsw
 from glsw import Aligner, Scoring
 from glsw.engines import ENGINES
-from glsw.pairs import all_pairs, near_pairs
+from glsw.pairs import all_pairs
 from glsw.pairs.distances import DISTANCES
 from glsw.statistics import for_search
 
@@ -82,9 +83,9 @@ def dense(found):
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("columns", [None, OTHERS])
 def test_as_brute_force(distance, columns, monkeypatch):
-    monkeypatch.setattr(all_pairs, "_MAX_SCORES", 40)
+    smaller(monkeypatch, scores=40)
     monkeypatch.setattr(all_pairs, "MAX_TARGETS", 11)
-    monkeypatch.setattr(near_pairs, "_PAIRS_ALIGNED", 7)
+    smaller(monkeypatch, pairs_aligned=7)
     cutoff = CUTOFFS[distance]
     found = glsw.neighbors(WORDS, columns, cutoff=cutoff, distance=distance, engine="reference")
     expected = brute_force(WORDS, WORDS if columns is None else columns, distance, cutoff)
@@ -132,7 +133,7 @@ BLOSUM, SEPARATE = Scoring.named("BLOSUM62", 11, 11), {"insertion_open": 5, "ins
 def test_global_pairs_of_lengths_that_differ_too_much_are_not_computed(
     scoring, distance, cutoff, letters, share, columns, monkeypatch
 ):
-    monkeypatch.setattr(near_pairs, "_QUERIES_AS_LONG", (2, 5))
+    smaller(monkeypatch, queries_as_long=(2, 5))
     computed, reference = [], ENGINES["reference"]
     best = reference.best
     monkeypatch.setattr(
@@ -191,8 +192,7 @@ def test_each_pair_is_computed_once(monkeypatch):
 @pytest.mark.parametrize("k", [1, 3])
 def test_the_best_of_each_row(distance, k, monkeypatch):
     """Of equal ones those with the lowest columns; the diagonal is not counted."""
-    monkeypatch.setattr(near_pairs, "_PENDING", 20)
-    monkeypatch.setattr(all_pairs, "_MAX_SCORES", 40)
+    smaller(monkeypatch, pending=20, scores=40)
     given = [*WORDS, WORDS[0], WORDS[3]]
     every = brute_force(given, given, distance, CUTOFFS[distance])
     expected = np.full_like(every, np.nan)
@@ -217,7 +217,7 @@ def test_the_least_score():
 def test_identities_compare_letters_as_written(monkeypatch):
     """U is scored as C, O and J as X, but U opposite C is no identity, as in alignments."""
     rows, columns = ["WUKWOLWJW", "HEAGAWGHEE", "WCKWC"], ["WCKWuLWJW", "WUKWU", "WOKWX", "WUKWU"]
-    monkeypatch.setattr(near_pairs, "_PAIRS_ALIGNED", 2)
+    smaller(monkeypatch, pairs_aligned=2)
     identities = partial(glsw.neighbors, cutoff=0.01, distance="identity", engine="cpu")
     with ThreadPoolExecutor(2) as executor:
         for given in ([rows, columns], [columns], [rows]):
@@ -339,8 +339,7 @@ def test_3000_short_proteins():
 @pytest.mark.parametrize("distance", ["score", "self", "identity"])
 def test_reciprocal_best_hits(distance, monkeypatch):
     """The best of each row and of each column, ties by number, also if others are dropped."""
-    monkeypatch.setattr(near_pairs, "_PENDING", 5)
-    monkeypatch.setattr(all_pairs, "_MAX_SCORES", 40)
+    smaller(monkeypatch, pending=5, scores=40)
     options = {"cutoff": CUTOFFS[distance], "distance": distance}
     others = [OTHERS[0], *OTHERS]
     every = brute_force(WORDS, others, **options)

@@ -18,7 +18,7 @@ from glsw.rank import local_rank
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in rank._RANKS:
+    for name in rank.RANKS:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -29,7 +29,7 @@ def four(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spec, "devices", lambda: listed)
 
 
-@pytest.mark.parametrize("name", rank._RANKS)
+@pytest.mark.parametrize("name", rank.RANKS)
 def test_numbers_of_launchers(name: str, four: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (local_rank(), device_of_rank((4, 3))) == (None, 1)
     monkeypatch.setenv(name, "1")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from smaller import smaller
 
 from glsw import Scoring
 from glsw.alignment import traceback as rows
@@ -24,7 +25,7 @@ def test_the_end_does_not_depend_on_which_sequence_has_the_rows(
     for length in (0, 1, 9, 30):
         query, target = (draw.integers(0, 2, each, np.uint8) for each in (40, length))
         for limit in (0, 2**29):
-            monkeypatch.setattr(rows, "_MAX_PROFILE_BYTES", limit)
+            smaller(monkeypatch, profile_bytes=limit)
             ends.add((length, rows.best_end(query, target, scoring)))
     assert len(ends) == 4
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import numpy.typing as npt
 import pytest
+from database_bytes import contents
 from wing import of_wing
 
 import glsw
@@ -269,11 +270,9 @@ def test_letters_that_count_as_others_are_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("section", ["residues", "second"])
 def test_damage_to_a_track_is_found(files: Path, section: str) -> None:
-    made = makedb(files / "t.fasta", files / "t.glsw", second_track=files / "t.states")
-    assert made._file is not None
-    at = made._file.section(section)._start + 100
+    makedb(files / "t.fasta", files / "t.glsw", second_track=files / "t.states")
     data = bytearray((files / "t.glsw").read_bytes())
-    data[at] ^= 1
+    data[contents(data)["sections"][section]["offset"] + 100] ^= 1
     (files / "t.glsw").write_bytes(data)
     with pytest.raises(DatabaseError, match=f"corrupt database \\({section}\\)"):
         Database.open(files / "t.glsw").verify()

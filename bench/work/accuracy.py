@@ -398,7 +398,7 @@ class Sensitivity(Workload, called="sensitivity"):
             parts = run(shlex.split(command.format(**words)), folder).split("# Iteration: ")
             parts = parts[1:] or parts
             for number, kept in enumerate(found):
-                kept.update(_best(parts[min(number, len(parts) - 1)]))
+                kept.update(best_of(parts[min(number, len(parts) - 1)]))
         return found
 
 
@@ -422,7 +422,7 @@ def _rounds(
     return found
 
 
-def _best(text: str) -> Hits:
+def best_of(text: str) -> Hits:
     """Return the hits of a table, each target once."""
     found: dict[str, dict[str, float]] = {}
     for hit in hits(text.splitlines()):

@@ -381,11 +381,11 @@ class Journeys(Workload, called="journeys"):
 def _recall(ours: list[Hit], found: list[Hit]) -> float | None:
     """Return the part of our significant hits that are found too, None if there is none."""
     mine = [hit for hit in ours if float(hit.evalue or 0) <= SIGNIFICANT]
-    wanted, there = ({(_key(h.query), _key(h.target)) for h in side} for side in (mine, found))
+    wanted, there = ({(key_of(h.query), key_of(h.target)) for h in side} for side in (mine, found))
     return len(wanted & there) / len(wanted) if wanted else None
 
 
-def _key(name: str) -> str:
+def key_of(name: str) -> str:
     """Return the accession of a name: some programs print nothing else."""
     parts = name.split("|")
     return parts[1] if len(parts) > 2 else name

@@ -29,10 +29,8 @@ from glsw.device.egl import egl_devices
 #: current in the calling thread.
 Opened = tuple[moderngl.Context, Callable[[], None], Callable[[], object]]
 
-_LINUX = sys.platform.startswith("linux")
-
 # moderngl's stub has no room for the settings of a backend
-_create_context: Callable[..., moderngl.Context] = moderngl.create_context
+create_context: Callable[..., moderngl.Context] = moderngl.create_context
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def routes() -> list[Route]:
             partial(_egl_context, index),
             software=found.software,
         )
-        for index, found in enumerate(egl_devices() if _LINUX else [])
+        for index, found in enumerate(egl_devices() if sys.platform == "linux" else [])
     ]
     return [
         *through_egl,
@@ -104,7 +102,7 @@ def routes() -> list[Route]:
 def nothing_opened(refused: list[str]) -> DeviceError:
     """Return the error that lists what was tried, why it failed, and what to install."""
     tried = "; ".join(filter(None, [_egl_trouble(), *refused]))
-    if _LINUX:
+    if sys.platform == "linux":
         import shutil
 
         if shutil.which("apt-get"):
@@ -142,7 +140,7 @@ def read_integer(ctx: moderngl.Context, code: int) -> int:
 
 def _egl_trouble() -> str:
     """Return why EGL lists no devices, "" if it lists some or the platform has no EGL."""
-    if not _LINUX or egl_devices():
+    if sys.platform != "linux" or egl_devices():
         return ""
     try:
         ctypes.CDLL(egl.LIBEGL)
@@ -153,12 +151,12 @@ def _egl_trouble() -> str:
 
 def _egl_context(index: int, version: int) -> Opened:
     context = egl.prepared(index) or egl.EglContext(index, [version])
-    ctx = _create_context(standalone=True, context=context)
+    ctx = create_context(standalone=True, context=context)
     return ctx, ctx.release, context.__exit__
 
 
 def _platform_context(version: int) -> Opened:
-    ctx = _create_context(require=version, standalone=True, **_window_libraries())
+    ctx = create_context(require=version, standalone=True, **_window_libraries())
     return ctx, ctx.release, _leave_platform_context
 
 
@@ -209,7 +207,7 @@ def _window_context(version: int) -> Opened:
 
     window = open_window(version, 16, 16, "glsw", visible=False)
     try:
-        ctx = _create_context(require=version, **_window_libraries())
+        ctx = create_context(require=version, **_window_libraries())
     except Exception:
         glfw.destroy_window(window)
         raise
@@ -239,4 +237,4 @@ def _glfw_error(otherwise: str) -> str:
 
 def _window_libraries() -> dict[str, str]:
     """Return settings for GLX; given any, moderngl makes a new context, not one it remembers."""
-    return {"libgl": egl.libgl(), "libx11": "libX11.so.6"} if _LINUX else {}
+    return {"libgl": egl.libgl(), "libx11": "libX11.so.6"} if sys.platform == "linux" else {}

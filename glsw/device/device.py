@@ -181,11 +181,11 @@ class Device(ThreadSafeContext):
 
     def _fail(self, action: str, error: str, out_of_memory: bool) -> NoReturn:
         """Raise the error of an action; if the driver has lost the context, close the device."""
-        if reset := _RESETS.get(status := self._reset_status()):
+        if reset := _RESETS.get(status := self.reset_status()):
             self.closed, self.guilty = True, status == _GUILTY
             self._end = "has lost its context"
-            if _opened.get(self.info.index) is self:
-                del _opened[self.info.index]
+            if open_now.get(self.info.index) is self:
+                del open_now[self.info.index]
             raise DeviceError(
                 f"{action}: {self.info.name} has lost its context, {reset}; the device can be "
                 "opened again"
@@ -194,7 +194,7 @@ class Device(ThreadSafeContext):
         kind = DeviceMemoryError if out_of_memory else DeviceError
         raise kind(f"{action}: {error} on {self.info.name}") from None
 
-    def _reset_status(self) -> int:
+    def reset_status(self) -> int:
         """Return why the context was lost, 0 if it was not or the driver does not tell."""
         suffix = "ARB" if "GL_ARB_robustness" in self._ctx.extensions else ""
         if "GL_KHR_robustness" in self._ctx.extensions or self.info.version >= (4, 5):
@@ -257,7 +257,7 @@ class Device(ThreadSafeContext):
             If it has not finished after `patience` seconds; the device is then unusable.
         """
         if self.patience is not None and not self.fence().wait(self.patience):
-            if self._reset_status():
+            if self.reset_status():
                 self._fail("waiting", "no end", out_of_memory=False)
             raise EndlessError(f"{self.info.name} has not finished after {self.patience:g} s")
         self.ctx.finish()
@@ -310,7 +310,7 @@ class Device(ThreadSafeContext):
             self._staging.close()
         self.compiling = self._query = self._staging = self._readback = None
         self.closed, self.opened = False, self.opened + 1
-        _opened[self.info.index] = self
+        open_now[self.info.index] = self
         self._leave()
         if self._before:
             self._make_current()
@@ -338,11 +338,11 @@ class Device(ThreadSafeContext):
                 self._staging.close()
             self._give_up()
             self._release()
-        if _opened.get(self.info.index) is self:
-            del _opened[self.info.index]
+        if open_now.get(self.info.index) is self:
+            del open_now[self.info.index]
 
 
-_opened: dict[int, Device] = {}
+open_now: dict[int, Device] = {}
 _opening = threading.RLock()
 
 
@@ -407,7 +407,7 @@ def open_device(
 
     with _opening:
         chosen = _choose(ways, device, require)
-        _opened[chosen.info.index] = chosen
+        open_now[chosen.info.index] = chosen
     if chosen.info.software and not quiet:
         caller.warn(without_gpu(chosen.info), SoftwareRendererWarning)
     return chosen
@@ -445,7 +445,7 @@ def _opened_in_turn(ways: list[Route]) -> Iterator[Device]:
         if way.fallback and found:
             break
         try:
-            device = _opened.get(way.index) or Device(way.index, *way.open())
+            device = open_now.get(way.index) or Device(way.index, *way.open())
         except DeviceError as error:
             refused.append(str(error))
             restore_current()
@@ -458,7 +458,7 @@ def _opened_in_turn(ways: list[Route]) -> Iterator[Device]:
 
 def _close_if_new(device: Device) -> None:
     """Close a device that was opened only to look at it."""
-    if _opened.get(device.info.index) is not device:
+    if open_now.get(device.info.index) is not device:
         device.close()
 
 

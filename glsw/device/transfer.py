@@ -295,7 +295,7 @@ class Readback:
         self, found: Sequence[npt.NDArray[np.uint8]], stored: npt.NDArray[np.uint8], nonce: int
     ) -> None:
         """Compare what has arrived with the sums that the device stored."""
-        *arrived, plain = _sums_of(found)
+        *arrived, plain = sums_of(found)
         sums = stored.view(np.uint32).reshape(-1, 2) - np.uint32(nonce)
         self._trust(plain, same=arrived == sums.sum(axis=0, dtype=np.uint32).tolist())
 
@@ -325,7 +325,7 @@ class Readback:
         self._name, self._memory = 0, None
 
 
-def _sums_of(contents: Sequence[npt.NDArray[np.uint8]]) -> tuple[int, ...]:
+def sums_of(contents: Sequence[npt.NDArray[np.uint8]]) -> tuple[int, ...]:
     """Return the sums of the words of some arrays as checksum.comp has them, and the plain one."""
     parts, row = list[tuple[npt.NDArray[np.uint32], int]](), 0
     for words in (content.view(np.uint32) for content in contents):

@@ -256,7 +256,7 @@ class Auto(Engine):
         cells = BestCells.zeros(len(batch))
         task = asked.task if batch.masks is None else "masked"
         some = asked
-        for name, chosen in self._choices(asked, whole=whole):
+        for name, chosen in self.choices(asked, whole=whole):
             if not isinstance(chosen, slice):
                 some = asked._replace(batch=batch.select(chosen))
             if name == WINDOWS:
@@ -306,7 +306,7 @@ class Auto(Engine):
 
     # What can be chosen.
 
-    def _choices(self, asked: Pairs, *, whole: bool = False) -> list[Chosen]:
+    def choices(self, asked: Pairs, *, whole: bool = False) -> list[Chosen]:
         """Return the engines to use, and the pairs of each, if so only by whole targets."""
         batch = asked.batch
         if self._with_host and is_small(batch) and self._belongs_to_host(batch, asked.task):
@@ -422,7 +422,7 @@ class Auto(Engine):
         if not own or batch.masks is not None or asked.ends:
             return None
         self.check(batch)
-        alone = [name for name, _ in self._choices(Pairs(batch))] == [_LANES]
+        alone = [name for name, _ in self.choices(Pairs(batch))] == [_LANES]
         return self._use(_LANES) if alone else None
 
     def answers(

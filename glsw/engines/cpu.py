@@ -119,7 +119,7 @@ class Cpu(Engine):
         """The processor, the number of threads, and the library."""
         threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         single = f", parasail {self._single.version}" if self._single else ""
-        return f"{_processor()}, {threads}, pyopal {self._opal.version}{single}"
+        return f"{processor()}, {threads}, pyopal {self._opal.version}{single}"
 
     @property
     def hints(self) -> ScanHints:
@@ -384,7 +384,7 @@ def takes(scoring: Scoring) -> bool:
 
 
 @cache
-def _processor() -> str:
+def processor() -> str:
     """Return the name of the processor."""
     import platform
 

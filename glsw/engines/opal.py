@@ -61,7 +61,7 @@ class Opal:
             raise DeviceError("engine 'cpu' needs pyopal: pip install 'glsw[cpu]'") from error
         self.version = pyopal.__version__
         self.scoring, self.algorithm = scoring, algorithm_of(scoring)
-        if not scoring.local and self.algorithm and not _is_exact(self.algorithm):
+        if not scoring.local and self.algorithm and not is_exact(self.algorithm):
             self.algorithm = ""
         self._aligners: dict[str, pyopal.Aligner] = {}
         self._encoded: Encoded | None = None
@@ -125,7 +125,7 @@ def algorithm_of(scoring: Scoring) -> str:
 
 
 @cache
-def _is_exact(algorithm: str) -> bool:
+def is_exact(algorithm: str) -> bool:
     """Make the library exact for all gap costs in a mode that is not local; tell whether it is.
 
     What it has for minus infinity is the least number of a type plus the cost to extend a gap, of

@@ -325,7 +325,7 @@ def scan_windows(
 
     Parameters as of `Engine.answers`. Queries of similar spans share windows.
     """
-    for to_cut, some in groupby(tiles, key=lambda tile: _pays(engine, tile)):
+    for to_cut, some in groupby(tiles, key=lambda tile: pays(engine, tile)):
         if not to_cut:
             for scores in engine.answers(some, progress=progress):
                 yield scores, None
@@ -333,7 +333,7 @@ def scan_windows(
         yield from _scan_cut(engine, some, progress or ignore)
 
 
-def _pays(engine: Engine, tile: ScanTile) -> bool:
+def pays(engine: Engine, tile: ScanTile) -> bool:
     """Tell whether some of the queries should meet windows of the targets."""
     queries, part = tile.queries, tile.targets
     fill, longest = engine.hints.targets_at_once, part.lengths.max(initial=0)

@@ -297,7 +297,7 @@ class DeviceProcess(Worker):
     def look(self) -> None:
         """End the process if a signal has stopped it for some time; a slow one is left alone."""
         if not self._was_stopped:
-            self._looks = self._looks + 1 if _is_stopped(self._process.pid) else 0
+            self._looks = self._looks + 1 if is_stopped(self._process.pid) else 0
             if self._looks == _LOOKS_AT_A_STOPPED_PROCESS:
                 self._process.kill()
 
@@ -426,7 +426,7 @@ def pickled(spec: EngineSpec) -> bytes:
     return pickle.dumps(spec)
 
 
-def _is_stopped(pid: int | None) -> bool:
+def is_stopped(pid: int | None) -> bool:
     """Return whether a signal such as SIGSTOP has stopped a process, as far as can be known."""
     if pid is None or sys.platform == "win32":
         return False

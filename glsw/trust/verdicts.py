@@ -83,7 +83,7 @@ class Verdicts:
         """
         begun = _BEGUN.fullmatch(self.known.get(family, ""))
         again = bool(begun and _has_ended(begun))
-        self.put(family, f"begun {'again ' * again}by process {os.getpid()} on {_machine()}")
+        self.put(family, f"begun {'again ' * again}by process {os.getpid()} on {this_machine()}")
         return again
 
     def forget(self, family: str) -> None:
@@ -136,7 +136,7 @@ def _version() -> str:
 
 
 @cache
-def _machine() -> str:
+def this_machine() -> str:
     """Return what tells this start of this machine from others, which have other processes."""
     start = ""
     with suppress(OSError):
@@ -146,7 +146,7 @@ def _machine() -> str:
 
 def _has_ended(begun: re.Match[str]) -> bool:
     """Tell whether a process that began is no longer there, since this machine was started."""
-    return begun[3] == _machine() and not _is_alive(int(begun[2]))
+    return begun[3] == this_machine() and not _is_alive(int(begun[2]))
 
 
 def _is_alive(process: int) -> bool:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 
 import pytest
 
@@ -75,12 +76,12 @@ def test_ladder_ends_with_the_reason(refusal, asked):
 @pytest.fixture
 def bare(monkeypatch):
     """A machine without any driver, display or window system."""
-    monkeypatch.setattr(glsw.device.device, "_opened", {})
-    monkeypatch.setattr(glsw.device.context, "_LINUX", True)
+    monkeypatch.setattr(glsw.device.device, "open_now", {})
+    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(glsw.device.egl, "_openings", {})
     monkeypatch.setattr(glsw.device.egl, "LIBEGL", "libEGL.so.none")
     monkeypatch.setattr(glsw.device.egl, "LIBGL", ("libGL.so.none", "libOpenGL.so.none"))
-    monkeypatch.setattr(glsw.device.context, "_window_context", lambda version: 1 / 0)
+    monkeypatch.setattr(glsw.device.context, "open_window", lambda *_, **__: 1 / 0)
     return monkeypatch
 
 
@@ -103,8 +104,8 @@ def test_no_device_on_other_systems(bare):
     bare.setattr(shutil, "which", lambda name: None)
     with pytest.raises(DeviceError, match="install libEGL, libGL and Mesa's DRI drivers"):
         devices()
-    bare.setattr(glsw.device.context, "_LINUX", False)
-    bare.setattr(glsw.device.context, "_platform_context", lambda version: 1 / 0)
+    bare.setattr(sys, "platform", "freebsd14")
+    bare.setattr(glsw.device.context, "create_context", lambda **_: 1 / 0)
     with pytest.raises(DeviceError, match=r"install your GPU's driver; tried"):
         devices()
 
@@ -244,14 +245,15 @@ def test_contexts_through_a_display(run_under, refused, tried):
 def test_errors_of_glfw_are_bytes_or_text(text, monkeypatch):
     import glfw
 
-    monkeypatch.setattr(glfw, "get_error", lambda: (65550, text))
-    assert glsw.device.context._glfw_error("no window") == "X11: no display"
-    monkeypatch.setattr(glfw, "get_error", lambda: (0, None))
-    assert glsw.device.context._glfw_error("no window") == "no window"
+    monkeypatch.setattr(glfw, "init", lambda: False)
+    for given, said in ((text, "X11: no display"), (None, "no window system")):
+        monkeypatch.setattr(glfw, "get_error", lambda given=given: (65550, given))
+        with pytest.raises(OSError, match=f"^{said}$"):
+            glsw.device.context.open_window(330, 16, 16, "glsw")
 
 
 def test_functions_that_only_egl_knows_are_loaded(device):
-    context = device._ctx.mglo._context
+    context = device.ctx.mglo._context
     if isinstance(context, glsw.device.egl.EglContext):
         assert context.load("glGetError") != 0
         assert context.load("glGetGraphicsResetStatus") != 0  # not in the table of libGL

@@ -190,7 +190,7 @@ def test_unknown_device_lists_those_there_are(opened):
         assert message.startswith("no device ")
         assert opened.info.name in message
         assert "\n" not in message
-    assert glsw.device.device._opened[opened.info.index] is opened
+    assert open_device(opened.info.index, quiet=True) is opened
 
 
 def test_version_not_met_says_asked_and_found(opened):
@@ -229,7 +229,7 @@ class FakeContext:
 @pytest.fixture
 def machine(monkeypatch):
     """Return a function that puts devices, (name, highest version, EGL software), in place."""
-    monkeypatch.setattr(glsw.device.device, "_opened", {})
+    monkeypatch.setattr(glsw.device.device, "open_now", {})
     made = []
 
     def read_info(index, ctx):
@@ -266,7 +266,7 @@ def test_hardware_is_preferred(machine):
     device = open_device()
     assert (device.info.index, device.info.name) == (2, "GPU")
     assert [context.released for context in made] == [True, False]
-    assert list(glsw.device.device._opened) == [2]
+    assert open_device() is device
 
 
 def test_software_will_do(machine):
@@ -287,7 +287,7 @@ def test_listing_closes_what_it_opened(machine):
     b.activate()
     assert [info.version for info in devices()] == [(3, 3), (4, 6), (4, 1)]
     assert [context.released for context in made] == [False, True, True]
-    assert list(glsw.device.device._opened.values()) == [b]
+    assert open_device(1) is b
     assert current_device() is b
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cases import standing_in
 from damaged_reads import DAMAGE, Reads, reading
+from smaller import smaller
 
 from glsw.device import transfer
 from glsw.device.current import UnreliableError
@@ -41,7 +42,7 @@ def test_arrays_of_any_size_arrive(device, made):
 
 
 def test_without_mapped_memory_the_driver_copies(device, made, monkeypatch):
-    monkeypatch.setattr(transfer, "_STORAGE", 1000)
+    smaller(monkeypatch, mapped_since=1000)
     uploads = made()
     assert not uploads.works
     array = np.arange(1000, dtype=np.uint32)
@@ -97,7 +98,7 @@ def test_new_blocks_are_for_a_busy_device(device, made, monkeypatch, at_once, th
     for start in range(0, 5000, 2500):  # two calls
         uploads.write(buffer, array[start : start + 2500])
         assert buffer.read(2500) == array[start : start + 2500].tobytes()
-    assert (len(uploads._blocks), sum(each.waited for each in fences)) == (blocks, waits)
+    assert (1 + sum(new), sum(each.waited for each in fences)) == (blocks, waits)
     assert all(each.waited <= 1 for each in fences)
     device.check("tests")
 
@@ -108,7 +109,7 @@ def test_new_blocks_are_for_a_busy_device(device, made, monkeypatch, at_once, th
 @pytest.mark.parametrize("memory", ["mapped", "not mapped"])
 def test_what_is_read_is_what_was_there_then(device, monkeypatch, memory):
     if memory == "not mapped":
-        monkeypatch.setattr(transfer, "_STORAGE", 1000)
+        smaller(monkeypatch, mapped_since=1000)
     back = Readback(device, software=False, least=16, most=4000)
     rng = np.random.default_rng(1)
     for sizes in ([16], [8, 4], [400, 0, 40], [4], [4000, 4], [1000, 2000]):
@@ -125,7 +126,7 @@ def test_what_is_read_is_what_was_there_then(device, monkeypatch, memory):
 @pytest.mark.parametrize("memory", ["mapped", "not mapped"])
 def test_what_arrives_otherwise_is_refused(device, monkeypatch, memory):
     if memory == "not mapped":
-        monkeypatch.setattr(transfer, "_STORAGE", 1000)
+        smaller(monkeypatch, mapped_since=1000)
     back = Readback(device, software=False, least=16)
     words = np.random.default_rng(2).integers(0, 2**32, 3 * 2**13 + 5, np.uint32)
     parts = np.split(words, [7, 2**14])
@@ -158,7 +159,7 @@ def test_no_damage_leaves_the_sums(damage):
         for _ in range(2 + 400 // count):
             words, before = rng.integers(0, 50, (2, count), np.uint32)
             other = DAMAGE[damage](rng, words, before).astype(np.uint32)
-            sums = [transfer._sums_of([each.view(np.uint8)])[:2] for each in (words, other)]
+            sums = [transfer.sums_of([each.view(np.uint8)])[:2] for each in (words, other)]
             assert (sums[0] == sums[1]) == np.array_equal(words, other)
 
 

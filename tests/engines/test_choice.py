@@ -49,7 +49,7 @@ def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
     monkeypatch.setattr(router, "engine", engine)
 
     def chosen(batch, ends=False):
-        choices = router._choices(Pairs(batch, "ends" if ends else "score"))
+        choices = router.choices(Pairs(batch, "ends" if ends else "score"))
         every = np.arange(len(batch))
         pairs = np.sort(np.concatenate([every[pairs] for _, pairs in choices]))
         assert pairs.tolist() == list(range(len(batch)))
@@ -72,7 +72,7 @@ def test_auto_has_small_pairs_join_larger_ones(device, monkeypatch):
     assert len(sizes[9000]) > 1
     one = Batch.one_to_many(np.zeros(200, np.uint8), many.targets)  # with a query profile
     assert chosen(one) == {"lanes"}
-    assert router._choices(Pairs(many.select(slice(0)))) == []
+    assert router.choices(Pairs(many.select(slice(0)))) == []
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_pairs_that_would_be_traced_back_one_by_one_are_not_blocked(device, pair
     """On an H100 ``blocked`` aligned 1,000 of about 1,000 in 0.67 s, ``diagonal`` in 0.008 s."""
     word = np.zeros(length, np.uint8)
     batch = Batch.pairwise([word] * pairs, [word] * pairs)
-    [(name, _)] = Auto(Scoring.blast(), standing_in(device))._choices(Pairs(batch, "alignment"))
+    [(name, _)] = Auto(Scoring.blast(), standing_in(device)).choices(Pairs(batch, "alignment"))
     assert name == chosen.name
 
 
@@ -95,7 +95,7 @@ def test_masked_pairs_with_long_targets_are_computed_in_windows(device, task):
     batch = Batch.indexed(Sequences.of(genes), Sequences.of([genome]), index, 0 * index)
     masks = Masks.of_pairs(np.arange(200), *np.ones((2, 200), np.int64), batch.query_lengths)
     router = Auto(Scoring.nucleotide(), standing_in(device))
-    [(name, _)] = router._choices(Pairs(batch.masked(masks), task))
+    [(name, _)] = router.choices(Pairs(batch.masked(masks), task))
     assert name == "windows"
 
 

@@ -97,7 +97,7 @@ def test_lanes_learn_the_rate_of_the_device(device, half, way):
     index = np.stack([np.arange(10_000) // 100, np.arange(10_000) % 5000]).T.astype(np.int32)
     batch = Batch((sides[0], sides[1]), index)
     assert lanes.way(batch) == way  # as assumed
-    lanes.queue._throttle.full_rate = 2e10
+    lanes.queue.throttle.full_rate = 2e10
     assert lanes.way(batch) == EACH_QUERY
-    lanes.queue._throttle.full_rate = 4e12
+    lanes.queue.throttle.full_rate = 4e12
     assert lanes.way(batch) == WHOLE_TABLE

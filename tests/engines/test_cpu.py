@@ -11,6 +11,7 @@ from functools import partial
 import cases
 import numpy as np
 import parasail
+import pyopal
 import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
 from cases import CASES, judge, judge_paths
@@ -53,19 +54,13 @@ def test_jobs_and_threads_do_not_matter(name, threads):
 
 
 def test_every_pair_is_in_one_job():
-    batch = cases.shared(3)
-    engine = Cpu(CASES["DNA 10 1"].scoring)
-    chosen = np.flatnonzero(batch.query_lengths * batch.target_lengths)
-    search = cpu_lanes.LaneJobs(engine._opal, batch.targets, 0, batch, chosen, False, SMALL_JOBS)
-    jobs = list(search._jobs(threads=2))
-    assert len(jobs) > 5
-    assert max(len(job) for job in jobs) > 1
-    ranges = [pairs for job in jobs for pairs in job]
-    assert [p for pairs in ranges for p in pairs] == list(range(len(chosen)))
-    for pairs in ranges:
-        assert len(set(search._query[pairs.start : pairs.stop].tolist())) == 1
-        lengths = batch.target_lengths[search._pairs[pairs.start : pairs.stop]]
-        assert (np.diff(lengths) <= 0).all()
+    sides, done = cases.shared(3).sequences, []
+    every = np.indices([*map(len, sides)]).reshape(2, -1).T.astype(np.int32)
+    batch, scoring = Batch(sides, every), CASES["DNA 10 1"].scoring
+    found = Cpu(scoring, threads=2, limits=SMALL_JOBS).scores(batch, progress=done.append)
+    assert found.tolist() == Reference(scoring).scores(batch).tolist()
+    assert len(done) > 5
+    assert sum(done) == batch.cells
 
 
 @pytest.mark.parametrize("threads", [0, -1])
@@ -104,7 +99,7 @@ def test_every_number_of_letters():
         matrix = rng.integers(-200, 201, (letters, letters))
         scoring = Scoring(matrix, alphabet, 250, 30, "drawn")
         engine = Cpu(scoring)
-        assert engine._able == simd
+        assert opal.takes(scoring) == simd
         pairs = [rng.integers(0, letters, (2, 30)).astype(np.uint8) for _ in range(9)]
         case = cases.Case("drawn", scoring, Batch.pairwise(*zip(*pairs, strict=True)))
         judge(engine, case)
@@ -137,15 +132,15 @@ def test_long_pairs_go_to_the_host():
 
 def test_interruption_leaves_the_other_jobs(monkeypatch):
     done, interrupted = [], threading.Event()
-    cells_of, cancel = cpu_lanes.LaneJobs._cells_of, Future.cancel
+    text_of, cancel = opal.text_of, Future.cancel
 
-    def counted(*args):
-        done.append(1)
+    def counted(codes):
+        done.append(len(codes))
         if len(done) > 10:  # the others wait until the first is cancelled
             interrupted.wait()
-        return cells_of(*args)
+        return text_of(codes)
 
-    monkeypatch.setattr(cpu_lanes.LaneJobs, "_cells_of", counted)
+    monkeypatch.setattr(opal, "text_of", counted)
     monkeypatch.setattr(Future, "cancel", lambda self: interrupted.set() or cancel(self))
 
     def interrupt(cells):
@@ -158,17 +153,30 @@ def test_interruption_leaves_the_other_jobs(monkeypatch):
     assert len(done) < 500
     del done[:]
     assert set(engine.scores(Batch.one_to_many(A[:300], targets)).tolist()) == {1500}
-    assert len(done) == 1000
+    assert done == [300] * 1000
 
 
-def test_targets_are_encoded_once():
-    batch = cases.shared(4)
-    engine = Cpu(CASES["DNA 4 4"].scoring)
-    first = engine._opal.encoded(batch.targets, batch.queries)
-    engine.scores(batch)
-    assert engine._opal.encoded(batch.targets, batch.queries) is first
-    assert engine._opal.encoded(cases.shared(5).targets, batch.queries) is not first
-    parts = [cases.shared(seed).targets for seed in (4, 5)]
+@pytest.fixture
+def copied(monkeypatch):
+    """How many sequences, of which letters, the library copied each time."""
+    copies, made = [], pyopal.Database
+
+    def database(sequences, letters):
+        copy = made(sequences, letters)
+        copies.append((len(copy), letters))
+        return copy
+
+    monkeypatch.setattr(pyopal, "Database", database)
+    return copies
+
+
+def test_targets_are_encoded_once(copied):
+    batch, scoring = cases.shared(4), CASES["DNA 4 4"].scoring
+    engine, parts = Cpu(scoring), [batch.targets, cases.shared(5).targets]
+    for k, count in ((0, 1), (0, 1), (1, 2), (1, 2)):
+        some = Batch.one_to_many(A[:50], parts[k])
+        assert engine.scores(some).tolist() == Reference(scoring).scores(some).tolist()
+        assert len(copied) == count
     for part, scores in zip(
         parts, engine.answers(ScanTile(batch.queries, part) for part in parts), strict=True
     ):
@@ -177,7 +185,7 @@ def test_targets_are_encoded_once():
             assert found.tolist() == expected.tolist()
 
 
-def test_the_library_has_the_letters_that_occur():
+def test_the_library_has_the_letters_that_occur(copied):
     scoring = Scoring.nucleotide()
     encode = scoring.alphabet.encode
     targets = Sequences.of([encode("ACCA"), encode("CATT")])
@@ -185,7 +193,7 @@ def test_the_library_has_the_letters_that_occur():
     for query, letters in (("ACA", 3), ("GAT", 4), ("CNA", 5), ("ACA", 5), ("RRA", 6)):
         batch = Batch.one_to_many(encode(query), targets)
         assert engine.scores(batch).tolist() == judge_of_all.scores(batch).tolist()
-        assert len(engine._opal._encoded.letters) == letters
+        assert len(copied[-1][1]) == letters
 
 
 def test_it_runs_without_a_device():
@@ -201,9 +209,9 @@ def test_it_runs_without_a_device():
 
 
 def test_the_processor_has_a_name(monkeypatch, tmp_path):
-    assert module._processor()
+    assert module.processor()
     monkeypatch.setattr(module, "Path", lambda _: tmp_path / "missing")
-    assert module._processor.__wrapped__()
+    assert module.processor.__wrapped__()
 
 
 @pytest.mark.parametrize("missing", ["pyopal", "scoring_matrices"])
@@ -314,12 +322,11 @@ def test_single_pairs_are_computed_by_parasail(scoring, threads, monkeypatch):
     index[-40:, 0] = 5  # a query with many targets
     batch = Batch((queries, targets), index.astype(np.int32))
     engine = Cpu(scoring, threads=threads)
-    single = []
-    begin = engine._single.begin
+    single, begin = [], cpu_pairs.SinglePairs.begin
     monkeypatch.setattr(
-        engine._single,
+        cpu_pairs.SinglePairs,
         "begin",
-        lambda *args, ends: single.append(len(args[2])) or begin(*args, ends=ends),
+        lambda *args, ends: single.append(len(args[3])) or begin(*args, ends=ends),
     )
     done = []
     found = engine.scores(batch, progress=done.append)
@@ -335,7 +342,8 @@ def test_one_small_pair_needs_no_job(base, mode, monkeypatch):
     scoring = base.in_mode(mode)
     rng, letters = np.random.default_rng(12), len(scoring.alphabet.letters)
     engine, done = Cpu(scoring), []
-    monkeypatch.setattr(engine, "_begin", partial(pytest.fail, "a job"))
+    for kind in (cpu_lanes.LaneJobs, cpu_pairs.SinglePairs):
+        monkeypatch.setattr(kind, "begin", partial(pytest.fail, "a job"))
     for lengths in rng.integers(1, 60, (30, 2)).tolist():
         batch = Batch.pairwise(*([rng.integers(0, letters, n, np.uint8)] for n in lengths))
         found = engine.scores(batch, progress=done.append)
@@ -546,9 +554,11 @@ def test_lanes_from_end_to_end_equal_parasail(costs, mode):
     targets = [rng.integers(0, letters, n, np.uint8) for n in rng.integers(0, 401, 50)]
     targets += [cases.mutated(rng, letters, each) for each in queries]
     tile = ScanTile(Sequences.of(queries), Sequences.of(targets))
-    in_lanes, alone = Cpu(scoring, threads=2), Cpu(scoring, threads=2)
-    assert in_lanes._able or mode == ("semiglobal", "query")
-    alone._able = False
+    in_lanes = Cpu(scoring, threads=2)
+    with pytest.MonkeyPatch.context() as patch:
+        assert opal.Opal(scoring).algorithm or mode == ("semiglobal", "query")
+        patch.setattr(opal, "algorithm_of", lambda scoring: "")
+        alone = Cpu(scoring, threads=2)
     (found,), (expected,) = in_lanes.answers([tile]), alone.answers([tile])
     assert found.tolist() == expected.tolist()
     single = Batch.one_to_many(queries[0], targets[:5])
@@ -565,13 +575,13 @@ for algorithm in ("nw", "hw", "ov"):
 from glsw import Scoring
 from glsw.alignment.batch import Batch
 from glsw.engines.cpu import Cpu
-from glsw.engines.cpu_lanes import CpuSizes
+from glsw.engines.opal import Opal
 from glsw.engines.reference import Reference
 batch = Batch.one_to_many(np.zeros(30, np.uint8), [np.full(n, 17, np.uint8) for n in range(40)])
 for mode in ("global", "semiglobal"):
     scoring = Scoring.named("BLOSUM62", 11, 1).in_mode(mode)
+    assert not Opal(scoring).algorithm
     engine = Cpu(scoring)
-    assert not engine._able
     assert engine.scores(batch).tolist() == Reference(scoring).scores(batch).tolist()
 """
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -595,7 +605,7 @@ def test_masks_count_where_several_queries_have_many_targets(task):
     scoring = Scoring.blast()
     queries, targets = (
         Sequences.of(random.integers(0, 20, (count, length)).astype(np.uint8))
-        for count, length in ((2, 30), (module._FEW, 60))
+        for count, length in ((2, 30), (40, 60))
     )
     pairs = np.indices((len(queries), len(targets))).reshape(2, -1).T.astype(np.int32)
     batch = Batch((queries, targets), pairs)
@@ -654,7 +664,7 @@ def test_auto_has_the_cpu_score_single_pairs_where_there_is_no_gpu(device):
     )
 
 
-def test_parts_use_the_copy_of_the_whole():
+def test_parts_use_the_copy_of_the_whole(copied):
     scoring, random = Scoring.named("BLOSUM62", 11, 1), np.random.default_rng(7)
     engine = Cpu(scoring)
     lengths = np.sort(random.integers(0, 60, 300))[::-1]
@@ -666,12 +676,12 @@ def test_parts_use_the_copy_of_the_whole():
     for part in (slice(0, 300), slice(20, 200), slice(200, 290), slice(5, 9)):
         (found,) = engine.answers([ScanTile(queries, whole.part(part))])
         assert found[0].tolist() == expected[part].tolist()
-        assert engine._opal.keeps(whole)
+        assert [count for count, _ in copied] == [300]
     other = Sequences(codes, whole.offsets)
     engine = Cpu(scoring, limits=CpuSizes(parts_of_whole=2))
     (found,) = engine.answers([ScanTile(queries, other.part(slice(250, 300)))])
     assert found[0].tolist() == expected[250:].tolist()
-    assert len(engine._opal._encoded.targets) == 50
+    assert [count for count, _ in copied] == [300, 50]
 
 
 @pytest.mark.parametrize("together", [1, 7, 10**6])

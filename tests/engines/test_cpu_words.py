@@ -24,14 +24,14 @@ def random_sequences(letters, lengths, seed=1):
 def in_lanes(monkeypatch):
     """The scores that Opal finds."""
     seen: list[int] = []
-    cells_of = cpu_lanes.LaneJobs._cells_of
+    begin = cpu_lanes.LaneJobs.begin
 
-    def watched(self, pairs):
-        best = cells_of(self, pairs)
-        seen.extend(best[0].tolist())
-        return best
+    def watched(self, pool, threads):
+        jobs = begin(self, pool, threads)
+        seen.extend(score for job in jobs for score in job.result()[1].score.tolist())
+        return jobs
 
-    monkeypatch.setattr(cpu_lanes.LaneJobs, "_cells_of", watched)
+    monkeypatch.setattr(cpu_lanes.LaneJobs, "begin", watched)
     return seen
 
 

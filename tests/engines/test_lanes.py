@@ -10,9 +10,10 @@ import moderngl
 import numpy as np
 import pytest
 from cases import CASES, groups_in, lanes_options, standing_in
+from smaller import smaller
 
 from glsw.alignment.batch import Batch
-from glsw.cores import limited
+from glsw.cores import in_threads, limited
 from glsw.device.device import DeviceMemoryError
 from glsw.engines import auto, engine_of
 from glsw.engines.base import ComingScan, Pairs
@@ -34,7 +35,7 @@ from glsw.engines.lanes.geometry import (
 )
 from glsw.engines.lanes.jobs import Queue
 from glsw.engines.lanes.own_queries import shares_of
-from glsw.engines.lanes.pipeline import Pipeline, mirror
+from glsw.engines.lanes.pipeline import Matrices, mirror
 from glsw.engines.lanes.rows import (
     PADDING,
     Placed,
@@ -136,30 +137,29 @@ def test_threads_put_scores_in_place(device, mode, number):
 
 def test_an_interrupt_waits_for_threads_that_put_scores_in_place(device, monkeypatch):
     """They read memory that the next download overwrites or frees."""
-    put, look_ahead, rounds, ended = of_pipeline._put, Pipeline._look_ahead, [], []
-    interrupted = threading.Event()
+    slices_of, rounds, ended, interrupted = Queue.slices_of, [], [], threading.Event()
 
-    def late(*given):
+    def late(put, blocks):
         assert interrupted.wait(20)
         time.sleep(0.1)
-        ended.append(put(*given))
+        ended.append(in_threads(put, blocks))
         return ended[-1]
 
-    def interrupt(self, part):
-        rounds.append(part)
-        if len(rounds) == 2:
+    def interrupt(self, *given):
+        rounds.append(given)
+        if len(rounds) == 3:  # while the second one runs, and the scores of the first are put
             interrupted.set()
             raise KeyboardInterrupt
-        return look_ahead(self, part)
+        return slices_of(self, *given)
 
-    monkeypatch.setattr(of_pipeline, "_put", late)
-    monkeypatch.setattr(Pipeline, "_look_ahead", interrupt)
+    monkeypatch.setattr(of_pipeline, "in_threads", late)
+    monkeypatch.setattr(Queue, "slices_of", interrupt)
     targets = Sequences.of(database(3))
     queries = Sequences.of([targets.residues[k : k + 20] for k in range(9)])
     limits = LaneSizes(block=64, first_cells=4 * 20 * len(targets.residues))
     engine = Lanes(BLOSUM62, standing_in(device), limits=limits)
     with pytest.raises(KeyboardInterrupt):
-        list(engine.answers([ScanTile(queries, targets)]))
+        list(engine.answers([ScanTile(queries, targets)] * 2))
     count = len(ended)
     for thread in threading.enumerate():
         if thread.name.startswith("glsw-scores"):
@@ -302,8 +302,8 @@ def test_residues_that_lay_in_the_memory_of_borders_are_there_for_other_queries(
 def test_scores_that_may_be_wrong_wait_for_those_of_the_next_queries(
     device, most, times, monkeypatch
 ):
-    monkeypatch.setattr(of_pipeline, "_MOST_WRONG", most)
-    monkeypatch.setattr(of_pipeline, "_MAX_QUERIES", 1)  # groups in a round, as on software
+    smaller(monkeypatch, wrong=most)
+    smaller(monkeypatch, groups_of_round=1)  # groups in a round, as on software
     again, exact = [], Lanes.exact
 
     def watched(engine, pairs, query, target, *progress):
@@ -499,13 +499,13 @@ def test_the_first_round_of_a_scan_is_small(device, number, monkeypatch):
     queries, part = Sequences.of(database(61, 12, 60, empty=False)), Sequences.of(database(62, 50))
     groups = groups_in(together(engine.geometries, queries.lengths, len(part)))
     letters = [int(group["length"].sum()) for group in groups]
-    rounds, begin = [], Pipeline._begin
+    rounds, reading = [], Matrices.reading
 
-    def watched(self, work):
-        rounds.append(int(work.rows["group"][-1]) + 1)
-        return begin(self, work)
+    def watched(self, done):
+        rounds.append(int(done.rows["group"][-1]) + 1)
+        return reading(self, done)
 
-    monkeypatch.setattr(Pipeline, "_begin", watched)
+    monkeypatch.setattr(Matrices, "reading", watched)
     for cells, first in ((1, 1), (sum(letters[:2]) * len(part.residues) + 1, 3), (2**40, None)):
         limits = LaneSizes(first_cells=cells)
         engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=limits)
@@ -565,7 +565,21 @@ def test_pairs_that_each_have_their_own_query(device, number, options, scoring, 
     assert engine.scores(batch).tolist() == found.tolist()
 
 
-def test_batches_follow_one_another(device, number, monkeypatch):
+@pytest.fixture
+def sizes(monkeypatch):
+    """The sizes of the buffers that were made."""
+    made, make = [], Buffers.make
+    monkeypatch.setattr(Buffers, "make", lambda pool, size: made.append(size) or make(pool, size))
+    return made
+
+
+def assert_each_is_given_once(pool, sizes):
+    """Nobody else gets a buffer that somebody has taken."""
+    taken = [pool.take(size) for size in [*sizes] for _ in "ab"]
+    assert len({id(buffer) for buffer in taken}) == len(taken) > 0
+
+
+def test_batches_follow_one_another(device, number, monkeypatch, sizes):
     """Of equal and other lengths, of queries with many targets, and with targets too long."""
     limits = LaneSizes(longest=120)
     scoring, rng = Scoring.match_mismatch(2, -3, 5, 2), np.random.default_rng(46)
@@ -594,8 +608,7 @@ def test_batches_follow_one_another(device, number, monkeypatch):
     found = list(engine.answers(map(Pairs, batches), progress=done.append))
     assert [each.tolist() for each in found] == expected
     assert sum(done) >= sum(batch.cells for batch in batches[:4])
-    free = list(engine.pool._free)
-    assert len({id(each) for each in free}) == len(free) > 0
+    assert_each_is_given_once(engine.pool, sizes)
     router = auto.Auto(scoring, hardware, scores_by=Lanes, **options)
     monkeypatch.setattr(
         "glsw.engines.choice.seconds", lambda name, *rest: not name.startswith("lanes")
@@ -606,7 +619,7 @@ def test_batches_follow_one_another(device, number, monkeypatch):
 
 @pytest.mark.parametrize("mode", ["local", "global"])
 def test_pairs_out_of_a_table_are_one_tile(device, mode, monkeypatch):
-    monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 70)
+    smaller(monkeypatch, pairs=70)
     scoring, rng = BLOSUM62.in_mode(mode), np.random.default_rng(51)
     some, others = (Sequences.of(database(seed, 40, 90, 20)) for seed in (52, 53))
     some = Sequences.of([*some, np.empty(0, np.uint8)])
@@ -641,7 +654,7 @@ def test_pairs_out_of_a_table_are_one_tile(device, mode, monkeypatch):
             assert (tile.queries is tile.targets) == (index is triangle)
         assert len(tiles) == 2
         tiles.clear()
-    monkeypatch.setattr(many_pairs, "_MAX_TABLE", 1639)
+    smaller(monkeypatch, table=1639)
     batch = Batch((some, others), table)
     assert (
         many_pairs.score_pairs(Runner(engine), batch).tolist()
@@ -670,7 +683,7 @@ def test_a_query_that_is_too_long_for_a_target_is_none(device, scoring, longest)
     assert engine.scores(batch).tolist() == Reference(scoring).scores(batch).tolist()
 
 
-def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monkeypatch):
+def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monkeypatch, sizes):
     rng = np.random.default_rng(49)
     scoring = Scoring.match_mismatch(10, -9, 20, 5)  # few letters: floats fit shared memory
     queries, targets = (
@@ -693,8 +706,7 @@ def test_letters_of_pairs_that_floats_do_not_hold_are_uploaded_once(device, monk
     assert found == [Cpu(scoring).scores(batch).tolist() for batch in every]
     assert min(map(min, found)) < LIMIT < max(map(max, found))
     assert [uploaded.count(id(each.residues)) for each in (queries, targets)] == [1, 1]
-    free = list(engine.pool._free)
-    assert len(free) == len({id(buffer) for buffer in free})
+    assert_each_is_given_once(engine.pool, sizes)
 
 
 @pytest.mark.parametrize("seed", range(10))

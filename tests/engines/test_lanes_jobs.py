@@ -11,8 +11,7 @@ from glsw import Scoring
 from glsw.device.transfer import Fence
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometry
-from glsw.engines.lanes.jobs import Slices, WorkGroups
-from glsw.engines.lanes.pipeline import Pipeline
+from glsw.engines.lanes.jobs import Queue, Slices, WorkGroups
 from glsw.engines.throttle import Throttle
 from glsw.engines.tiles import ScanTile
 from glsw.sequences.encoded import Sequences, offsets_of
@@ -155,7 +154,7 @@ def test_the_next_round_is_prepared_before_the_device_is_waited_for(device, monk
     some = Sequences.of([np.arange(20, dtype=np.uint8)] * 3)
     tiles = [ScanTile(some, some) for _ in range(4)]
     assert all((each == each[0, 0]).all() for each in engine.answers(tiles))  # it has a rate
-    telling(Pipeline, "_begin")
+    telling(Queue, "slices_of")
     telling(Fence, "wait")
     assert len(list(engine.answers(tiles))) == 4
-    assert told == ["_begin", *["_begin", "wait"] * 3, "wait"]
+    assert told == ["slices_of", *["slices_of", "wait"] * 3, "wait"]

@@ -5,11 +5,12 @@ import threading
 import numpy as np
 import pytest
 from cases import standing_in
+from smaller import smaller
 
 from glsw.alignment.batch import Batch
 from glsw.engines import Lanes, engine_of
 from glsw.engines.cpu import Cpu
-from glsw.engines.lanes import own_queries
+from glsw.engines.lanes import engine as engine_module, own_queries
 from glsw.pairs import many_pairs
 from glsw.run.pool import Runner
 from glsw.scoring.scoring import Scoring
@@ -41,24 +42,25 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("keys", [2**16, 0], ids=["short keys", "long keys"])
 def test_scores_of_pairs_of_any_lengths(device, monkeypatch, keys, name, number):
-    monkeypatch.setattr(own_queries, "_SHORT_KEYS", keys)
+    smaller(monkeypatch, short_keys=keys)
     engine = Lanes(BLOSUM62, standing_in(device), number=number, own_queries=True)
     found = engine.scores(CASES[name])
     assert found.tolist() == Cpu(BLOSUM62).scores(CASES[name]).tolist()
 
 
 def test_a_thread_lays_out_the_chunks_of_many_pairs(device, monkeypatch):
-    monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 70)
+    smaller(monkeypatch, pairs=70)
     batch = random_batch(8, 100, (0, 60), (0, 90))
     options = {"number": "f32", "rows": 8, "workgroup": 8, "own_queries": True}
     router = engine_of(Lanes, BLOSUM62, standing_in(device), **options)
-    threads, laid_out = [], own_queries._kinds
+    threads, laid_out = [], own_queries.shares_of
 
-    def kinds(*args):
+    def shares_of(*args):
         threads.append(threading.current_thread().name)
         return laid_out(*args)
 
-    monkeypatch.setattr(own_queries, "_kinds", kinds)
+    for module in (own_queries, engine_module):
+        monkeypatch.setattr(module, "shares_of", shares_of)
     found = many_pairs.score_pairs(Runner(router), batch)
     assert found.tolist() == Cpu(BLOSUM62).scores(batch).tolist()
     assert threads == ["glsw-ahead_0"] * 3

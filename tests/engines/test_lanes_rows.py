@@ -6,7 +6,7 @@ from cases import by_reference, groups_in, standing_in
 
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import Geometries, LaneSizes
-from glsw.engines.lanes.pipeline import Pipeline
+from glsw.engines.lanes.pipeline import Matrices
 from glsw.engines.lanes.rows import Placed, joined, together
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.scoring.scoring import Scoring
@@ -96,16 +96,15 @@ def test_alike_queries_do_not_go_on_in_one_another(device, number):
 @pytest.mark.parametrize("number", NUMBERS)
 def test_each_pair_once_and_pairs_that_pass(device, number, monkeypatch):
     own = Sequences.of(sequences(12, np.random.default_rng(13).integers(1, 130, 60)))
-    want = expected(own, own)
+    want, reading = expected(own, own), Matrices.reading
     for cells in (1, 2**40):  # several rounds, or one
         limits = LaneSizes(work=1, first_cells=cells)
         engine = on_hardware(device, number, limits, rows=8, chain=2)
         ran = []
-        begin = Pipeline._begin
         monkeypatch.setattr(
-            Pipeline,
-            "_begin",
-            lambda self, work, of=begin, to=ran: to.append(work.rows) or of(self, work),
+            Matrices,
+            "reading",
+            lambda self, done, of=reading, to=ran: to.append(done.rows) or of(self, done),
         )
         (found,) = engine.answers([ScanTile(own, own)])
         assert found.tolist() == want.tolist()

@@ -11,6 +11,7 @@ from glsw.alignment.batch import Mask
 from glsw.engines import Reference
 from glsw.engines.blocked import Blocked
 from glsw.engines.diagonal import Diagonal
+from glsw.engines.gl import leans
 from glsw.scoring.gaps import EndGaps, GapCost
 
 SCORINGS = (
@@ -41,23 +42,29 @@ def pairs_of(letters):
 @pytest.mark.parametrize("scoring", SCORINGS, ids=lambda scoring: scoring.name)
 @pytest.mark.parametrize("profile", [False, True])
 @pytest.mark.parametrize("prune", [False, True])
-def test_tiles_of_any_form(device, scoring, profile, prune, monkeypatch):
+def test_tiles_of_any_form(device, scoring, profile, prune, loaded):
+    """On hardware with a profile of the query in shared memory, where there is room for it."""
     batch = pairs_of(4 if scoring.match_and_mismatch else 20)
     expected = cases.by_reference(scoring, batch)
-    monkeypatch.setattr(Blocked, "_profiled", lambda *_: profile)
+    room = device.info.limits["max_shared_memory"] if profile else 0
+    some = cases.limited(cases.standing_in(device), max_shared_memory=room)
     for rows, workgroup, columns in ((4, 8, None), (12, 8, 64), (8, 16, 200), (16, 8, 1000)):
-        monkeypatch.setattr(Blocked, "_rows_of_strips", lambda *_, rows=rows: rows)
-        engine = Blocked(scoring, device, workgroup=workgroup, columns=columns, prune=prune)
+        rows = rows if leans(scoring) else min(rows, 8)
+        options = {"rows": rows, "workgroup": workgroup, "columns": columns, "prune": prune}
+        engine = Blocked(scoring, some, **options)
         found = engine.ends(batch)
         for name in ("score", "query_end", "target_end"):
             wanted = getattr(expected, name).tolist()
             assert getattr(found, name).tolist() == wanted, (name, rows, workgroup)
         assert engine.scores(batch).tolist() == expected.score.tolist()
+    leaning = [macros for name, macros in loaded if name == "blocked_leaning.comp"]
+    assert {macros["ROWS"] for macros in leaning} == ({4, 8, 12, 16} if leans(scoring) else set())
+    assert any(macros["PROFILE"] for macros in leaning) == (profile and leans(scoring))
 
 
 @pytest.mark.parametrize("scoring", SCORINGS, ids=lambda scoring: scoring.name)
 @pytest.mark.parametrize("mode", ["local", "global"])
-def test_strips_of_any_size(device, scoring, mode):
+def test_strips_of_any_size(device, scoring, mode, loaded):
     batch = pairs_of(4 if scoring.match_and_mismatch else 20)
     expected = cases.by_reference(scoring.in_mode(mode), batch)
     for workgroup in (1, 8, 32):
@@ -66,12 +73,11 @@ def test_strips_of_any_size(device, scoring, mode):
         for name in ("score", "query_end", "target_end"):
             assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
         assert engine.scores(batch).tolist() == expected.score.tolist()
-        names = {name for name, *_ in engine._programs}
-        leaning = scoring.deletion.open > 0
-        assert names == {"diagonal_leaning.comp" if leaning else "diagonal.comp"}
+        names = {name for name, _ in loaded if name.startswith("diagonal")}
+        assert names == {"diagonal_leaning.comp" if leans(scoring) else "diagonal.comp"}
 
 
-def test_gaps_that_cost_more_at_left_ends(device):
+def test_gaps_that_cost_more_at_left_ends(device, loaded):
     """There gaps of both sequences do not cost the same in the other order."""
     rng = np.random.default_rng(8)
     inside = Scoring.match_mismatch(2, -8, 4, 0)
@@ -90,11 +96,11 @@ def test_gaps_that_cost_more_at_left_ends(device):
         expected = Reference(scoring).ends(batch)
         for kind in (Diagonal, Blocked):
             engine = kind(scoring, device)
+            loaded.clear()
             found = engine.ends(batch)
             assert found.score.tolist() == expected.score.tolist() == engine.scores(batch).tolist()
             assert found.end.tolist() == expected.end.tolist()
-            leaning = {name for name, *_ in engine._programs if "leaning" in name}
-            assert bool(leaning) == cheap
+            assert any("leaning" in name for name, _ in loaded) == cheap
 
 
 _ANY = GapCost(99, 9)
@@ -132,19 +138,6 @@ def test_any_end_gaps(device, configuration):
             assert found.score.tolist() == expected.score.tolist(), seed
             assert found.end.tolist() == expected.end.tolist(), seed
             assert engine.scores(batch).tolist() == expected.score.tolist(), seed
-
-
-def test_forms_follow_size_and_device(device):
-    engine = Blocked(SCORINGS[0], device)
-    rows = []
-    for m in (100, 10**7):
-        engine._shape(m)
-        rows.append(engine._rows_of_strips(m))
-    assert tuple(rows) == ((8, 24) if device.info.software else (8, 12))
-    engine._shape(10**5)
-    assert engine._profiled(98, 8, 4) == (not device.info.software)
-    assert not engine._profiled(98, 8, 24)
-    assert not engine._profiled(1000, 8, 4)
 
 
 def test_masks_in_rows_that_a_word_has_room_for(device):

@@ -26,10 +26,12 @@ from glsw.alignment.batch import Batch, Mask
 from glsw.alignment.paths import DIAGONAL, LEFT, UP
 from glsw.alignment.traceback import best_end
 from glsw.device.info import DeviceInfo
-from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference
+from glsw.engines import ENGINES, Auto, Blocked, Diagonal, Reference, tiled
 from glsw.engines.base import ComingScan, Pairs
 from glsw.engines.reference import rows
+from glsw.engines.regions import enclosing
 from glsw.engines.scan import Scan
+from glsw.engines.tiled import kept_binding
 from glsw.pairs.align_pairs import aligned
 from glsw.scoring.scoring import Scoring
 
@@ -253,16 +255,13 @@ def test_too_little_memory(usual, memory):
 
 
 @pytest.mark.parametrize("memory", [60_000, 100_000, 10**6])
-def test_scan_keeps_rows_where_directions_do_not_fit(device, memory):
+def test_scan_keeps_rows_where_directions_do_not_fit(device, memory, loaded):
     able(device, COMPUTE)
     case = Case("relatives", SOME[0].scoring, relatives(4, (500,)))
     engine = Scan(case.scoring, device, workgroup=8, columns=8, rows=16, memory=memory)
     judge_paths(engine, case)
-    engine._traces = True
-    shape = engine._shape(*case.batch.lengths.max(axis=0).tolist())
-    again = shape.again(int(case.batch.query_lengths.max()))
-    assert again == (memory < 10**6)
-    assert engine.memory_used <= memory or again
+    assert any(macros.get("AGAIN") for _, macros in loaded) == (memory < 10**6)
+    assert engine.memory_used <= memory or memory < 10**6
 
 
 @pytest.mark.parametrize("name", ["diagonal", "scan"])
@@ -300,20 +299,15 @@ def test_blocked_reports_its_memory(device):
     assert (batch.query_lengths * batch.target_lengths).max() / 2 < engine.memory_used < 10**6
 
 
-@pytest.mark.parametrize(("memory", "levels"), [(10**7, 1), (200_000, 2), (20_000, 3), (5000, 4)])
-def test_blocked_divides_boxes_again_and_again(device, monkeypatch, memory, levels):
+@pytest.mark.parametrize(("memory", "levels"), [(10**7, 0), (200_000, 1), (20_000, 2), (5000, 3)])
+def test_blocked_divides_boxes_again_and_again(device, memory, levels):
     able(device, COMPUTE)
     scoring = Scoring.named("BLOSUM62", 12, 1)
     case = Case("relatives", scoring, relatives(9, (600,)))
-    seen, grid_of = set(), Blocked._grid
-
-    def watched(self, box, level, *count):
-        seen.add(level)
-        return grid_of(self, box, level, *count)
-
-    monkeypatch.setattr(Blocked, "_grid", watched)
-    judge_paths(Blocked(scoring, device, workgroup=1, columns=4, memory=memory), case)
-    assert len(seen) >= levels, seen
+    engine = Blocked(scoring, device, workgroup=1, columns=4, memory=memory)
+    judge_paths(engine, case)
+    kept = [level for level in range(9) if engine.room(kept_binding(level)) > 16]
+    assert len(kept) >= levels, kept
 
 
 @pytest.mark.parametrize("mode", ["local", "global"])
@@ -324,13 +318,13 @@ def test_blocked_computes_regions_ahead_at_once(device, monkeypatch, mode):
     target = cases.mutated(rng, 4, query)
     batch = Batch.pairwise([query, query], [target, np.delete(target, np.arange(900, 1700))])
     scoring = Scoring.match_mismatch(5, -4, 10, 1).in_mode(mode)
-    filled, fill = [], Blocked._fill
+    filled = []
 
-    def counted(self, regions, *args, **options):
+    def counted(regions):
         filled.append(len(regions))
-        fill(self, regions, *args, **options)
+        return enclosing(regions)
 
-    monkeypatch.setattr(Blocked, "_fill", counted)
+    monkeypatch.setattr(tiled, "enclosing", counted)
     found = {}
     for ahead in (1, 9, 10_000):
         filled.clear()
@@ -479,7 +473,7 @@ def test_scan_traces_many_rows_in_little_memory(device):
 
 @pytest.mark.parametrize("registers", [63, 128])
 @pytest.mark.parametrize("name", ["diagonal", "blocked"])
-def test_devices_of_few_registers(device, monkeypatch, registers, name):
+def test_devices_of_few_registers(device, monkeypatch, registers, name, loaded):
     """An invocation then computes one column between two barriers, where two would spill."""
     able(device, COMPUTE)
     monkeypatch.setattr(DeviceInfo, "registers", registers)
@@ -487,20 +481,21 @@ def test_devices_of_few_registers(device, monkeypatch, registers, name):
     for case in ("BLOSUM62 12 1", "two letters 2 1", cases.END_FEW[0], "DNA 4 4"):
         some = every[case].part(slice(0, None, 3))
         for options in cases.PATH_OPTIONS[name][:3]:
+            loaded.clear()
             engine = build((name, options), some.scoring, device)
             judge(engine, some)
             judge_paths(engine, some)
-            programs = [engine._macros(dict(macros)) for _, *macros in engine._programs]
-            assert any(macros["STEP"] == 1 for macros in programs)
+            assert any(macros.get("STEP") == 1 for _, macros in loaded)
 
 
 @pytest.mark.parametrize(("name", "m"), [("diagonal", 70), ("blocked", 2100)])
-def test_programs_are_loaded_before_there_is_anything_to_align(device, name, m):
+def test_programs_are_loaded_before_there_is_anything_to_align(device, name, m, loaded):
     able(device, COMPUTE)
     engine = build((name, {}), CASES["BLOSUM62 12 1"].scoring, device)
     for file, macros in engine.programs(ComingScan(np.array([m]), 0)):
         engine.program(file, **macros)
-    loaded, query = len(engine._programs), np.resize(np.arange(20, dtype=np.uint8), m)
     assert loaded
+    loaded.clear()
+    query = np.resize(np.arange(20, dtype=np.uint8), m)
     engine.paths(Batch.one_to_many(query, [query[5:60], query[:7]]))
-    assert len(engine._programs) == loaded
+    assert {name for name, _ in loaded} <= {"checksum.comp"}  # of what is read back

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import CHUNKED, OF_EDITS, OPTIONS, standing_in, unit_costs
+from smaller import smaller
 from wing import wing
 
 from glsw.alignment.batch import Batch, Mask
@@ -14,7 +15,6 @@ from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import LaneSizes
 from glsw.engines.tiles import BoundedTile, ScanTile
 from glsw.engines.windows import scan_windows
-from glsw.pairs import many_pairs
 from glsw.pairs.all_pairs import score_matrix
 from glsw.pairs.many_pairs import align_pairs, score_pairs
 from glsw.run.pool import Runner
@@ -100,7 +100,7 @@ def calls(engine, batch):
 @pytest.fixture
 def cut_finely(request, device, monkeypatch):
     """Cut work into many chunks, slices and windows, as on either kind of device."""
-    monkeypatch.setattr(many_pairs, "_MAX_PAIRS", 9)
+    smaller(monkeypatch, pairs=9)
     hardware = request.param == "hardware"
     return standing_in(device) if hardware else device
 

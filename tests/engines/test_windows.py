@@ -120,7 +120,7 @@ def test_windows_of_a_genome_cost_little_more_than_it(scoring, m, targets, n):
             hints = Cpu(scoring, threads=2).hints
         cutting = Cutting(scoring)
         cutting.hints = hints
-        assert module._pays(cutting, ScanTile(queries, part))
+        assert module.pays(cutting, ScanTile(queries, part))
         ((_, windows),) = module.window_groups(cutting, queries, spans, part, {})
         cells, useful = windows.cells(queries, part)
         assert useful < cells < 1.5 * useful
@@ -148,7 +148,7 @@ def test_lanes_take_targets_as_long_as_windows(device):
     router = auto.Auto(
         scoring, cases.standing_in(device), limits=LaneSizes(longest_elsewhere=2**18)
     )
-    router._roster._rest = pytest.fail
+    router.engine(Lanes).rest = pytest.fail
     (found,) = router.answers([ScanTile(queries, part)])
     assert found.tolist() == want.tolist()
 

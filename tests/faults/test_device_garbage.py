@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from damaged_reads import DAMAGE, Reads, reading
 from garbage import check_ends, in_time, judge, on_linux, wrong_directions
+from smaller import smaller
 from subtests import with_subtests
 from wing import of_wing
 
@@ -158,7 +159,7 @@ class Cutting(Engine):
 
 @with_subtests("masked", [False, True])
 def test_windows(masked: bool, device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(windows, "_SHORTEST_WINDOW", 8)
+    smaller(monkeypatch, shortest_window=8)
     query, target = PAIRS.pair(0)
     batch = Batch.one_to_many(query[:5], [np.tile(target, n) for n in (5, 6)])
     if masked:

@@ -34,6 +34,7 @@ from driver_faults import (
     replaced,
 )
 from program import process
+from smaller import smaller
 from subtests import with_subtests
 
 import glsw
@@ -42,7 +43,7 @@ from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device
 from glsw.device.shader import ComputeProgram
 from glsw.device.transfer import Fence
-from glsw.engines import spec, speeds
+from glsw.engines import spec
 from glsw.engines.cpu import Cpu
 from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
@@ -52,7 +53,7 @@ from glsw.trust import proofs
 from glsw.trust.check import tests_of
 from glsw.trust.proofs import UNSTEADY, Proofs
 from glsw.trust.provable import Provable, Trial
-from glsw.trust.verdicts import Verdicts, _machine, _version
+from glsw.trust.verdicts import Verdicts, this_machine
 
 WHOLE = (32, 32)
 
@@ -455,7 +456,7 @@ def test_a_damaged_file_is_ignored(device, tmp_path, content):
 def test_any_damage_to_a_file_leaves_verdicts_or_none(device, tmp_path):
     """2,000 files that were cut, or changed in a few bytes."""
     known = Verdicts(device.info, tmp_path / "devices")
-    begun = f"by process 7 on {_machine()}"
+    begun = f"by process 7 on {this_machine()}"
     said = ["right", "wrong results", "did not end", "fails: no", f"begun {begun}"]
     said += [f"begun again {begun}", "fails: it resets the device"]
     for number, verdict in enumerate(said):
@@ -471,7 +472,7 @@ def test_any_damage_to_a_file_leaves_verdicts_or_none(device, tmp_path):
             byte = bytes([rng.choice([*range(256), *b"0123456789e.-\n\n\t\t"])])
             damaged[at : at + rng.integers(0, 2)] = byte
         file.write_bytes(damaged)
-        known._read()
+        known = Verdicts(device.info, tmp_path / "devices")
         for name, verdict in known.known.items():
             assert (known.get(name) or "").isprintable()
             whole = "right", "wrong results", "did not end", ""
@@ -518,7 +519,7 @@ def test_a_program_that_has_ended_a_process_is_not_tried_again(device, tmp_path)
     usual = next(key for key in kept if key.endswith("usual"))
     with process("--version", tmp_path) as ended:
         ended.communicate()
-    begun = f"by process {ended.pid} on {_machine()}"
+    begun = f"by process {ended.pid} on {this_machine()}"
     Verdicts(device.info, folder).put(usual, f"begun {begun}")
     assert Verdicts(device.info, folder).get(usual) is None  # the process may have been killed
     assert Verdicts(device.info, folder).begin(usual)
@@ -534,7 +535,7 @@ def test_a_program_that_has_ended_a_process_is_not_tried_again(device, tmp_path)
 def test_a_program_that_another_process_is_trying_is_tried(device, tmp_path):
     with process("search", tmp_path, code="import time; time.sleep(600)") as running:
         verdicts = Verdicts(device.info, tmp_path / "devices")
-        verdicts.put("diagonal: score", f"begun by process {running.pid} on {_machine()}")
+        verdicts.put("diagonal: score", f"begun by process {running.pid} on {this_machine()}")
         assert verdicts.get("diagonal: score") is None
         running.kill()
 
@@ -626,14 +627,16 @@ def test_the_command_line_says_it_in_a_line(device, run, files):
 
 
 @pytest.mark.parametrize("file", ["a.comp", "lib/b.glsl", "wing/c.comp"])
-def test_verdicts_are_of_the_shaders_of_today(file, tmp_path, monkeypatch):
-    (tmp_path / file).parent.mkdir(exist_ok=True)
-    (tmp_path / "older.comp").touch()
-    (tmp_path / file).touch()
-    monkeypatch.setattr(glsw.device.shader, "root", lambda: tmp_path)
-    before = _version()
-    os.utime(tmp_path / file, (2**32, 2**32))
-    assert _version() != before
+def test_verdicts_are_of_the_shaders_of_today(device, file, tmp_path, monkeypatch):
+    shaders = tmp_path / "shaders"
+    (shaders / file).parent.mkdir(parents=True)
+    (shaders / "older.comp").touch()
+    (shaders / file).touch()
+    monkeypatch.setattr(glsw.device.shader, "root", lambda: shaders)
+    Verdicts(device.info, tmp_path / "devices").put("scan: score", "right")
+    assert Verdicts(device.info, tmp_path / "devices").get("scan: score") == "right"
+    os.utime(shaders / file, (2**32, 2**32))
+    assert Verdicts(device.info, tmp_path / "devices").get("scan: score") is None
 
 
 class OfWing(Provable):
@@ -657,8 +660,7 @@ class OfWing(Provable):
 @pytest.fixture
 def quick_test(monkeypatch):
     """``glsw devices --test`` of two engines, with short measurements."""
-    monkeypatch.setattr(speeds, "_SECONDS", 1e-9)
-    monkeypatch.setattr(speeds, "_TARGETS", 20)
+    smaller(monkeypatch, speed_seconds=1e-9, speed_targets=20)
     monkeypatch.setattr(Scan, "trial_scorings", lambda: {"protein": glsw.Scoring.blast()})
     monkeypatch.setattr(engines, "ENGINES", {"scan": Scan})
     monkeypatch.setattr(engines, "registered", lambda _: {"of_wing": f"{__name__}.OfWing"})

@@ -21,9 +21,10 @@ from typing import Any
 import pytest
 from damage import accepted, cuts, flips
 from program import ROOT, process, refused
+from smaller import smaller
 
 from glsw import DNA, makedb
-from glsw.output import FORMATS, result_file
+from glsw.output import FORMATS
 from glsw.output.part_file import PartFile
 from glsw.output.result_file import ResultFile, is_replaced
 from glsw.sequences.database import Database
@@ -66,7 +67,7 @@ def moments(monkeypatch: pytest.MonkeyPatch, files: Path) -> list[tuple[bytes, b
         return count
 
     monkeypatch.setattr(PartFile, "write", watched)
-    monkeypatch.setattr(result_file, "_SECONDS_BETWEEN_MARKS", 0)
+    smaller(monkeypatch, marks=0)
     return seen
 
 
@@ -125,7 +126,7 @@ def test_damaged_journals_and_results_lead_nowhere_else(tmp_path: Path) -> None:
         for k in range(1, 9):
             file.stream.write(f"result {k}\n")
             file.mark(k)
-            points[k] = file._raw.size
+            points[k] = file.part.stat().st_size
         raise KeyboardInterrupt
 
     def resumed(_: Path) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from failing import dies_while_it_answers, fails_once
 from program import ROOT, wait_until
+from smaller import smaller
 from wing import of_wing, wing
 
 import glsw
@@ -41,7 +42,7 @@ def shown(results: Iterator[glsw.SearchResult]) -> list[list[tuple[str, float]]]
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped process is seen at the second look, and looks follow one another quickly."""
-    monkeypatch.setattr(workers, "_LOOKS_AT_A_STOPPED_PROCESS", 2)
+    smaller(monkeypatch, looks=2)
     for module in (workers, tasks):
         monkeypatch.setattr(module, "SECONDS_BETWEEN_LOOKS", 0.05)
 
@@ -166,30 +167,31 @@ def stopped_process() -> subprocess.Popen[bytes]:
 
 
 def test_a_stopped_process_is_known_from_a_slow_one() -> None:
-    assert not workers._is_stopped(os.getpid())
-    assert not workers._is_stopped(None)
+    assert not workers.is_stopped(os.getpid())
+    assert not workers.is_stopped(None)
     started = stopped_process()
     try:
-        wait_until(lambda: workers._is_stopped(started.pid))
+        wait_until(lambda: workers.is_stopped(started.pid))
         started.send_signal(signal.SIGCONT)
-        wait_until(lambda: not workers._is_stopped(started.pid))
+        wait_until(lambda: not workers.is_stopped(started.pid))
     finally:
         started.kill()
         started.wait()
-    assert not workers._is_stopped(started.pid)
+    assert not workers.is_stopped(started.pid)
 
 
 def test_a_process_that_is_stopped_at_the_start(
     device: Device, soon: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start = workers.DeviceProcess._start
+    spawned = workers.spawned
 
-    def stopped(process: workers.DeviceProcess) -> None:
-        start(process)
-        assert process._process.pid
-        os.kill(process._process.pid, signal.SIGSTOP)
+    def stopped(serve: Any) -> Any:
+        process, pipe = spawned(serve)
+        assert process.pid
+        os.kill(process.pid, signal.SIGSTOP)
+        return process, pipe
 
-    monkeypatch.setattr(workers.DeviceProcess, "_start", stopped)
+    monkeypatch.setattr(workers, "spawned", stopped)
     before = set(active_children())
     index = device.info.index
     with pytest.raises(DeviceError, match=r"device \d+: its process was stopped by a signal at "):

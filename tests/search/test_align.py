@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from smaller import smaller
 
 from glsw import Aligner, Record, Scoring, SearchResult
 from glsw.engines.base import ScanHints
@@ -97,7 +98,7 @@ def test_a_reader_may_stop_and_an_error_comes_after_the_results_before_it(
 ) -> None:
     aligner = Aligner(DNA, engine="reference")
     monkeypatch.setattr(type(aligner.engine), "hints", ScanHints(cells_at_once=1))
-    monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
+    smaller(monkeypatch, seconds_together=-1)
     answers, scanned = type(aligner.engine).answers, []
 
     def failing(self, tiles, *, progress=None):

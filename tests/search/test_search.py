@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from failing import REASONS, always_fails, fails_once
 from hypothesis import given, strategies as st
+from smaller import smaller
 
 import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
@@ -24,8 +25,8 @@ from glsw.engines.auto import Auto
 from glsw.engines.base import ComingScan, ScanHints
 from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
-from glsw.run import tasks, workers
-from glsw.search import scan as scans, search as flow, stages
+from glsw.run import workers
+from glsw.search import scan as scans, stages
 from glsw.search.ranking import NOTHING, Found, Ranking, target_numbers
 from glsw.search.scan import Part, scan
 from glsw.sequences.alphabet import DNA, PROTEIN
@@ -189,7 +190,7 @@ def test_queries_are_taken_as_the_engine_wants_them(
     small: Aligner, tasks_seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Small, "hints", replace(Small.hints, part=10**6))
-    monkeypatch.setattr(flow, "_SECONDS_TOGETHER", -1)
+    smaller(monkeypatch, seconds_together=-1)
     results = small.search(QUERIES, TARGETS)
     next(results)
     next(results)
@@ -284,7 +285,7 @@ def two(device: Device) -> Iterator[Aligner]:
 def test_two_processes_find_the_same(
     two: Aligner, in_file: bool, indexed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "_FIRST_SHARE", 2**26)  # tasks of a few cells
+    smaller(monkeypatch, first_share=2**26)  # tasks of a few cells
     for worker in two._pool.workers():
         worker.rate = None
     database = indexed / "db" if in_file else TARGETS
@@ -492,7 +493,7 @@ def test_the_first_large_search_gets_ready_while_its_targets_are_read(
     hints = property(lambda self: ScanHints(rate=1.0 if ready else None))
     monkeypatch.setattr(Lanes, "hints", hints)
     monkeypatch.setattr(Lanes, "get_ready", noted)
-    monkeypatch.setattr(scans, "_LARGE_CELLS", 0)
+    smaller(monkeypatch, large_scan=0)
     aligner = Aligner(engine="lanes", device=device)
     database = Database.of(TARGETS, PROTEIN)
     assert shown(aligner.search(QUERIES, database)) == expected

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from Bio.Seq import reverse_complement, translate
+from smaller import smaller
 
 import glsw
 from glsw import Aligner, Database, Record, Scoring, SearchResult, makedb
@@ -23,7 +24,7 @@ from glsw.cli import main
 from glsw.device.device import Device
 from glsw.engines import ENGINES, Cpu, Reference
 from glsw.engines.base import ScanHints
-from glsw.search import align, select
+from glsw.search import select
 from glsw.search.limits import limits_for
 from glsw.search.ranking import Ranking, scores_of, target_numbers
 from glsw.sequences.alphabet import DNA, PROTEIN, custom
@@ -458,7 +459,7 @@ def test_the_best_of_those_with_the_evalue_are_listed(
         options |= {"top": 4, "evalue": values[len(values) // 2]}
         expected = rows(aligner.search(queries, targets, **options))
         assert rows(aligner.search(queries, targets, executor=executor, **options)) == expected
-    monkeypatch.setattr(select, "_MIN_HITS_TO_PREFILTER", 0)
+    smaller(monkeypatch, prefiltered=0)
     assert rows(aligner.search(queries, targets, **options)) == expected
 
 
@@ -479,7 +480,7 @@ def test_hits_are_sorted_by_evalue(monkeypatch: pytest.MonkeyPatch) -> None:
             assert [[hit.target.id for hit in each] for each in found] == [k[:top] for k in ids]
             assert all([hit.rank for hit in each] == [*range(1, len(each) + 1)] for each in found)
             with monkeypatch.context() as patch:
-                patch.setattr(select, "_MIN_HITS_TO_PREFILTER", 0)
+                smaller(patch, prefiltered=0)
                 again = aligner.search(queries, targets, **options)
                 assert rows(again) == rows(found)
     assert ids != by_score
@@ -648,13 +649,10 @@ def test_a_fit_that_fails_ends_the_alignments_of_a_hit() -> None:
     assert {len(hit.hsps) for each in found for hit in each} == {1}
 
 
-PAIRS, RESIDUES = "_MAX_PAIRS_PER_BATCH", "_MAX_RESIDUES_PER_BATCH"
-
-
-@pytest.mark.parametrize("limit", [(PAIRS, 1), (PAIRS, 7), (RESIDUES, 500)])
+@pytest.mark.parametrize("limit", [{"hits": 1}, {"hits": 7}, {"hit_residues": 500}])
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_hits_are_aligned_some_at_a_time(
-    kind: str, limit: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+    kind: str, limit: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scoring, targets, code = SEARCHES[kind]
     options = {"genetic_code": code, "max_hsps": 3, "top": 9, "min_score": 10, "composition": 0}
@@ -668,12 +666,12 @@ def test_hits_are_aligned_some_at_a_time(
         return together(engine, batch, records, *rest)
 
     monkeypatch.setattr(select, "aligned", watched)
-    monkeypatch.setattr(align, *limit)
+    smaller(monkeypatch, **limit)
     assert rows(aligner.search(QUERIES[:2], targets, **options)) == expected
     contexts = 2 if code is None else 6
-    assert max(pairs for pairs, _ in sizes) <= max(contexts, dict([limit]).get(PAIRS, 10**6))
+    assert max(pairs for pairs, _ in sizes) <= max(contexts, limit.get("hits", 10**6))
     longest = contexts * (max(map(len, QUERIES)) + max(map(len, targets)))
-    assert max(size for _, size in sizes) <= max(longest, dict([limit]).get(RESIDUES, 10**6))
+    assert max(size for _, size in sizes) <= max(longest, limit.get("hit_residues", 10**6))
 
 
 def test_statistics_of_a_search() -> None:

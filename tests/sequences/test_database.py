@@ -27,6 +27,7 @@ from database_bytes import (
     sections,
 )
 from hypothesis import given, strategies as st
+from smaller import smaller
 
 from glsw.scoring.scoring import Scoring
 from glsw.sequences import database_writer
@@ -578,7 +579,7 @@ def test_tables_of_contents_that_make_no_sense(made, change):
 
 
 def test_some_sequences_that_were_shown_are_kept(monkeypatch):
-    monkeypatch.setattr("glsw.sequences.database._LETTERS_OF_SHOWN", 2**23)
+    smaller(monkeypatch, shown_letters=2**23)
     database = Database.of([Record(name, "", "MKV") for name in "abc"], PROTEIN)
     first = database.shown(0)
     assert database.shown(0) is first

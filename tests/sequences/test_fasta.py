@@ -7,6 +7,7 @@ import pytest
 from Bio.SeqIO.FastaIO import SimpleFastaParser
 from Bio.SeqIO.QualityIO import FastqGeneralIterator
 from hypothesis import example, given, strategies as st
+from smaller import smaller
 from subtests import with_subtests
 
 from glsw.sequences import fasta
@@ -153,7 +154,7 @@ contents = st.lists(pieces, max_size=30).map(b"".join)
 def test_records_and_errors_are_those_of_a_plain_reader(file, content, letters, block, zipped):
     path = file(gzip.compress(content) if zipped else content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fasta, "_BLOCK", block)
+        smaller(patch, block=block)
         assert decoded(path, *letters) == common(path, *letters)
         assert blockwise(path, *letters) == common(path, *letters)
         in_arrays, one_by_one = databases(path, *letters)
@@ -193,13 +194,13 @@ def test_errors_are_those_of_a_plain_reader(file, content, alphabet):
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 @pytest.mark.parametrize("block", [1, 7, 64, 4096])
 def test_records_longer_than_a_block(monkeypatch, file, end, block):
-    monkeypatch.setattr(fasta, "_BLOCK", block)
+    smaller(monkeypatch, block=block)
     path = file(LONG.replace(b"\n", end))
     assert list(read_all(path).names_and_lengths()) == [("a", 10_000), ("b", 0), ("c", 5000)]
 
 
 def test_a_long_line_need_not_end(monkeypatch, file):
-    monkeypatch.setattr(fasta, "_BLOCK", 64)
+    smaller(monkeypatch, block=64)
     (record,) = read(file(b">a\n" + b"A" * 10_000))
     assert record.letters == "A" * 10_000
 
@@ -251,7 +252,7 @@ def test_blank_lines_are_skipped_many_at_once() -> None:
 
 @with_subtests("end", ["\n", "\r\n", ""])
 def test_a_look_at_a_file_does_not_read_long_records(end, tmp_path, monkeypatch):
-    monkeypatch.setattr(fasta, "_BLOCK", 16)
+    smaller(monkeypatch, block=16)
     path = tmp_path / "long.fasta"
     path.write_bytes(end.join([">a long title", "ACGT" * 9, ">b", "GG"]).encode() + b"\n")
     if not end:

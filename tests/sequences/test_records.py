@@ -11,9 +11,9 @@ from Bio import SeqIO
 from Bio.Seq import MutableSeq, Seq
 from Bio.SeqRecord import SeqRecord
 from hypothesis import given, strategies as st
+from smaller import smaller
 
 from glsw.inputs.source import Source, is_single
-from glsw.sequences import records as module
 from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.fasta import read, read_all
 from glsw.sequences.named import codes_of
@@ -327,7 +327,7 @@ def test_many_records_are_made_some_at_a_time(monkeypatch, tmp_path):
     path.write_text("".join(f">r{k}\n{'ACGT' * (k % 3)}\n" for k in range(25)))
     expected = [Record(f"r{k}", "", "ACGT" * (k % 3)) for k in range(25)]
     for together in (1, 7, 25, 100):
-        monkeypatch.setattr(module, "_TOGETHER", together)
+        smaller(monkeypatch, records=together)
         assert list(read_all(path)) == expected
 
 

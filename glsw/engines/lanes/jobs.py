@@ -162,20 +162,20 @@ class Queue:
         software = engine.device.info.software
         first = _SOFTWARE_CELLS if software else engine.limits.first_slice
         self._short = 0 if software else _SHORT_CELLS
-        self._throttle = Throttle(engine.device, first)
+        self.throttle = Throttle(engine.device, first)
         self._running: Slices | None = None  # what may be on the device
         self._border_bytes = 0  # of all slices so far
 
     @property
     def rate(self) -> float | None:
         """Cells per second, about; None if it is not known."""
-        return self._throttle.rate
+        return self.throttle.rate
 
     @property
     def full_rate(self) -> float:
         """Cells per second of much work, as measured or else assumed for the device."""
         assumed = _RATE if self._device.info.half else _SLOW_RATE
-        return self._throttle.full_rate or assumed
+        return self.throttle.full_rate or assumed
 
     @property
     def unused_borders(self) -> moderngl.Buffer | None:
@@ -202,14 +202,14 @@ class Queue:
         self._device.ctx.memory_barrier()
         # The first slices are small. They have short targets: a few long ones would take as long.
         count, total = len(slices.cells) - 1, int(slices.cells[-1])
-        short = min(total // 2, self._short) if self._throttle.new else 0
+        short = min(total // 2, self._short) if self.throttle.new else 0
         rest = int(np.searchsorted(slices.cells, total - short))
         reserve, wait = partial(self._engine.reserve, BORDERS), self._device.finish
         largest = int(np.diff(slices.borders).max(initial=0))
         room = max(self._engine.room(BORDERS), self.border_room(int(slices.borders[-1]), largest))
         self._border_bytes += int(slices.borders[-1])
         for part in filter(None, (range(rest, count), range(rest))):
-            for some in slices.run(part, self._throttle, room, reserve, wait):
+            for some in slices.run(part, self.throttle, room, reserve, wait):
                 if self._running not in (None, slices):  # others use the same borders
                     self._device.finish()
                 self._running = slices

@@ -136,7 +136,7 @@ class ScoreMap(Tiled, Provable):
         """Return the cells that `tiles` computes, of m x n residues."""
         if value == "end":
             return m * n
-        return m * n * (2 if self._bands(m, n, tile, cap).part * tile.side >= m else 3)
+        return m * n * (2 if self.bands(m, n, tile, cap).part * tile.side >= m else 3)
 
     def tiles(
         self,
@@ -181,7 +181,7 @@ class ScoreMap(Tiled, Provable):
         if not (m and n):
             return self.current()
         self._packed = self.is_narrow(cap)
-        rows, bands = self._map_shape[0], self._bands(m, n, tile, cap)
+        rows, bands = self._map_shape[0], self.bands(m, n, tile, cap)
         table = Region(0, 0, 0, 0, m, n)
         if value == "end":
             self._pass(table, self._border(n), progress=progress)
@@ -234,7 +234,7 @@ class ScoreMap(Tiled, Provable):
         """Tell whether H, E and F fit 16 bits, in which they are kept then."""
         return max(cap, self.scoring.deletion.open, self.scoring.insertion.open) <= NARROW
 
-    def _bands(self, m: int, n: int, tile: MapTile, cap: int) -> Bands:
+    def bands(self, m: int, n: int, tile: MapTile, cap: int) -> Bands:
         """Return how many rows of tiles keep their borders in a buffer, and at once."""
         size = (4 if self.is_narrow(cap) else 8) * 2 * n
         band = max(1, min(m // tile.side, self._room // size - 1))

@@ -81,7 +81,7 @@ def scores_of_alignment(
     letters = [row for _, row in rows]
     if query is not None and not -len(rows) <= query < len(rows):
         raise ValueError(f"query {query}: the alignment has {len(rows)} rows")
-    codes = np.stack([_codes(row, name, background) for name, row in rows])
+    codes = np.stack([codes_of(row, name, background) for name, row in rows])
     if query is None:
         kept = np.flatnonzero(((codes >= 0) | (codes == UNKNOWN)).mean(axis=0) >= _LEAST_OCCUPANCY)
         counts = np.stack([(codes[:, kept] == k).sum(axis=0) for k in range(len(background.codes))])
@@ -151,7 +151,7 @@ def position_scores(
     own = alphabet.encode("".join(letters), unknown=alphabet.wildcard)
     scores: npt.NDArray[np.int32] = scoring.matrix[np.ix_(own, background.codes)]
     places = offsets_of([codes.shape[1] for codes in alignments])
-    kept = [codes[_different(codes)] for codes in alignments]
+    kept = [codes[different_rows(codes)] for codes in alignments]
     some = np.array([n for n, rows in enumerate(kept) if len(rows) > 1], np.int64)
     if not len(some):  # nothing was observed
         return scores
@@ -213,7 +213,7 @@ def position_gaps(
         Whether a row has letters behind a position that are at none.
     background : Background
     """
-    some = _different(codes)
+    some = different_rows(codes)
     kept = codes[some]
     if len(kept) == 1:
         return None
@@ -241,7 +241,7 @@ def _blocks(
     for parts in blocks.values():
         columns = np.concatenate(parts)
         reach = inside[:, columns[0]]
-        weights, different = _weights(kept[reach][:, inside[reach].all(axis=0)])
+        weights, different = weights_of(kept[reach][:, inside[reach].all(axis=0)])
         independent = np.interp(different, distinct, np.arange(len(distinct)))
         yield columns, reach, weights, max(0.0, min(float(independent), len(weights)) - 1)
 
@@ -253,7 +253,7 @@ def letter_numbers(codes: npt.NDArray[np.uint8], background: Background) -> _Int
     return table[codes]
 
 
-def _codes(row: str, name: str, background: Background) -> _Int8:
+def codes_of(row: str, name: str, background: Background) -> _Int8:
     """Return the numbers of the letters of a row."""
     alphabet = background.scoring.alphabet
     gaps = np.array([letter in _GAPS for letter in row], bool)
@@ -268,7 +268,7 @@ def _codes(row: str, name: str, background: Background) -> _Int8:
     return found
 
 
-def _different(codes: _Int8) -> npt.NDArray[np.intp]:
+def different_rows(codes: _Int8) -> npt.NDArray[np.intp]:
     """Return the numbers of the rows that are kept, the query, the first one, always.
 
     As in psiblast, a row is dropped that is nowhere unlike the query, or at least 94 % identical to
@@ -301,13 +301,13 @@ def _different(codes: _Int8) -> npt.NDArray[np.intp]:
     return kept[:count]
 
 
-def _weights(block: _Int8) -> tuple[_Float, float]:
+def weights_of(block: _Int8) -> tuple[_Float, float]:
     """Return position-based weights of the rows of a block, and how many letters it has.
 
     These are the different ones in the mean column of that half which has most, without gaps.
 
     >>> block = np.array([[0, 1], [0, 2], [0, 2]], np.int8)
-    >>> weights, different = _weights(block)
+    >>> weights, different = weights_of(block)
     >>> weights.round(3).tolist(), different
     ([0.417, 0.292, 0.292], 2.0)
     """

@@ -352,7 +352,7 @@ def _claim(folder: Path, wanted: Description) -> None:
     path = folder / _DESCRIPTION
     if not path.exists():
         new = Path(f"{path}.{secrets.token_hex(4)}")
-        new.write_bytes(_packed(wanted))
+        new.write_bytes(description_bytes(wanted))
         try:
             os.link(new, path)
         except FileExistsError:
@@ -365,7 +365,7 @@ def _claim(folder: Path, wanted: Description) -> None:
         raise ShardError(f"{folder} has shards of another search: {differing}")
 
 
-def _packed(description: Description) -> bytes:
+def description_bytes(description: Description) -> bytes:
     """Return the contents of a file, an object of JSON whose last member is its checksum."""
     members = description._asdict()
     return json.dumps({**members, "crc32": checksum(json.dumps(members))}).encode("ascii")
@@ -378,7 +378,7 @@ def _description(folder: Path) -> Description:
         data = path.read_bytes()
         found = Description(**{k: v for k, v in json_object(data).items() if k != "crc32"})
         kinds = tuple(map(type, found))
-        whole = kinds == (dict, int, dict) and data == _packed(found)
+        whole = kinds == (dict, int, dict) and data == description_bytes(found)
         if whole and 0 < found.shards <= MAX_SHARDS:
             return found
     raise ShardError(f"{path}: damaged")

@@ -19,6 +19,7 @@ import dask
 import pytest
 from dask_processes import ENVIRONMENT, Cluster
 from program import ROOT, in_threads, process
+from smaller import smaller
 
 import glsw
 from glsw import Record
@@ -60,10 +61,7 @@ def pair(shared: Cluster) -> Cluster:
 @pytest.fixture
 def many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tasks take a tenth of a second, and workers are looked for as often."""
-    monkeypatch.setattr(tasks, "_FIRST_SHARE", 2**7)
-    monkeypatch.setattr(tasks, "_SECONDS_PER_TASK", 0.1)
-    monkeypatch.setattr(tasks, "_LEAST_SECONDS_PER_TASK", 0.03)
-    monkeypatch.setattr(tasks, "_ROUNDS", 4)
+    smaller(monkeypatch, first_share=2**7, task_seconds=0.1, least_task_seconds=0.03, rounds=4)
     monkeypatch.setattr(tasks, "SECONDS_BETWEEN_LOOKS", 0.05)
 
 

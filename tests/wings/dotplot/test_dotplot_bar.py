@@ -23,6 +23,6 @@ def files(tmp_path: Path) -> Path:
 def test_maps_computed_in_parts(
     bar: Callable[..., tuple[float, float]], monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
-    monkeypatch.setattr(ScoreMap, "_bands", lambda *_: Bands(2, 4))
+    monkeypatch.setattr(ScoreMap, "bands", lambda *_: Bands(2, 4))
     done, total = bar(f"dotplot a.fasta b.fasta --side 8 --output out.npz {words}")
     assert done == total

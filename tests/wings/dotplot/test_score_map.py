@@ -54,7 +54,7 @@ def test_the_maps_of_300_random_pairs_are_those_of_whole_tables(device):
         found = engine.tiles(query, target, tile, value=value, cap=cap)
         expected = score_map(query, target, scoring, tile.side, cap, value)
         np.testing.assert_array_equal(found, expected, f"{trial}: {scoring.name} {tile} {value}")
-        bands.add(-(-len(found) // engine._bands(len(query), len(target), tile, cap).part) > 1)
+        bands.add(-(-len(found) // engine.bands(len(query), len(target), tile, cap).part) > 1)
     assert bands == {False, True}
 
 
@@ -64,7 +64,7 @@ def test_what_is_kept_may_be_in_several_buffers(device, monkeypatch, band, at_on
     rng = np.random.default_rng(20261124 + band)
     for trial, scoring in enumerate(SCORINGS * 2):
         engine = ScoreMap(scoring, device)
-        monkeypatch.setattr(engine, "_bands", lambda *_: Bands(band, band * at_once))
+        monkeypatch.setattr(engine, "bands", lambda *_: Bands(band, band * at_once))
         tile = engine.tile(int(rng.choice([1, 4])))
         query, target = (
             filled(each, tile, engine.padding) for each in random_pair(rng, 3, most=60)
@@ -82,7 +82,7 @@ def test_bands_fit_the_buffers_and_parts_the_memory(device):
 
     def bands(memory):
         engine = ScoreMap(Scoring.nucleotide(), large, memory=memory)
-        return engine._bands(567 * 8192, 600 * 8192, tile, 8192)
+        return engine.bands(567 * 8192, 600 * 8192, tile, 8192)
 
     assert bands(2**31) == Bands(53, 53)
     assert bands(2**33) == Bands(53, 53 * 4)

@@ -23,7 +23,7 @@ from glsw.sequences.alphabet import DNA, PROTEIN
 from glsw.sequences.lines import sealed
 from glsw.statistics.ungapped_constants import background, lambda_of
 from glsw.wings import registered
-from glsw.wings.profiles.alignment import OUTSIDE, UNKNOWN, _codes, _different, _weights
+from glsw.wings.profiles.alignment import OUTSIDE, UNKNOWN, codes_of, different_rows, weights_of
 from glsw.wings.profiles.background import Background
 
 DATA = Path(__file__).parent
@@ -396,7 +396,7 @@ def test_weights_are_those_of_henikoff_and_henikoff() -> None:
     rows = ["GYVGS", "GFDGF", "GYDGF", "GYQGG"]  # their example of 1994
     letters = sorted(set("".join(rows)))
     block = np.array([[letters.index(letter) for letter in row] for row in rows], np.int8)
-    weights, different = _weights(block)
+    weights, different = weights_of(block)
     assert weights.round(3).tolist() == [0.267, 0.267, 0.2, 0.267]
     assert different == pytest.approx((2 + 3 + 3) / 3)
 
@@ -554,8 +554,8 @@ def test_rows_near_the_query_are_kept() -> None:
     dropped = set()
     for seed in range(60):
         rows = near_rows(seed)
-        codes = np.stack([_codes(row, "row", made) for row in rows])
-        kept = _different(codes).tolist()
+        codes = np.stack([codes_of(row, "row", made) for row in rows])
+        kept = different_rows(codes).tolist()
         assert kept == kept_by_the_rule(codes), seed
         dropped |= {(k, k in kept) for k in range(5)}
     assert dropped == {(0, True), (1, True), (2, True), *((k, b) for k in (3, 4) for b in (0, 1))}
@@ -580,7 +580,7 @@ def test_rows_are_those_that_psiblast_keeps(tmp_path) -> None:
     made = Background(BLOSUM62)
     for seed in range(6):
         rows = near_rows(seed)
-        kept = _different(np.stack([_codes(row, "row", made) for row in rows])).tolist()
+        kept = different_rows(np.stack([codes_of(row, "row", made) for row in rows])).tolist()
         for last in (3, 4):
             same = scores(rows[:last]) == scores([*rows[:last], rows[last]])
             assert same == (last not in kept), (seed, last)

@@ -18,7 +18,7 @@ from glsw import DNA, Database, makedb, read
 from glsw.output import FORMATS
 from glsw.search.ranking import Ranking
 from glsw.wings.shards.file import ShardFile
-from glsw.wings.shards.verbs import Description, _packed
+from glsw.wings.shards.verbs import Description, description_bytes
 
 Run = Callable[..., SimpleNamespace]
 COUNT = 16
@@ -127,7 +127,7 @@ def test_forged_command_lines(words: list[object] | None, run: Run, files: Path)
     path = files / "run" / "search.json"
     known = json.loads(path.read_text())
     notes = {**known["notes"], "words": words}
-    path.write_bytes(_packed(Description(known["fingerprint"], known["shards"], notes)))
+    path.write_bytes(description_bytes(Description(known["fingerprint"], known["shards"], notes)))
     refused(run, "merge run", "", files)
 
 
@@ -145,7 +145,7 @@ def test_forged_plans_print_no_files(run: Run, files: Path) -> None:
     ):
         (files / "secret").write_text(text)
         notes = {"words": words.split(), "folder": str(folder)}
-        path.write_bytes(_packed(Description(known["fingerprint"], 2, notes)))
+        path.write_bytes(description_bytes(Description(known["fingerprint"], 2, notes)))
         done = run("merge run --engine reference")
         assert done.status == 2
         assert done.err.startswith("glsw: run was not made from ")

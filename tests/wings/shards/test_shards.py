@@ -283,7 +283,7 @@ def test_a_plan_of_many_shards_is_made_at_once() -> None:
         b'{"fingerprint": [], "shards": 1, "notes": {}}',
         b'{"fingerprint": {}, "shards": 1, "notes": []}',
         b'{"fingerprint": {}, "shards": 1, "notes": {}}',
-        *(shards._packed(shards.Description({}, each, {})) for each in (True, -1, 10**9)),
+        *(shards.description_bytes(shards.Description({}, each, {})) for each in (True, -1, 10**9)),
     ],
 )
 def test_forged_descriptions_are_refused(text: bytes, tmp_path: Path) -> None:

@@ -407,7 +407,7 @@ def test_tiles_of_small_shared_memory_equal_the_reference(vendor, device):
         [mostly(rng, 55, n).astype(np.uint8) for n in lengths]
         for lengths in ((40, 35, 33), (7, 50, 21), (70, 17, 18))
     )
-    form = engine._forms.of(engine.device_triples(triples).extents, [0], True)
+    form = engine.forms.of(engine.device_triples(triples).extents, [0], True)
     assert form.packed == 0
     assert max(form.shape.width) < 33
     judge(engine, Case("32 KiB", scoring, triples))
@@ -428,7 +428,7 @@ def test_sides_packed_as_differences(case, device):
     options = {"shape": TileShape(2, 2, 2, 1), "spacing": 8, "limits": CubeSizes(packed=0)}
     engine = build(("subtable", options), case.scoring, device)
     judge(engine, case.part(slice(None, None, 2)))
-    chosen = engine._forms.of(engine.device_triples(case.triples).extents, [0], True)
+    chosen = engine.forms.of(engine.device_triples(case.triples).extents, [0], True)
     assert chosen.packed == (0 if case.scoring.linear else 2)
 
 
@@ -437,9 +437,9 @@ def test_differences_are_for_cheap_gaps_and_high_scores(device):
         scoring = Scoring3.sum_of_pairs(Scoring.match_mismatch(5, -4, opens // 2, 1))
         engine = Subtable(scoring, device)
         extents = DeviceTriples.of(Batch.of([[np.zeros(length, np.uint8)] * 3]), None).extents
-        assert engine._forms.of(extents, [0], False).packed == packed
+        assert engine.forms.of(extents, [0], False).packed == packed
     with pytest.raises(ValueError, match="gaps that cost less than 1023 to open, these cost 1024"):
-        Subtable(scoring, device, packed=True)._forms.of(extents, [0], False)
+        Subtable(scoring, device, packed=True).forms.of(extents, [0], False)
 
 
 @pytest.mark.parametrize("vendor", [NVIDIA, INTEL, "AMD", "Apple", "Mesa", "Qualcomm"])
@@ -525,7 +525,7 @@ def test_what_tiles_waited_for_in_vain_is_computed_again(name, device):
             check(case, getattr(engine, method)(case.triples, progress=done.append))
         assert len(caught) == 1
         assert sum(done) == case.triples.cells
-        assert not engine._forms.polling
+        assert not engine.forms.polling
         judge(engine, case)  # without a warning, which would be an error
     engine = build(("subtable", options), case.scoring, device)
     chosen, expected = disjoint_of_reference(CASES[name])

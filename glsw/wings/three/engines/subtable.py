@@ -120,7 +120,7 @@ class Subtable(Compute3):
             raise ValueError(f"depth {depth}: at least 1 sub-table expected")
         if spacing is not None and spacing < 1:
             raise ValueError(f"spacing {spacing}: at least 1 sub-table expected")
-        self._forms = TileForms(scoring, self.device.info, shape, depth, packed, polling, limits)
+        self.forms = TileForms(scoring, self.device.info, shape, depth, packed, polling, limits)
         self._limits, self._memory = limits, memory
         self._spacing, self._most_polls = spacing, most_polls
         self._placed: Structured | None = None
@@ -129,7 +129,7 @@ class Subtable(Compute3):
     @property
     def polling(self) -> bool:
         """Whether tiles wait for others, and none has waited in vain."""
-        return self._forms.polling
+        return self.forms.polling
 
     # scores and ends
 
@@ -279,7 +279,7 @@ class Subtable(Compute3):
         """Return `_chunks`, those of the last few layouts again if they are the same."""
         if len(extents.lengths) > self._limits.planned_triples:
             return self._chunks(extents, trace=trace)
-        key = extents.key, trace, self._forms.polling
+        key = extents.key, trace, self.forms.polling
         chunks = self._plans.pop(key, None) or list(self._chunks(extents, trace=trace))
         while len(self._plans) >= self._limits.plans:
             del self._plans[next(iter(self._plans))]
@@ -294,7 +294,7 @@ class Subtable(Compute3):
         if len(order) == 1:
             yield self._chunk(extents, order, trace=trace)
             return
-        form = self._forms.of(extents, order, trace)
+        form = self.forms.of(extents, order, trace)
         everything = self._chunk(extents, order, form, trace=trace)
         alone = everything.layout.each > self._room
         if trace and self._spacing:
@@ -317,7 +317,7 @@ class Subtable(Compute3):
         masked: bool = False,
     ) -> Chunk:
         """Choose form and spacing; the table of a single triple may need parts."""
-        form = form or self._forms.of(extents, chosen, trace)
+        form = form or self.forms.of(extents, chosen, trace)
         most = form.tile_rows if form.polling else NEVER
         chunk = Chunk(extents, chosen, form, trace, masked, most_rows=most)
         if self._spacing and trace:
@@ -465,9 +465,9 @@ class Subtable(Compute3):
 
     def _wait_no_more(self, error: WaitedInVainError) -> None:
         """From now on compute the tiles on a diagonal plane in a dispatch."""
-        if not self._forms.polling:
+        if not self.forms.polling:
             raise error
-        self._forms.polling = False
+        self.forms.polling = False
         caller.warn(
             f"{self.device.info.name}: {error}; they are computed again, one plane of tiles after "
             "another, and so are all from now on (polling off)",

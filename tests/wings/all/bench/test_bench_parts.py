@@ -23,7 +23,7 @@ from bench.programs import Biopython, judge
 from bench.roofline import bound, run_of
 from bench.work import alignments, three
 from bench.work.base import named, spread
-from bench.work.journeys import _key
+from bench.work.journeys import key_of
 from glsw.alignment.batch import Batch
 from glsw.alignment.traceback import trace
 from glsw.scoring.scoring import Scoring
@@ -52,8 +52,8 @@ LIU = [SIMPLE.alphabet.encode(word) for word in ("ATCTCGTATGAT", "GTCTATCAC")]
         *((table.sizes, {"sizes": [8, 8, 8]}, "8 x 8 x 8"), (table.sizes, {}, "")),
         *((table.where, {"ours": False, "cores": 2}, "all cores"),),
         *((table.where, {"ours": False}, "GPU"), (table.where, {"ours": True}, "")),
-        (_key, "sp|P02232|LGB1_VICFA", "P02232"),
-        (_key, "read1", "read1"),
+        (key_of, "sp|P02232|LGB1_VICFA", "P02232"),
+        (key_of, "read1", "read1"),
         (machine.slug, "NVIDIA H100 80GB HBM3/PCIe/SSE2", "nvidia-h100-80gb-hbm3"),
         (machine.slug, "llvmpipe (LLVM 15.0.6, 256 bits)", "llvmpipe"),
         (machine.slug, "Mesa Intel(R) UHD Graphics 620 (KBL GT2)", "mesa-intel-uhd-graphics-620"),

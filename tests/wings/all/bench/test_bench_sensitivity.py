@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench.readme import shares_of
-from bench.work.accuracy import CURVE, ERRORS, FIRST, Hits, _best, counted
+from bench.work.accuracy import CURVE, ERRORS, FIRST, Hits, best_of, counted
 
 CLASSES = {
     **{"q": "a.1.1.1", "near": "a.1.1.1", "nearer": "a.1.1.1"},
@@ -113,7 +113,7 @@ def test_each_target_counts_once() -> None:
     table = ("a\tb", 0.5), ("a\tc", 0.1), ("a\tb", 0.01)
     lines = ["\t".join([pair, *"00000000", str(evalue), "9.9"]) for pair, evalue in table]
     lines += ["Search has converged!", ""]
-    assert _best("\n".join(lines)) == {"a": [("b", 0.01), ("c", 0.1)]}
+    assert best_of("\n".join(lines)) == {"a": [("b", 0.01), ("c", 0.1)]}
 
 
 def test_curves_are_those_of_the_rows() -> None:

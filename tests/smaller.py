@@ -3,6 +3,7 @@
 An engine gets other sizes by its option `limits`, and needs no entry here.
 """
 
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -52,4 +53,5 @@ LIMITS = {
 def smaller(patch: pytest.MonkeyPatch, **limits: Any) -> None:
     """Set limits, by their names in `LIMITS`, until the patch is undone."""
     for name, value in limits.items():
-        patch.setattr(f"glsw.{LIMITS[name]}", value)
+        module, _, limit = LIMITS[name].rpartition(".")
+        patch.setattr(import_module(f"glsw.{module}"), limit, value)  # `glsw.search` is a verb

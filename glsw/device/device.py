@@ -181,7 +181,7 @@ class Device(ThreadSafeContext):
 
     def _fail(self, action: str, error: str, out_of_memory: bool) -> NoReturn:
         """Raise the error of an action; if the driver has lost the context, close the device."""
-        if reset := _RESETS.get(status := self.reset_status()):
+        if reset := _RESETS.get(status := self._reset_status()):
             self.closed, self.guilty = True, status == _GUILTY
             self._end = "has lost its context"
             if open_now.get(self.info.index) is self:
@@ -194,7 +194,7 @@ class Device(ThreadSafeContext):
         kind = DeviceMemoryError if out_of_memory else DeviceError
         raise kind(f"{action}: {error} on {self.info.name}") from None
 
-    def reset_status(self) -> int:
+    def _reset_status(self) -> int:
         """Return why the context was lost, 0 if it was not or the driver does not tell."""
         suffix = "ARB" if "GL_ARB_robustness" in self._ctx.extensions else ""
         if "GL_KHR_robustness" in self._ctx.extensions or self.info.version >= (4, 5):
@@ -257,7 +257,7 @@ class Device(ThreadSafeContext):
             If it has not finished after `patience` seconds; the device is then unusable.
         """
         if self.patience is not None and not self.fence().wait(self.patience):
-            if self.reset_status():
+            if self._reset_status():
                 self._fail("waiting", "no end", out_of_memory=False)
             raise EndlessError(f"{self.info.name} has not finished after {self.patience:g} s")
         self.ctx.finish()

@@ -44,7 +44,7 @@ def test_a_lost_context_is_one_error(
 ) -> None:
     aligner = glsw.Aligner(engine="diagonal", device=mortal)
     assert aligner.score("HEAGAWGHEE", "PAWHEAE") == 17
-    monkeypatch.setattr(mortal, "reset_status", lambda: status)
+    monkeypatch.setattr(mortal, "_reset_status", lambda: status)
     with mortal:
         mortal.ctx.texture((10 * mortal.limit("max_texture_size"), 1), 4)  # an error of GL
         with pytest.raises(DeviceError) as caught:
@@ -58,7 +58,7 @@ def test_a_lost_context_is_one_error(
 def test_a_lost_device_is_opened_again(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(glsw.device.device, "open_now", {})
     first = open_device(device.info.index, quiet=True)
-    monkeypatch.setattr(first, "reset_status", lambda: 0x8255)
+    monkeypatch.setattr(first, "_reset_status", lambda: 0x8255)
     with (
         pytest.raises(DeviceError, match=r"computing: .* has lost its context, which was reset; "),
         first.checked("computing"),
@@ -73,7 +73,7 @@ def test_a_lost_device_is_opened_again(device: Device, monkeypatch: pytest.Monke
 
 def test_a_context_that_is_not_lost(device: Device) -> None:
     with device:
-        assert device.reset_status() == 0
+        assert device._reset_status() == 0
     with pytest.raises(DeviceError, match=r"^computing: no on "), device.checked("computing"):
         raise moderngl.Error("no")
     device.check("it goes on")
@@ -93,7 +93,7 @@ def test_out_of_memory_of_gl(device: Device, monkeypatch: pytest.MonkeyPatch) ->
 
         def clear_errors(self) -> None: ...
 
-    monkeypatch.setattr(device, "reset_status", lambda: 0)
+    monkeypatch.setattr(device, "_reset_status", lambda: 0)
     with device, monkeypatch.context() as patched:
         patched.setattr(device, "_ctx", Full())
         with pytest.raises(DeviceMemoryError, match=r"^allocating: GL error GL_OUT_OF_MEMORY on "):

@@ -28,7 +28,7 @@ def lost(self, *arguments):
     global checks
     checks += 1
     if checks == {when}:
-        self.reset_status = lambda: 0x8253
+        self._reset_status = lambda: 0x8253
         self.ctx.texture((10 * self.limit("max_texture_size"), 1), 4)
     return check(self, *arguments)
 device.Device.check = lost
@@ -44,11 +44,11 @@ def trial(lanes, kind):
     with open({tried!r}, "a") as file:
         file.write("x")
     if trials == {when}:
-        lanes.device.reset_status = lambda: {status}
+        lanes.device._reset_status = lambda: {status}
         try:
             lanes.device._fail("computing lanes", "context lost", False)
         finally:
-            del lanes.device.reset_status
+            del lanes.device._reset_status
     return holds(lanes, kind)
 Lanes.holds = trial
 """

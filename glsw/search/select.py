@@ -301,7 +301,7 @@ def filtered(hits: Selection, table: HitTable) -> tuple[Selection, HitTable]:
     """
     limits, first = hits.limits, np.append(np.flatnonzero(table.number == 1), len(table))
     start, end = table.query_places
-    within = table.identities / table.columns >= limits.min_identity
+    within = table.identities / np.maximum(1, table.columns) >= limits.min_identity
     within &= (abs(end - start) + 1) / table.query_contexts.lengths >= limits.min_coverage
     kept = np.flatnonzero(within[first[:-1]])
     few = _first(hits.owners[kept], limits.top)

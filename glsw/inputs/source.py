@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from Bio.Seq import MutableSeq, Seq
     from Bio.SeqRecord import SeqRecord
 
-Single: TypeAlias = (
-    "str | bytes | bytearray | Seq | MutableSeq | SeqRecord | Record | npt.NDArray[Any]"
-    " | tuple[int, ...]"
-)
+_Text: TypeAlias = "str | bytes | bytearray | Seq | MutableSeq | SeqRecord | Record"
+Single: TypeAlias = "_Text | npt.NDArray[Any] | tuple[int, ...]"
 """A sequence that is not in a file."""
 One: TypeAlias = "Single | os.PathLike[str]"
 """A sequence, or the path of a file, which may have one."""

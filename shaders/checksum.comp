@@ -14,7 +14,7 @@ uint factor(uint x) {
 }
 
 void main() {
-    uint t = gl_GlobalInvocationID.x, step = gl_NumWorkGroups.x * WORKGROUP;
+    uint t = gl_GlobalInvocationID.x, step = gl_NumWorkGroups.x * uint(WORKGROUP);
     uvec2 sum = uvec2(nonce);
     for (uint k = t; k < count; k += step)
         sum += words[first + k] * uvec2(factor(k % COLUMNS), factor(COLUMNS + row + k / COLUMNS));

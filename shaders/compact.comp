@@ -17,7 +17,7 @@ uniform int limit;
 const int NO_TARGET = int(0x80000000u);
 
 void main() {
-    uint query = gl_WorkGroupID.y, step = gl_NumWorkGroups.x * WORKGROUP;
+    uint query = gl_WorkGroupID.y, step = gl_NumWorkGroups.x * uint(WORKGROUP);
     for (uint target = gl_GlobalInvocationID.x; target < targets; target += step) {
         int bound = target_bounds[first_target + target];
         if (bound == NO_TARGET) continue;

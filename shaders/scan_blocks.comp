@@ -28,19 +28,19 @@ shared int swept[WORKGROUP];
 Prefix prefix_maximum(int x, int nothing) {
     uint t = gl_LocalInvocationIndex;
     swept[t] = x;
-    for (uint d = 1u; d < WORKGROUP; d *= 2u) {
+    for (uint d = 1u; d < uint(WORKGROUP); d *= 2u) {
         barrier();
         uint right = (t + 1u) * 2u * d - 1u;
-        if (right < WORKGROUP) swept[right] = max(swept[right], swept[right - d]);
+        if (right < uint(WORKGROUP)) swept[right] = max(swept[right], swept[right - d]);
     }
     barrier();
     int total = swept[WORKGROUP - 1];
     barrier();
     if (t == 0u) swept[WORKGROUP - 1] = nothing;
-    for (uint d = WORKGROUP / 2u; d > 0u; d /= 2u) {
+    for (uint d = uint(WORKGROUP) / 2u; d > 0u; d /= 2u) {
         barrier();
         uint right = (t + 1u) * 2u * d - 1u;
-        if (right < WORKGROUP) {
+        if (right < uint(WORKGROUP)) {
             int left = swept[right - d];
             swept[right - d] = swept[right];
             swept[right] = max(left, swept[right]);

@@ -34,7 +34,7 @@ Best best_from(ivec4 stored) { return Best(stored.x); }
 ivec4 stored(Best b) { return ivec4(b.score, 0, 0, 0); }
 #endif
 
-#if __VERSION__ >= 430  // which has shared memory
+#if __VERSION__ == 310 || __VERSION__ >= 430  // which have shared memory
 // The best cell of a work group by a tree in shared memory; every invocation must call it.
 shared Best best_of_each[WORKGROUP];
 
@@ -42,7 +42,7 @@ Best best_of_group(Best mine) {
     uint t = gl_LocalInvocationIndex;
     best_of_each[t] = mine;
     barrier();
-    for (uint half_size = WORKGROUP / 2u; half_size > 0u; half_size /= 2u) {
+    for (uint half_size = uint(WORKGROUP) / 2u; half_size > 0u; half_size /= 2u) {
         if (t < half_size) best_of_each[t] = better(best_of_each[t], best_of_each[t + half_size]);
         barrier();
     }

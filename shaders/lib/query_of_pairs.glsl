@@ -8,7 +8,7 @@ layout(std430, binding = OWN_QUERIES_BINDING) readonly buffer OwnQueries {
 layout(std430, binding = QUERY_WORDS_BINDING) readonly buffer QueryWords { uint query_words[]; };
 
 const int WORD_ROWS = NUMBER == 0 ? 1 : 2, WORDS = ROWS / WORD_ROWS;
-const uint SIDE = LETTERS + 1;
+const uint SIDE = uint(LETTERS + 1);
 const uint LETTER_SIZE = WORD_ROWS == 2 ? SIDE * SIDE : SIDE;  // scores of a letter
 shared uint shared_scores[SIDE * LETTER_SIZE];
 uint rows[WORDS * TARGETS];

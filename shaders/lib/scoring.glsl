@@ -17,7 +17,7 @@ int profiled(int query) { return query < AMBIGUOUS ? query : -1; }
 int score(int query, int target) { return query == target ? match : mismatch; }
 #elif SCORES == 3
 // x = letter of the query, y = letter of the target
-layout(binding = SUBSTITUTION_BINDING) uniform isampler2D substitution;
+layout(binding = SUBSTITUTION_BINDING) uniform highp isampler2D substitution;
 
 void load_scores() {}
 
@@ -25,7 +25,7 @@ int profiled(int query) { return query; }
 
 int score(int query, int target) { return texelFetch(substitution, ivec2(query, target), 0).r; }
 #elif SCORES == 4
-layout(binding = SUBSTITUTION_BINDING) uniform isampler2D substitution;
+layout(binding = SUBSTITUTION_BINDING) uniform highp isampler2D substitution;
 
 void load_scores() {}
 
@@ -64,7 +64,7 @@ int score(int query, int target) { return stored_score(target * (LETTERS + 1) + 
 shared int scores[LETTERS * (LETTERS + 1)];
 
 void load_scores() {
-    for (uint k = gl_LocalInvocationIndex; k < scores.length(); k += WORKGROUP)
+    for (uint k = gl_LocalInvocationIndex; k < uint(scores.length()); k += uint(WORKGROUP))
         scores[k] = stored_score(int(k));
     barrier();
 }

@@ -54,7 +54,7 @@ Row from_lane_before(int k, Row mine, Row above) {
         handed[place + 2 * c * WORKGROUP] = mine.ended[c];
         handed[place + (2 * c + 1) * WORKGROUP] = mine.gap[c];
     }
-    handed[place + 2 * STEP * WORKGROUP] = mine.scale;
+    handed[place + 2 * STEP * WORKGROUP] = float(mine.scale);
     barrier();
     if (lane % CHAIN == 0) return above;
     for (int c = 0; c < STEP; ++c) {
@@ -99,7 +99,7 @@ void store_row(int place, Row row) {
         borders[place + 2 * c] = row.ended[c];
         borders[place + 2 * c + 1] = row.gap[c];
     }
-    borders[place + 2 * STEP] = row.scale;
+    borders[place + 2 * STEP] = float(row.scale);
 }
 
 void main() {

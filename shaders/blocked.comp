@@ -10,17 +10,15 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
-#include "lib/directions.glsl"
 layout(std430, binding = BEST_BINDING) buffer BestCells {
     ivec4 best_cells[];  // of tile row I, then the score to beat; with MASKED then the masks
 };
 #ifdef MASKED
 int mask_word(uint at) { return best_cells[at >> 2][at & 3u]; }
 #endif
-#include "lib/mask.glsl"
-#include "lib/sweep.glsl"
+#include "lib/upright.glsl"
 #include "lib/tiles.glsl"
-#include "lib/tile_sweep.glsl"
+#include "lib/prune.glsl"
 
 uniform int block_diagonal;
 uniform int first_row;  // I of the first work group

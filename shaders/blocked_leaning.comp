@@ -11,7 +11,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
 #include "lib/leaning.glsl"
-#include "lib/tile_sweep.glsl"
+#include "lib/prune.glsl"
 
 uniform int time;       // the step that strip 0 would begin with
 uniform int first_row;  // I of the first work group

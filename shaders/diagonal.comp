@@ -22,13 +22,11 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
-#include "lib/directions.glsl"
 #ifdef MASKED
 layout(std430, binding = MASKS_BINDING) readonly buffer Masks { int masks[]; };
 int mask_word(uint at) { return masks[at]; }
 #endif
-#include "lib/mask.glsl"
-#include "lib/sweep.glsl"
+#include "lib/upright.glsl"
 
 // Fill the table, a strip of it, up to column `end`, and its direction matrix; return its best
 // cell.

@@ -1,13 +1,12 @@
 #version 430
 // Schedule: that of diagonal.comp, for score and ends alone, by the cells of leaning.glsl: a work
-// group per pair, strip by strip. The loop over the anti-diagonals is sweep() of tile_sweep.glsl.
+// group per pair, strip by strip. The loop over the anti-diagonals is sweep() of sweep.glsl.
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
 #include "lib/leaning.glsl"
-#include "lib/tile_sweep.glsl"
 
 layout(std430, binding = ROW_ABOVE_BINDING) buffer RowAbove { ivec2 row_above[]; };
 layout(std430, binding = BEST_BINDING) buffer BestCells { ivec4 best_cells[]; };

@@ -21,13 +21,12 @@
 //              for their first and last lanes
 //   STEP       1 to 2: floats 3,650 to 3,900, integers 2,650 to 3,400; 4: more registers, no faster
 //   WORKGROUP  integers 64: 1,200, 128: 2,400, 256: 2,900; two queries 128: 3,618, 512: 4,526
-#include "lib/subgroups.glsl"
+#define TOGETHER CHAIN
+#include "lib/neighbours.glsl"
 #include "lib/number.glsl"
 layout(local_size_x = WORKGROUP) in;
 #define COLUMNS_ARE readonly
 #include "lib/columns.glsl"
-#define TOGETHER CHAIN
-#include "lib/neighbours.glsl"
 #include "lib/chain.glsl"
 
 // The best scores: a row for each query, or if each target has its own only one.

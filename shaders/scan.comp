@@ -2,13 +2,12 @@
 // Schedule: as scan_blocks.comp, but many rows per dispatch, and rows in registers (future work of
 // Lin et al. 2015 and of Scan 2014). A work group computes `rows` rows of WORKGROUP * COLUMNS
 // columns, one strip behind its left neighbour, whose H and E come from the dispatch before.
-#include "lib/subgroups.glsl"
+#define TOGETHER WORKGROUP
+#include "lib/neighbours.glsl"
 layout(local_size_x = WORKGROUP) in;
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
-#define TOGETHER WORKGROUP
-#include "lib/neighbours.glsl"
 #include "lib/from_left.glsl"
 #include "lib/best.glsl"
 #include "lib/candidates.glsl"

@@ -330,7 +330,7 @@ class _Chunk:
         return self.layout.put(gl.pair_records(self.batch.select(self.chosen)))
 
     def mask_words(self) -> Int32:
-        """Return what mask.glsl reads."""
+        """Return what upright.glsl reads."""
         masks = self.batch.masks
         assert masks
         return gl.mask_words(masks.select(self.chosen), 0)[1]

@@ -168,12 +168,12 @@ def pair_records(batch: Batch) -> Structured:
 
 
 def mask_sizes(m: Int64, pairs: Int64, rows: int = ROWS) -> Int64:
-    """Return the words of masks as mask.glsl has them, of m rows and with so many pairs each."""
+    """Return the words of masks as upright.glsl has them, of m rows and with so many pairs each."""
     return 3 * -(-m // rows) + 4 + 2 * pairs
 
 
 def mask_words(masks: Masks, first: int, rows: int = ROWS) -> tuple[Int64, Int32]:
-    """Return masks as mask.glsl has them, for lanes of so many rows: where each begins, all words.
+    """Return masks as upright.glsl has them, for lanes of so many rows: where each begins, words.
 
     They lie in the words from `first` on.
 

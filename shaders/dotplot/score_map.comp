@@ -11,7 +11,6 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/best.glsl"
 #define CAPPED
 #include "lib/leaning.glsl"
-#include "lib/tile_sweep.glsl"
 #include "lib/tiles.glsl"
 
 uniform int block_diagonal;

@@ -4,7 +4,6 @@
 // the row cost something, no E is the best score, so that x is as good as M to find it. Costs may
 // not depend on the position. CAPPED: no H is above `cap`, x is M, gaps open from H, and of H is
 // the best score; with JOIN no score counts.
-#define LEANING
 #include "lib/sweep.glsl"
 
 #ifdef CAPPED

@@ -2,7 +2,14 @@
 // neither that they fill subgroups in this order nor that a compiler chose gl_SubgroupSize lanes
 // for them. So with SUBGROUPS, where values are handed on by shuffles, the host first has a program
 // prove its order, and compiles it without them if it does not (`Programs.program`).
-// Needs TOGETHER: the neighbours that have to be in one subgroup, a power of two.
+// Needs TOGETHER: the neighbours that have to be in one subgroup, a power of two. Comes before any
+// declaration, as extensions must.
+#ifdef SUBGROUPS
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#extension GL_KHR_shader_subgroup_shuffle_relative : require
+#endif
+
 int lane() { return int(gl_LocalInvocationIndex); }
 
 #ifdef SUBGROUPS

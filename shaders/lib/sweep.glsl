@@ -1,10 +1,9 @@
 // A strip of WORKGROUP x ROWS rows moves over columns, an anti-diagonal of invocations a step
 // (Aymone 2022, section IV, see diagonal.comp): invocation t, a lane, has ROWS rows, and at step k
 // the STEP columns from first + (k - t) * STEP on. Columns after the last one, which a step
-// computes too, are never read.
-// Needs, with MASKED, mask.glsl, and definitions of these: H and F of column j above the strip, and
-// where those of columns j to j + STEP - 1 of its last row go. LEANING: leaning.glsl computes the
-// cells; else directions.glsl is needed, and the position of the direction word of column j.
+// computes too, are never read. The cells of a step are those of leaning.glsl, or of upright.glsl.
+// Needs definitions of these: H and F of column j above the strip, and where those of columns j to
+// j + STEP - 1 of its last row go.
 #include "lib/pairs.glsl"
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
@@ -17,7 +16,6 @@ ivec3 costs_of_row(Pair pair, int i) { return row_costs(profiled(query_letter(pa
 
 ivec2 above_strip(int j);
 void below_strip(int j, int end, ivec2 hf[STEP]);
-uint direction_place(int j);
 
 // The state of an invocation in a sweep: ROWS rows of the query, and of the table the last column
 // that it has computed of them, what is above and left of the next one, and its last row.
@@ -158,45 +156,26 @@ Best last_best(Best best, Step aside, Lane lane, int end) {
     return aside.score > 0 ? best_of_cells(best, aside, lane, end) : best;
 }
 
-#ifndef LEANING
 // The cells of a lane on anti-diagonal k, which begin in column j. Above them are those of the lane
 // above on the one before, and left of them the lane's own.
-Step cells(Pair pair, int j, int end, int k, inout Lane lane) {
-    int t = int(gl_LocalInvocationIndex), place = place_above(k, t);
-    uint words[STEP];
-    ivec2 top[STEP];
-    Step now;
-    now.score = 0;
-    now.j = j;
-    for (int c = 0; c < STEP; ++c) top[c] = last_rows[place + c];
-#ifdef MASKED
-    uint forbidden = forbidden_cells(j);
-#endif
-    for (int c = 0; c < STEP; ++c) {
-        int letter = letter_at(k - t, c);
-        Cell up = upper_cell(top[c].x, top[c].y), diagonal = upper_cell(lane.corner, 0);
-        lane.corner = top[c].x;
-        words[c] = 0u;
-        for (int r = 0; r < ROWS; ++r) {
-            Cell left = left_cell(lane.h[r], lane.e[r]);
-            at_cells_of(lane.costs[r]);
-            int s = score(lane.letters[r], letter);
-#ifdef MASKED
-            s = unless_forbidden(forbidden, c * ROWS + r, s);
-#endif
-            Cell here = cell(diagonal, left, up, s);
-            int last = last_here(pair, here, lane.row + r, j + c);
-            now.ended[c * ROWS + r] = last;
-            now.score = max(now.score, last);
-            note(words[c], r, here, left, up);
-            lane.h[r] = here.h;
-            lane.e[r] = here.e;
-            diagonal = left;
-            up = here;
+Step cells(Pair pair, int j, int end, int k, inout Lane lane);
+
+// Steps begin ... stop - 1 of a sweep over columns first ... end - 1, as in diagonal.comp; `begin`
+// is a multiple of WORKGROUP, and if it is not 0 the lane is as the steps before have left it.
+void sweep(Pair pair, int first, int end, int begin, int stop, inout Lane lane, inout Best best) {
+    int t = int(gl_LocalInvocationIndex), steps = steps_over(end - first);
+    Ahead ahead = first_ahead(pair, first, end, begin, lane);
+    Step aside = nothing_aside(best);
+    for (int k = begin; k < stop; ++k) {
+        load_ahead(ahead, pair, first, end, k);
+        if (uint(k - t) < uint(steps)) {
+            int beat = to_beat;
+            Step now = cells(pair, first + (k - t) * STEP, end, k, lane);
+            leave_last_row(k, t, lane);
+            if (t == WORKGROUP - 1) below_strip(now.j, end, lane.below);
+            if (now.score >= beat) atomicMax(to_beat, take(best, aside, now, lane, end));
         }
-        lane.below[c] = ivec2(up.h, up.f);
+        barrier();
     }
-    for (int c = 0; c < STEP; ++c) keep(j + c < end, direction_place(j + c), words[c]);
-    return now;
+    best = last_best(best, aside, lane, end);
 }
-#endif

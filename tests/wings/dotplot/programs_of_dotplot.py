@@ -14,4 +14,4 @@ PERMUTATIONS = {
         COLUMNS=128,
     ),
 }
-BUDGETS = {"dotplot/score_map.comp": (12, 13, 48)}
+BUDGETS = {"dotplot/score_map.comp": (11, 11, 48)}

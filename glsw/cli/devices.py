@@ -46,27 +46,25 @@ def _test(listed: list[DeviceInfo], form: str, stream: TextIO) -> None:
 
     DeviceError if a test failed.
     """
-    from glsw.engines import provable
-    from glsw.engines.speeds import measured
-    from glsw.trust.check import summary, tested
+    from glsw.run.self_test import SelfTest
+    from glsw.trust.check import summary
 
     reports: list[dict[str, Any]] = []
     failed = 0
     for info in listed:
-        rows, as_text = [], form == "text"
+        rows, as_text, test = [], form == "text", SelfTest(info)
         if as_text:
             stream.write(f"{info}\n{info.version_string}\n\n")
             stream.write(f"{'engine':13} {'variant':31} {'work':34} {'ms':>7}  verdict\n")
-        with open_device(info.index, quiet=True) as device:
-            for row in tested(device, provable(device.info)):
-                rows.append(row)
-                failed += row.verdict != "right"
-                if as_text:
-                    milliseconds = f"{1e3 * row.seconds:7.1f}"
-                    words = f"{row.engine:13} {row.variant:31} {row.work:34} {milliseconds}"
-                    stream.write(f"{words}  {row.verdict}\n")
-                    stream.flush()
-            speeds = measured(device)
+        for row in test.rows():
+            rows.append(row)
+            failed += row.verdict != "right"
+            if as_text:
+                milliseconds = f"{1e3 * row.seconds:7.1f}"
+                words = f"{row.engine:13} {row.variant:31} {row.work:34} {milliseconds}"
+                stream.write(f"{words}  {row.verdict}\n")
+                stream.flush()
+        speeds = test.speeds()
         if as_text:
             rates = ", ".join(f"{key} {gcups(rate)}" for key, rate in speeds.items())
             stream.write(f"\n{'; '.join(filter(None, (summary(rows), rates)))}\n\n")

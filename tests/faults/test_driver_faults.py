@@ -6,11 +6,15 @@ Each fault is made by changing the texts of programs or calls of GL, see `driver
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import re
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
+from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -49,6 +53,7 @@ from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
 from glsw.engines.lanes.geometry import LaneSizes
 from glsw.engines.scan import Scan
+from glsw.run import self_test
 from glsw.trust import proofs
 from glsw.trust.check import tests_of
 from glsw.trust.proofs import UNSTEADY, Proofs
@@ -659,11 +664,64 @@ class OfWing(Provable):
 
 @pytest.fixture
 def quick_test(monkeypatch):
-    """``glsw devices --test`` of two engines, with short measurements."""
+    """``glsw devices --test`` of two engines, with short measurements, without processes."""
     smaller(monkeypatch, speed_seconds=1e-9, speed_targets=20)
     monkeypatch.setattr(Scan, "trial_scorings", lambda: {"protein": glsw.Scoring.blast()})
     monkeypatch.setattr(engines, "ENGINES", {"scan": Scan})
     monkeypatch.setattr(engines, "registered", lambda _: {"of_wing": f"{__name__}.OfWing"})
+    monkeypatch.setattr(self_test, "spawned", in_a_thread)
+
+
+def in_a_thread(_, index):
+    mine, its = multiprocessing.Pipe()
+    Thread(target=self_test.serve, args=(its, index), daemon=True).start()
+    return SimpleNamespace(kill=mine.close, join=lambda: None), mine
+
+
+class Crashes(OfWing):
+    """What a driver does not survive in one of its tests."""
+
+    name = "crashes"
+
+    @classmethod
+    def trials(cls) -> list[Trial]:
+        return [Trial(work, (), work) for work in ("before", "then", "behind")]
+
+    def checks(self, kind: str) -> Iterator[tuple[str, str]]:
+        if kind == "then":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        yield kind, kind
+
+
+def of_two_wings(_):
+    return [OfWing, Crashes]
+
+
+def answer_and_crash(pipe, index):
+    """Carry out tests in a process of which the driver crashes in one."""
+    self_test.provable = of_two_wings
+    self_test.answer(pipe, index)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_driver_that_crashes_is_told_and_the_other_tests_go_on(
+    device, run, files, monkeypatch, form
+):
+    spawned = self_test.spawned
+    monkeypatch.setattr(self_test, "provable", of_two_wings)
+    monkeypatch.setattr(self_test, "spawned", lambda _, n: spawned(answer_and_crash, n))
+    monkeypatch.setattr(self_test.SelfTest, "speeds", lambda _: {"lanes": 2e9})
+    done = run(f"devices --test --device {device.info.index} --format {form}")
+    assert done.status == 2
+    assert done.err == "glsw: 1 tests failed: please report this table\n"
+    crashed = "the driver crashed (SIGSEGV)"
+    if form == "json":
+        tests = [(row["work"], row["verdict"]) for row in json.loads(done.out)[0]["tests"]]
+        told = [("before", "right"), ("then", crashed), ("behind", "right")]
+        assert tests == [("protein: nothing", "right"), *told]
+    else:
+        assert re.findall(r"^crashes +usual +then +[\d.]+  (.*)$", done.out, re.M) == [crashed]
+        assert "1 of 4 tests failed; lanes 2 GCUPS\n" in done.out
 
 
 @pytest.mark.parametrize("fault", [RIGHT, NARROW, FAULTS["no barrier in scan"]])

@@ -225,7 +225,7 @@ def able(device, requires):
 
     if isinstance(requires, str):
         requires = ENGINES[requires].capabilities.requires
-    if requires and requires > device.info.version:
+    if requires and not device.info.offers(requires):
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing(f"OpenGL {requires} is needed, here is {device.info.version}")
 
@@ -385,7 +385,7 @@ def judge_device(device, names, once=()):
         everything += [(judge_paths, each) for each in path_configurations(2)]
     for turn, (judgement, configuration) in enumerate(everything):
         requires = ENGINES[configuration[0]].capabilities.requires
-        if requires is None or requires > device.info.version:
+        if requires is None or not device.info.offers(requires):
             continue
         first = (judgement, configuration[0]) not in judged_by
         judged_by.add((judgement, configuration[0]))

@@ -68,6 +68,8 @@ SOFTWARE = {"LIBGL_ALWAYS_SOFTWARE": "1"} | (
     {"__EGL_VENDOR_LIBRARY_FILENAMES": str(MESA_VENDOR)} if MESA_VENDOR.exists() else {}
 )
 SWIFTSHADER = Path(sys.prefix) / "swiftshader" / "vk_swiftshader_icd.json"
+ANGLE = Path(sys.prefix) / "angle"
+WITHOUT_ES = {"MESA_GLES_VERSION_OVERRIDE": "3.0"}  # or OpenGL ES 3.1 would be opened
 # Environment variables of Mesa for each implementation, and what its device must look like.
 IMPLEMENTATIONS = {
     "llvmpipe": ({}, r"llvmpipe .* GL 4\.[5-6]"),
@@ -77,14 +79,31 @@ IMPLEMENTATIONS = {
             "MESA_GL_VERSION_OVERRIDE": "4.1",
             "MESA_GLSL_VERSION_OVERRIDE": "410",
             "MESA_EXTENSION_OVERRIDE": WITHOUT_COMPUTE,
+            **WITHOUT_ES,
         },
         r"llvmpipe .* GL 4\.1",
     ),
     "gl33": (
-        {"MESA_GL_VERSION_OVERRIDE": "3.3", "MESA_GLSL_VERSION_OVERRIDE": "330"},
+        {
+            "MESA_GL_VERSION_OVERRIDE": "3.3",
+            "MESA_GLSL_VERSION_OVERRIDE": "330",
+            **WITHOUT_ES,
+        },
         r"llvmpipe .* GL 3\.3",
     ),
-    "softpipe": ({"GALLIUM_DRIVER": "softpipe"}, r"softpipe.* GL 3\.3"),
+    "softpipe": ({"GALLIUM_DRIVER": "softpipe", **WITHOUT_ES}, r"softpipe.* GL 3\.3"),
+    "es": (
+        {"MESA_GL_VERSION_OVERRIDE": "3.3", "MESA_GLSL_VERSION_OVERRIDE": "330"},
+        r"llvmpipe .* GL ES 3\.2",
+    ),
+    "angle": (
+        {
+            "ANGLE_DEFAULT_PLATFORM": "swiftshader",
+            "GLCONTEXT_LINUX_LIBEGL": str(ANGLE / "libEGL.so"),
+            "GLCONTEXT_LINUX_LIBGL": str(ANGLE / "libGLESv2.so"),
+        },
+        r"ANGLE \(.*SwiftShader .* GL ES 3\.1",
+    ),
     # It can do more than the version that Mesa gives it for want of geometry shaders.
     "swiftshader": (
         {
@@ -98,7 +117,7 @@ IMPLEMENTATIONS = {
 }
 DESCRIBE = (
     "from glsw.device.device import open_device; info = open_device().info;"
-    "print(info.name, 'GL %d.%d' % info.version)"
+    "print(info.name, info.gl)"
 )
 
 

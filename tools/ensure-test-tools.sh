@@ -11,7 +11,9 @@ command -v ssearch36 >/dev/null || missing="$missing fasta3"
 command -v blastp >/dev/null || missing="$missing ncbi-blast+"
 command -v mpiexec >/dev/null || missing="$missing openmpi-bin"
 command -v xvfb-run >/dev/null || missing="$missing xvfb xauth"
-"$(dirname "$0")/swiftshader.sh" "${VENV:-.venv}/swiftshader" || [ -z "$CI" ] || exit 1
+for each in swiftshader angle; do
+    "$(dirname "$0")/$each.sh" "${VENV:-.venv}/$each" || [ -z "$CI" ] || exit 1
+done
 [ -z "$missing" ] && exit 0
 # shellcheck disable=SC2086  # one word a package
 "$(dirname "$0")/apt-install.sh" "part of the test tools" $missing ||

@@ -119,9 +119,9 @@ def named(scoring: Any) -> str:
 
 def require(device: Device, needs: Sequence[int] | None) -> None:
     """Raise ValueError where the device has an older OpenGL than this."""
-    there = device.info.version
-    if needs is not None and there < tuple(needs):
-        raise ValueError("needs OpenGL {}.{}, the device has {}.{}".format(*needs, *there))
+    if needs is not None and not device.info.offers((needs[0], needs[1])):
+        has = device.info.gl
+        raise ValueError("needs OpenGL {}.{}, the device has {}".format(*needs, has))
 
 
 TABLE: Mapping[str, Mapping[str, Any]] = data("work/workloads.json")

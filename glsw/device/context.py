@@ -129,12 +129,16 @@ def gl_function(
     return cast("Callable[..., Any]", known[symbol])
 
 
-def read_integer(ctx: moderngl.Context, code: int) -> int:
-    """Read an integer of the current context, the first if GL has several; 0 if unknown."""
+def read_integer(ctx: moderngl.Context, code: int, *place: int) -> int:
+    """Read an integer of the current context, the first if GL has several; 0 if unknown.
+
+    Those that GL numbers have a ``place``.
+    """
     values = (ctypes.c_int64 * 4)()
     # moderngl's ctx.info lacks some of these
-    read = gl_function(ctx, "glGetInteger64v", ctypes.c_uint, ctypes.POINTER(ctypes.c_int64))
-    read(code, values)
+    symbol = "glGetInteger64i_v" if place else "glGetInteger64v"
+    numbers = [ctypes.c_uint] * (1 + len(place))
+    gl_function(ctx, symbol, *numbers, ctypes.POINTER(ctypes.c_int64))(code, *place, values)
     return values[0]
 
 
@@ -151,7 +155,7 @@ def _egl_trouble() -> str:
 
 def _egl_context(index: int, version: int) -> Opened:
     context = egl.prepared(index) or egl.EglContext(index, [version])
-    ctx = create_context(standalone=True, context=context)
+    ctx = create_context(require=300, standalone=True, context=context)  # also OpenGL ES
     return ctx, ctx.release, context.__exit__
 
 

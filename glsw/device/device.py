@@ -196,12 +196,13 @@ class Device(ThreadSafeContext):
 
     def _reset_status(self) -> int:
         """Return why the context was lost, 0 if it was not or the driver does not tell."""
-        suffix = "ARB" if "GL_ARB_robustness" in self._ctx.extensions else ""
-        if "GL_KHR_robustness" in self._ctx.extensions or self.info.version >= (4, 5):
-            suffix = ""
-        elif not suffix:
+        names = {"GL_KHR_robustness": "", "GL_ARB_robustness": "ARB", "GL_EXT_robustness": "EXT"}
+        suffixes = [end for name, end in names.items() if name in self._ctx.extensions]
+        if self.info.version >= (4, 5):
+            suffixes.insert(0, "")
+        if not suffixes:
             return 0
-        symbol = f"glGetGraphicsResetStatus{suffix}"
+        symbol = f"glGetGraphicsResetStatus{suffixes[0]}"
         return int(gl_function(self._ctx, symbol, result=ctypes.c_uint)())
 
     def limit(self, name: str) -> int:
@@ -227,21 +228,23 @@ class Device(ThreadSafeContext):
             raise RuntimeError("a device runs one timer at a time")
         self.activate()
         self.ctx.finish()
-        if self._query is None:
+        if self._query is None and not self.info.es:  # which has no clock
             self._query = self.ctx.query(time=True)
         timer = Timer()
         self._timing = True
         start = time.perf_counter()
-        self._query.__enter__()
+        if self._query:
+            self._query.__enter__()
         try:
             yield timer
         finally:
             self._timing = False
             self.activate()
-            self._query.__exit__(None, None, None)
+            if self._query:
+                self._query.__exit__(None, None, None)
             self.ctx.finish()
             timer.wall = time.perf_counter() - start
-            elapsed = self._query.elapsed * 1e-9
+            elapsed = self._query.elapsed * 1e-9 if self._query else 0.0
             # Software renderers report 0 for compute, and for draws the time to queue them.
             timer.measured = (
                 elapsed > 0 and timer.wall < _MAX_MEASURED_SECONDS and not self.info.software
@@ -420,7 +423,7 @@ def _choose(ways: list[Route], wanted: int | str | None, require: tuple[int, int
     for candidate in _opened_in_turn(ways):
         info = candidate.info
         seen.append(info)
-        fits = _matches(info, wanted) and info.version >= require
+        fits = _matches(info, wanted) and info.offers(require)
         if not fits or (chosen is not None and info.software):
             _close_if_new(candidate)
             continue
@@ -469,9 +472,7 @@ def _matches(info: DeviceInfo, wanted: int | str | None) -> bool:
 
 
 def _no_match(wanted: int | str | None, require: tuple[int, int], seen: list[DeviceInfo]) -> str:
-    there = "; ".join(
-        f"device {info.index}: {info.name}, GL {dotted(info.version)}" for info in seen
-    )
+    there = "; ".join(f"device {info.index}: {info.name}, {info.gl}" for info in seen)
     if any(_matches(info, wanted) for info in seen):
         which = "no device has" if wanted is None else f"device {wanted!r} does not have"
         return f"{which} OpenGL {dotted(require)}, which was asked for; found {there}"

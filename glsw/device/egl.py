@@ -21,29 +21,36 @@ from glsw.device.current import note_use_of_gl, uses_gl
 
 #: Versions to request, best first. NVIDIA gives exactly the version requested, Mesa its highest.
 VERSIONS = (460, 450, 430, 410, 330)
+_COMPUTE, _ES = 430, 310  # OpenGL with compute shaders, and the OpenGL ES that has them
 
-LIBGL = ("libGL.so.1", "libOpenGL.so.0")
-LIBEGL = "libEGL.so.1"
+# moderngl reads the same variables.
+_OTHER_LIBGL = os.environ.get("GLCONTEXT_LINUX_LIBGL")
+LIBGL = (_OTHER_LIBGL,) if _OTHER_LIBGL else ("libGL.so.1", "libOpenGL.so.0", "libGLESv2.so.2")
+LIBEGL = os.environ.get("GLCONTEXT_LINUX_LIBEGL") or "libEGL.so.1"
 SOFTWARE = "EGL_MESA_device_software"
 """The extension of a device that is a software renderer."""
 
 _EXTENSIONS = 0x3055
 _DRM_DEVICE_FILE = 0x3233
-_OPENGL_API, _PLATFORM_DEVICE = 0x30A2, 0x313F
+_PLATFORM_DEVICE, _LISTS_DEVICES = 0x313F, "eglQueryDevicesEXT"
+_DEFAULT = 0  # stands for the handle of the only device where EGL lists none
 _NONE = 0x3038
 _COMPUTE_SHADER, _LINK_STATUS = 0x91B9, 0x8B82
 _THREADS = 8  # of the driver
-_EMPTY = "#version 430\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
-# a pbuffer surface, 8 bits of blue, green, red and depth, OpenGL
-_CONFIG = (0x3033, 1, 0x3022, 8, 0x3023, 8, 0x3024, 8, 0x3025, 8, 0x3040, 8, _NONE)
+_EMPTY = "layout(local_size_x = 1) in;\nvoid main() {}\n"
+_DESKTOP_API, _ES_API = 0x30A2, 0x30A0
+# a pbuffer surface, 8 bits of blue, green, red and depth, and the bit of each interface
+_CONFIG = (0x3033, 1, 0x3022, 8, 0x3023, 8, 0x3024, 8, 0x3025, 8, 0x3040)
+_DESKTOP_BIT, _ES_BIT = 8, 0x40
 _RESET_STRATEGY, _LOSE_CONTEXT = 0x3138, 0x31BF
 _MAJOR_VERSION, _MINOR_VERSION, _PROFILE_MASK, _CORE_PROFILE = 0x3098, 0x30FB, 0x30FD, 1
 
 _Handle, _Int, _UInt = ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint32
 _FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    "eglQueryDevicesEXT": (_UInt, _Int, _Handle, _Handle),
+    _LISTS_DEVICES: (_UInt, _Int, _Handle, _Handle),
     "eglQueryDeviceStringEXT": (ctypes.c_char_p, _Handle, _Int),
     "eglGetPlatformDisplayEXT": (_Handle, _UInt, _Handle, _Handle),
+    "eglGetDisplay": (_Handle, _Handle),
     "eglGetError": (_Int,),
     "eglInitialize": (_UInt, _Handle, _Handle, _Handle),
     "eglQueryString": (ctypes.c_char_p, _Handle, _Int),
@@ -53,6 +60,12 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "eglMakeCurrent": (_UInt, _Handle, _Handle, _Handle, _Handle),
     "eglDestroyContext": (_UInt, _Handle, _Handle),
 }
+
+
+# moderngl calls these when it draws and reads pixels. OpenGL ES 3.1 lacks them; what they would set
+# is the default anyway.
+_NOT_IN_ES = ("glClampColor", "glColorMaski")
+_no_operation = ctypes.CFUNCTYPE(None)(lambda: None)
 
 
 class EglError(Exception):
@@ -92,14 +105,16 @@ def _loaded(library: str) -> ctypes.CDLL:
     egl.eglGetProcAddress.restype, egl.eglGetProcAddress.argtypes = _Handle, [ctypes.c_char_p]
     for name, (result, *arguments) in _FUNCTIONS.items():
         address = egl.eglGetProcAddress(name.encode())
-        if not address:
+        if not address and name != _LISTS_DEVICES:
             raise OSError(f"{library} has no {name}")
-        setattr(egl, name, ctypes.CFUNCTYPE(result, *arguments)(address))
+        setattr(egl, name, address and ctypes.CFUNCTYPE(result, *arguments)(address))
     return egl
 
 
 def _handles(egl: ctypes.CDLL) -> list[int]:
-    """Return the handles of all devices; empty if EGL does not list them."""
+    """Return the handles of all devices, `_DEFAULT` where EGL cannot list them."""
+    if not egl.eglQueryDevicesEXT:
+        return [_DEFAULT]
     count = _Int()
     if not egl.eglQueryDevicesEXT(0, None, ctypes.byref(count)):
         return []
@@ -117,6 +132,9 @@ def egl_devices() -> list[EglDevice]:
         return []
     listed = []
     for handle in _handles(egl):
+        if handle == _DEFAULT:
+            listed.append(EglDevice(()))
+            continue
         query = egl.eglQueryDeviceStringEXT
         extensions = tuple((query(handle, _EXTENSIONS) or b"").decode().split())
         path = b""
@@ -134,7 +152,8 @@ class EglContext:
     index : int
         Of the device in EGL's list.
     versions : iterable of int
-        Those to request, until one is granted; 330 is 3.3.
+        Those to request, until one is granted; 330 is 3.3. Before those without compute shaders,
+        OpenGL ES 3.1 is requested.
 
     Raises
     ------
@@ -151,34 +170,41 @@ class EglContext:
         handles = _handles(egl)
         if index >= len(handles):
             raise EglError(f"device {index} of {len(handles)}")
-        self._display = egl.eglGetPlatformDisplayEXT(_PLATFORM_DEVICE, handles[index], None)
+        if (handle := handles[index]) == _DEFAULT:
+            self._display = egl.eglGetDisplay(None)
+        else:
+            self._display = egl.eglGetPlatformDisplayEXT(_PLATFORM_DEVICE, handle, None)
         self._context: int | None = None
-        config, count = _Handle(), _Int()
-        wanted = (_Int * len(_CONFIG))(*_CONFIG), ctypes.byref(config), 1, ctypes.byref(count)
+        asked = [each for v in versions for each in ([v] if v >= _COMPUTE else [_ES, v])]
         for action, done in (
-            ("eglGetPlatformDisplayEXT", lambda: self._display),
+            ("eglGetDisplay", lambda: self._display),
             ("eglInitialize", lambda: egl.eglInitialize(self._display, None, None)),
-            ("eglChooseConfig", lambda: egl.eglChooseConfig(self._display, *wanted)),
-            ("eglBindAPI", lambda: egl.eglBindAPI(_OPENGL_API)),
-            ("eglCreateContext", lambda: self._create(config, versions)),
+            ("eglCreateContext", lambda: any(map(self._create, asked))),
             ("eglMakeCurrent", self._make_current),
         ):
             if not done():
                 raise EglError(f"{action} failed (0x{egl.eglGetError():x})")
 
-    def _create(self, config: ctypes.c_void_p, versions: Iterable[int]) -> bool:
-        extensions = self._egl.eglQueryString(self._display, _EXTENSIONS) or b""
+    def _create(self, version: int) -> bool:
+        """Create a context of a version, and tell whether there is one."""
+        egl, display, es = self._egl, self._display, version == _ES
+        config, count = _Handle(), _Int()
+        chosen = _attributes(*_CONFIG, _ES_BIT if es else _DESKTOP_BIT)
+        if not egl.eglBindAPI(_ES_API if es else _DESKTOP_API) or not egl.eglChooseConfig(
+            display, chosen, ctypes.byref(config), 1, ctypes.byref(count)
+        ):
+            return False
+        extensions = egl.eglQueryString(display, _EXTENSIONS) or b""
         # so that `Device.check` learns that the driver has lost a context
         reset = (_RESET_STRATEGY, _LOSE_CONTEXT)
         ways = [reset, ()] if b"EGL_EXT_create_context_robustness" in extensions.split() else [()]
-        for version in versions:
-            number = (_MAJOR_VERSION, version // 100, _MINOR_VERSION, version // 10 % 10)
-            for way in ways:
-                traits = (*number, _PROFILE_MASK, _CORE_PROFILE, *way, _NONE)
-                wanted = (_Int * len(traits))(*traits)
-                self._context = self._egl.eglCreateContext(self._display, config, None, wanted)
-                if self._context:
-                    return True
+        number = (_MAJOR_VERSION, version // 100, _MINOR_VERSION, version // 10 % 10)
+        profile = () if es else (_PROFILE_MASK, _CORE_PROFILE)
+        for way in ways:
+            wanted, self.es = _attributes(*number, *profile, *way), es
+            self._context = egl.eglCreateContext(display, config, None, wanted)
+            if self._context:
+                return True
         return False
 
     def _make_current(self) -> bool:
@@ -193,6 +219,8 @@ class EglContext:
 
     def load(self, name: str) -> int:
         """Return the address of a GL function, 0 if there is none."""
+        if self.es and name in _NOT_IN_ES:
+            return ctypes.cast(_no_operation, _Handle).value or 0
         if address := self._egl.eglGetProcAddress(name.encode()):
             return int(address)
         with suppress(AttributeError):
@@ -208,6 +236,11 @@ class EglContext:
             self._context = None
 
 
+def _attributes(*values: int) -> ctypes.Array[ctypes.c_int32]:
+    """Return a list of attributes as EGL takes it."""
+    return (_Int * (len(values) + 1))(*values, _NONE)
+
+
 def libgl() -> str:
     """Return the name of the first GL library that loads; OSError if none does."""
     for name in LIBGL:
@@ -220,7 +253,8 @@ def libgl() -> str:
 def load_compiler(context: EglContext) -> None:
     """Compile an empty program, if the current context can: drivers load their compiler then."""
     compiler = Compiler(context)
-    compiler.finish(compiler.begin(_EMPTY))
+    version = "310 es" if context.es else "430"
+    compiler.finish(compiler.begin(f"#version {version}\n{_EMPTY}"))
     compiler.error()
 
 

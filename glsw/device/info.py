@@ -12,6 +12,8 @@ from glsw.device.context import read_integer
 COMPUTE = (4, 3)
 """The OpenGL version that has compute shaders."""
 
+_ES = "OpenGL ES"  # of which version 3.1 and newer, with compute shaders, are opened
+
 _GL_SUBGROUP_SIZE, _GL_SUBGROUP_STAGES, _GL_SUBGROUP_FEATURES = 0x9532, 0x9533, 0x9534
 _COMPUTE_STAGE = 0x20
 _BASIC_AND_SHUFFLES = 0x01 | 0x10 | 0x20  # shuffles, and those by a distance
@@ -39,6 +41,7 @@ _COMPUTE_LIMITS = {
     "max_storage_block": 0x90DE,
     "max_storage_bindings": 0x90DB,
 }
+_GROUPS = 0x91BE  # of a dispatch, in each dimension
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,11 @@ class DeviceInfo:
     name, vendor, version_string : str
         ``GL_RENDERER``, ``GL_VENDOR`` and ``GL_VERSION``.
     version : (int, int)
-        OpenGL version of the context.
+        OpenGL version of the context, or its OpenGL ES version, see `es`.
     software : bool
         The renderer runs on the CPU.
     compute : bool
-        Has compute shaders and storage buffers: GL 4.3 or newer.
+        Has compute shaders and storage buffers: GL 4.3 or newer, or GL ES 3.1.
     subgroup_size : int
         Lanes of a subgroup by ``GL_KHR_shader_subgroup``, 0 if compute shaders have no shuffles. A
         compiler may choose fewer lanes for a program.
@@ -80,6 +83,20 @@ class DeviceInfo:
     limits: dict[str, int] = field(repr=False)
 
     @property
+    def es(self) -> bool:
+        """The context is one of OpenGL ES."""
+        return self.version_string.startswith(_ES)
+
+    @property
+    def gl(self) -> str:
+        """Name of the version, such as GL 4.6 or GL ES 3.1."""
+        return f"GL {'ES ' * self.es}{dotted(self.version)}"
+
+    def offers(self, version: tuple[int, int]) -> bool:
+        """Tell whether it can do all that engines need of an OpenGL version."""
+        return (COMPUTE if self.es else self.version) >= version
+
+    @property
     def registers(self) -> int:
         """32-bit registers of an invocation, about: with more values a compiler spills."""
         if self.software or self.vendor.startswith(("NVIDIA", "AMD", "ATI")):
@@ -90,7 +107,7 @@ class DeviceInfo:
 
     def __str__(self) -> str:
         traits = [
-            f"GL {dotted(self.version)}",
+            self.gl,
             "software" if self.software else "hardware",
             "compute" if self.compute else "no compute",
             f"subgroups of {self.subgroup_size}" if self.subgroup_size else "no subgroups",
@@ -109,13 +126,12 @@ def read_info(index: int, ctx: moderngl.Context) -> DeviceInfo:
     told = ctx.info  # reads all of them each time
     name = told["GL_RENDERER"]
     version = (ctx.version_code // 100, ctx.version_code // 10 % 10)
-    compute = version >= (4, 3)
+    compute = version >= COMPUTE or told["GL_VERSION"].startswith(_ES)
     limits = {key: read_integer(ctx, code) for key, code in _LIMITS.items()}
     limits |= {
         key: read_integer(ctx, code) if compute else 0 for key, code in _COMPUTE_LIMITS.items()
     }
-    groups = told["GL_MAX_COMPUTE_WORK_GROUP_COUNT"] if compute else (0,)
-    limits["max_work_groups"] = groups[0]
+    limits["max_work_groups"] = read_integer(ctx, _GROUPS, 0) if compute else 0
     ctx.clear_errors()
     return DeviceInfo(
         index=index,

@@ -44,6 +44,17 @@ _RULE = re.compile(r"[=-]+")
 
 _VENDOR = "NVIDIA"
 
+# The OpenGL ES in place of each #version, and the precision that OpenGL always has. Compute shaders
+# have it too, but for samplers, and nothing may come before their extensions.
+_FOR_ES = {
+    "430": ["#version 310 es"],
+    "330": [
+        "#version 300 es",
+        "precision highp float; precision highp int;"
+        " precision highp isampler2D; precision highp usampler2D;",
+    ],
+}
+
 Program = TypeVar("Program", moderngl.ComputeShader, moderngl.Program)
 
 
@@ -139,7 +150,11 @@ def root() -> Path:
 
 
 def assemble(
-    name: str, defines: Mapping[str, object] | None = None, folder: Path | None = None
+    name: str,
+    defines: Mapping[str, object] | None = None,
+    folder: Path | None = None,
+    *,
+    es: bool = False,
 ) -> tuple[str, list[str]]:
     """Return the text of a shader with its includes and defines, and the origins of its lines.
 
@@ -152,6 +167,8 @@ def assemble(
         True and False become 1 and 0; None leaves the macro undefined.
     folder : Path, optional
         Searched before `root`, for the shader and for what it includes.
+    es : bool, optional
+        For OpenGL ES 3.1.
 
     Returns
     -------
@@ -179,7 +196,10 @@ def assemble(
     macros = [f"#define {key} {value}".rstrip() for key, value in rendered if key in text.words]
     own = [f"{name} ({macro})" for macro in macros]
     first, rest = text.origins[: text.after], text.origins[text.after :]
-    return "\n".join([text.head, *macros, text.tail]), [*first, *own, *rest]
+    *head, version = text.head.splitlines()
+    for_es = _FOR_ES[version.split()[1]] if es else [version]
+    lines = [*head, *for_es, *macros, text.tail]
+    return "\n".join(lines), [*first, *first[-1:] * (len(for_es) - 1), *own, *rest]
 
 
 def compute(
@@ -199,10 +219,9 @@ def compute(
         The device has no compute shaders.
     """
     if not device.info.compute:
-        major, minor = device.info.version
         raise DeviceError(
-            f"{name} is a compute shader and needs OpenGL 4.3; "
-            f"{device.info.name} has {major}.{minor}"
+            f"{name} is a compute shader and needs OpenGL 4.3 or OpenGL ES 3.1; "
+            f"{device.info.name} has {device.info.gl}"
         )
     return _program(device, {"compute": name}, defines, folder, moderngl.ComputeShader)
 
@@ -212,7 +231,8 @@ def begin(device: Device, name: str, folder: Path | None = None, /, **defines: o
 
     Only with NVIDIA's driver on Linux; elsewhere nothing happens.
     """
-    if _VENDOR not in device.info.vendor or not isinstance(device.ctx.mglo._context, EglContext):
+    context = device.ctx.mglo._context
+    if _VENDOR not in device.info.vendor or device.info.es or not isinstance(context, EglContext):
         return
     from glsw.device.compiling import Begun, Compiling
 
@@ -247,7 +267,8 @@ def _program(
     folder: Path | None,
     kind: type[Program],
 ) -> Program:
-    assembled = {stage: assemble(name, defines, folder) for stage, name in stages.items()}
+    es = device.info.es
+    assembled = {stage: assemble(name, defines, folder, es=es) for stage, name in stages.items()}
     sources: dict[str, str] = {stage: source for stage, (source, _) in assembled.items()}
     key = (*stages.values(), *sources.values())
     device.activate()  # also for a program that is there, whose uniforms are written next

@@ -68,7 +68,8 @@ def imported(home: str) -> Any:
 def provable(info: DeviceInfo) -> Iterator[type[Provable]]:
     """Yield everything that computes on such a device: engines, and others of wings."""
     for name, kind in ENGINES.items():
-        if name != "auto" and (kind.capabilities.requires or (9, 9)) <= info.version:
+        requires = kind.capabilities.requires
+        if name != "auto" and requires and info.offers(requires):
             yield kind
     if info.compute:
         yield from map(imported, registered("TESTS").values())

@@ -15,7 +15,6 @@ from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Int32
 from glsw.device.current import UnreliableError
 from glsw.device.device import Device
-from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES, imported
 from glsw.engines.base import (
     ALL_MODES,
@@ -129,7 +128,7 @@ class Auto(Engine):
     ) -> None:
         super().__init__(scoring, device)
         self._with_host = with_host
-        self._compute = self.device.info.version >= COMPUTE
+        self._compute = self.device.info.compute
         self.capabilities = replace(self.capabilities, masks=self._compute)
         self._roster = Roster(scoring, self.device, memory, proves, faulty, self._rest)
         self._roster.options[Cpu] = {"threads": threads}
@@ -149,7 +148,7 @@ class Auto(Engine):
             self._scanner, self._scans_all = kind, True
         else:
             scanner = scanner or ENGINES[_LANES]
-            able = self.device.info.version >= (scanner.capabilities.requires or (0, 0))
+            able = self.device.info.offers(scanner.capabilities.requires or (0, 0))
             self._scanner = scanner if able and scanner.capabilities.takes(scoring) else None
             if options:
                 self._roster.options[scanner] = self._roster.options_of(scanner) | options

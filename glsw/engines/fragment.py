@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -268,7 +270,8 @@ class Fragment(Engine):
         program["padding"] = -(2 ** (tile.bits - 1))
         canvas = self.device.ctx.framebuffer([query_profile])
         canvas.viewport = (0, 0, *size)
-        with self.device.ctx.scope(canvas, moderngl.NOTHING):
+        with _drawing(self.device):
+            canvas.use()
             self.device.ctx.vertex_array(program, []).render(moderngl.TRIANGLE_STRIP, vertices=4)
         canvas.release()
         self.device.check("drawing the query profile")
@@ -309,10 +312,11 @@ class Fragment(Engine):
             first = max(0, k - quad.columns + 1)
             live = min(quad.rows, k + 1) - first
             program["diagonal"] = k
-            vertices.scope = buffers.role(k, (first, 0, live, len(quad.batch)))
+            buffers.use(k, (first, 0, live, len(quad.batch)))
             vertices.render(moderngl.TRIANGLE_STRIP, vertices=4)
 
-        self._throttle.run(count, draw, cells=quad.batch.cells, progress=progress)
+        with _drawing(self.device):
+            self._throttle.run(count, draw, cells=quad.batch.cells, progress=progress)
         self.device.check("drawing the diagonals")
         return buffers.framebuffer(count - 1)
 
@@ -336,14 +340,26 @@ class Fragment(Engine):
         column = self.device.readback.pixels(
             last,
             viewport=(quad.rows - 1, 0, 1, len(quad.batch)),
-            components=quad.components,
+            components=4,  # as OpenGL ES always reads them
             attachment=_BEST,
             alignment=1,
             dtype="i4",
         )
         self.device.check("reading the scores")
-        stored = np.frombuffer(column, np.int32).reshape(len(quad.batch), quad.components)
-        return best_cells(stored if quad.components > 1 else stored.repeat(3, axis=1))
+        stored = np.frombuffer(column, np.int32).reshape(len(quad.batch), 4)
+        return best_cells(stored if quad.components > 1 else stored[:, :1].repeat(3, axis=1))
+
+
+@contextmanager
+def _drawing(device: Device) -> Iterator[None]:
+    """Use framebuffers in a ``with`` block, which may be released after it.
+
+    moderngl's scopes would disable what OpenGL ES does not know.
+    """
+    try:
+        yield
+    finally:
+        device.ctx.detect_framebuffer(0).use()
 
 
 def _draws(device: Device, formats: list[tuple[int, str]]) -> bool:
@@ -408,19 +424,18 @@ class _Buffers:
                 for _ in range(3)
             ]
             self._framebuffers = [ctx.framebuffer(planes) for planes in self._planes]
-            self._scopes = [ctx.scope(each, moderngl.NOTHING) for each in self._framebuffers]
 
     def fit(self, size: tuple[int, int], formats: list[tuple[int, str]]) -> bool:
         """Tell whether the buffers have these formats and are large enough."""
         return formats == self._formats and size[0] <= self._size[0] and size[1] <= self._size[1]
 
-    def role(self, k: int, viewport: tuple[int, int, int, int]) -> moderngl.Scope:
-        """Bind the textures that diagonal k is drawn from; return where to draw these pixels."""
+    def use(self, k: int, viewport: tuple[int, int, int, int]) -> None:
+        """Bind the textures that diagonal k is drawn from, and its framebuffer with a viewport."""
         for unit, plane in enumerate(self._planes[(k - 1) % 3]):
             plane.use(unit)
         self._planes[(k - 2) % 3][_ROW_H].use(_CORNERS)
         self._framebuffers[k % 3].viewport = viewport
-        return self._scopes[k % 3]
+        self._framebuffers[k % 3].use()
 
     def framebuffer(self, k: int) -> moderngl.Framebuffer:
         """Return where diagonal k was drawn."""
@@ -428,8 +443,6 @@ class _Buffers:
 
     def release(self) -> None:
         """Free the textures."""
-        for scope in self._scopes:
-            scope.release()
         for framebuffer, planes in zip(self._framebuffers, self._planes, strict=True):
             framebuffer.release()
             for plane in planes:

@@ -20,7 +20,6 @@ from glsw.device.device import (
     open_device,
     without_gpu,
 )
-from glsw.device.info import COMPUTE
 from glsw.engines import ENGINES, Capabilities, Engine, cpu
 from glsw.engines.auto import Auto, engine_of
 from glsw.engines.base import AnyEngine
@@ -152,7 +151,7 @@ def _auto(scoring: Scoring, threads: int | None, quiet: bool) -> Engine:
         _warn_of_software(device, f"; engine 'cpu' {use}")
     speeds = Proofs.of(device).verdicts.speeds  # if it was tested
     slower = info.software or speeds.get("lanes", math.inf) < speeds.get("cpu", 0.0)
-    with_cpu = slower and installed and info.version >= COMPUTE
+    with_cpu = slower and installed and info.compute
     with device:
         scanner = cpu.Cpu if with_cpu else None
         return Auto(
@@ -171,7 +170,7 @@ def device_of_rank(require: tuple[int, int]) -> int:
         If there is no hardware device with this version of OpenGL, or fewer than processes.
     """
     listed = devices()
-    fit = [info.index for info in listed if info.version >= require and not info.software]
+    fit = [info.index for info in listed if info.offers(require) and not info.software]
     rank, source = local_rank() or (0, "")
     if not fit:
         names = ", ".join(info.name for info in listed)

@@ -50,7 +50,7 @@ def specs_for(spec: SpecT, device: Devices) -> list[SpecT]:
         return [spec]
     chosen: Sequence[int | str | Device | None]
     if device == "all":
-        fit = [info for info in devices() if info.version >= requires and not info.software]
+        fit = [info for info in devices() if info.offers(requires) and not info.software]
         chosen = [info.index for info in fit] or [None]
     elif isinstance(device, Sequence) and not isinstance(device, str):
         chosen = device

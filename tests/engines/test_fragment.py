@@ -223,7 +223,7 @@ def test_bits_per_pixel(device, calls, tile, affine, linear):
 
 def test_a_pass_draws_the_live_cells_of_a_diagonal_once(device, calls):
     # Liu et al. 2006: M + K - 1 passes, N x L(k) cells each.
-    passes = calls(glsw.engines.fragment._Buffers, "role")
+    passes = calls(glsw.engines.fragment._Buffers, "use")
     batch = Batch.pairwise([letters(37)] * 6, [letters(61, seed) for seed in range(6)])
     for tile, rows, columns in ((8, 3, 8), (4, 10, 16), (1, 37, 61)):
         Fragment(BLOSUM62, device, tile=tile).scores(batch)

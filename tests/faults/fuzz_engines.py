@@ -155,7 +155,7 @@ def judge(chosen: Scenario, device: Device, most: int) -> Iterator[tuple[str, in
         required = cases.ENGINES[configuration[0]].capabilities.requires
         if not cases.takes(configuration, chosen.scoring) or (paths and not few):
             continue
-        if required is not None and required > device.info.version:
+        if required is not None and not device.info.offers(required):
             continue
         cells = 0 if chosen.configurations else chosen.batch.cells
         if cells > _MAX_CELLS.get(configuration[0], device_cells):

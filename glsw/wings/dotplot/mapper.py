@@ -167,7 +167,7 @@ def _device_of(aligner: Aligner) -> Device:
     """Return the device of an aligner, or the first one if its engine needs none."""
     if aligner.engine.capabilities.requires:
         device = aligner.engine.device
-        if device.info.version >= COMPUTE:
+        if device.info.compute:
             return device
     return open_device(require=COMPUTE, quiet=True)
 

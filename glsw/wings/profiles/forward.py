@@ -13,7 +13,6 @@ import numpy.typing as npt
 from glsw.alignment.hits import Hits, SearchResult, by_table
 from glsw.alignment.paths import DIAGONAL, Runs
 from glsw.device.device import Device
-from glsw.device.info import COMPUTE
 from glsw.engines.base import Engine
 from glsw.search.select import Selection
 from glsw.sequences.database import Database
@@ -285,7 +284,7 @@ class HitSums:
 
 def _device_of(engine: Engine) -> Device | None:
     """Return the device of an engine if it has compute shaders."""
-    if engine.capabilities.requires and engine.device.info.version >= COMPUTE:
+    if engine.capabilities.requires and engine.device.info.compute:
         return engine.device
     return None
 

@@ -194,7 +194,7 @@ def judge_device(device, names):
     judged = set()
     for configuration in configurations():
         requires = ENGINES3[configuration[0]].capabilities.requires
-        if requires is None or requires > device.info.version:
+        if requires is None or not device.info.offers(requires):
             continue
         for name in names[:1] if configuration[0] in judged else names:
             case = CASES[name].part(slice(None, None, 4))

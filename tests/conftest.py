@@ -120,9 +120,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Keep what is found of devices out of the user's cache, and drivers' programs where they are.
 
-    Workers share both: a program that one has proved, no other proves again. Hundreds of tests start Python, which compiles each module once. To compile a program takes
-    drivers longer than all that the tests do with it: the cache has room for those of other
-    checkouts.
+    Workers share both: a program that one has proved, no other proves again. Hundreds of tests
+    start Python, which compiles each module once. To compile a program takes drivers longer than
+    all that the tests do with it: the cache has room for those of other checkouts.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", "")
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background

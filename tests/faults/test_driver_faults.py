@@ -666,8 +666,14 @@ def quick_test(monkeypatch):
     monkeypatch.setattr(engines, "registered", lambda _: {"of_wing": f"{__name__}.OfWing"})
 
 
-@pytest.mark.parametrize("fault", [RIGHT, NARROW, FAULTS["no barrier in scan"]])
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(
+    ("form", "fault"),
+    [
+        ("text", RIGHT),
+        ("json", NARROW),
+        *((form, FAULTS["no barrier in scan"]) for form in ("text", "json")),
+    ],
+)
 def test_devices_are_tested_by_the_command_line(device, run, files, quick_test, form, fault):
     fault = replace(fault, subgroups=None)
     wrong = fault is not RIGHT and fault.edit is FAULTS["no barrier in scan"].edit

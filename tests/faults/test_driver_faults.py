@@ -662,6 +662,7 @@ def quick_test(monkeypatch):
     """``glsw devices --test`` of two engines, with short measurements."""
     smaller(monkeypatch, speed_seconds=1e-9, speed_targets=20)
     monkeypatch.setattr(Scan, "trial_scorings", lambda: {"protein": glsw.Scoring.blast()})
+    assert engines.ENGINES  # those that are registered are read once
     monkeypatch.setattr(engines, "ENGINES", {"scan": Scan})
     monkeypatch.setattr(engines, "registered", lambda _: {"of_wing": f"{__name__}.OfWing"})
 

@@ -139,10 +139,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Keep what is found of devices out of the user's cache, and drivers' programs where they are.
 
-    Hundreds of tests start Python, which compiles each module once. To compile a program takes
-    drivers longer than all that the tests do with it: the cache has room for those of other
-    checkouts, and workers share it.
+    Workers share both: a program that one has proved, no other proves again. Hundreds of tests
+    start Python, which compiles each module once. To compile a program takes drivers longer than
+    all that the tests do with it: the cache has room for those of other checkouts.
     """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", "")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+    fill_new_memory()
+    if hasattr(config, "workerinput"):
+        return
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     os.environ.setdefault("MESA_SHADER_CACHE_DIR", str(cache))
     os.environ.setdefault("MESA_SHADER_CACHE_MAX_SIZE", "4G")
@@ -152,9 +157,6 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.TemporaryDirectory(prefix="glsw-")
     config.add_cleanup(folder.cleanup)
     os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = folder.name
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", "")
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
-    fill_new_memory()
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are left out by their marks

@@ -27,12 +27,12 @@ SCORINGS = (
     Scoring.match_mismatch(127, -100, 120, 20),  # beyond 16 bits
 )
 LIMITS = {
-    "cpu": cpu_lanes.CpuSizes(table=5000, long=10_000),
+    "cpu": cpu_lanes.CpuSizes(table=1000, long=2000),
     **{
         name: replace(wing("edit.bit_parallel").SOFTWARE, window=64, lengths=1) for name in OF_EDITS
     },
 }
-OF_LANES = LaneSizes(targets_at_once=64, borders=4096, first_slice=5000, longest=1000)
+OF_LANES = LaneSizes(targets_at_once=64, borders=4096, first_slice=2000, longest=250)
 
 
 def sequences(rng, letters, count, longest):
@@ -51,7 +51,7 @@ def sequences(rng, letters, count, longest):
 def pairs(rng, scoring):
     """Return pairs of which some come twice, in any order; of short and long sequences or equal."""
     letters = min(20, len(scoring.alphabet))
-    longest = ((12, 1100), (60, 60), (250, 120))[rng.integers(3)]
+    longest = ((12, 300), (60, 60), (120, 70))[rng.integers(3)]
     queries, targets = (sequences(rng, letters, int(rng.integers(1, 12)), n) for n in longest)
     if rng.random() < 0.2:
         targets = queries

@@ -667,6 +667,7 @@ def quick_test(monkeypatch):
     """``glsw devices --test`` of two engines, with short measurements, without processes."""
     smaller(monkeypatch, speed_seconds=1e-9, speed_targets=20)
     monkeypatch.setattr(Scan, "trial_scorings", lambda: {"protein": glsw.Scoring.blast()})
+    assert engines.ENGINES  # those that are registered are read once
     monkeypatch.setattr(engines, "ENGINES", {"scan": Scan})
     monkeypatch.setattr(engines, "registered", lambda _: {"of_wing": f"{__name__}.OfWing"})
     monkeypatch.setattr(self_test, "spawned", in_a_thread)
@@ -724,8 +725,14 @@ def test_a_driver_that_crashes_is_told_and_the_other_tests_go_on(
         assert "1 of 4 tests failed; lanes 2 GCUPS\n" in done.out
 
 
-@pytest.mark.parametrize("fault", [RIGHT, NARROW, FAULTS["no barrier in scan"]])
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(
+    ("form", "fault"),
+    [
+        ("text", RIGHT),
+        ("json", NARROW),
+        *((form, FAULTS["no barrier in scan"]) for form in ("text", "json")),
+    ],
+)
 def test_devices_are_tested_by_the_command_line(device, run, files, quick_test, form, fault):
     fault = replace(fault, subgroups=None)
     wrong = fault is not RIGHT and fault.edit is FAULTS["no barrier in scan"].edit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from glsw.wings.profiles.iteration import Found, Members, Round, rounds, togethe
 QUERY = Record("q", "made up", some(1, 120))
 
 
-def family() -> list[Record]:
+@cache
+def family(strangers: int = 150) -> tuple[Record, ...]:
     """Return relatives of the query, those of these, and so on, among random proteins."""
     found, parents = [], [QUERY.letters]
     for generation in range(1, 5):
@@ -32,8 +34,8 @@ def family() -> list[Record]:
         for k, letters in enumerate(parents):
             flanks = some(100 * generation + k, 40), some(200 * generation + k, 30)
             found.append(Record(f"g{generation}.{k}", "", flanks[0] + letters + flanks[1]))
-    found += [Record(f"r{k}", "", some(1000 + k, 150)) for k in range(150)]
-    return found
+    found += [Record(f"r{k}", "", some(1000 + k, 150)) for k in range(strangers)]
+    return tuple(found)
 
 
 @pytest.fixture(scope="module")
@@ -241,10 +243,10 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize("sums", [False, True])
 def test_queries_of_one_search_have_the_rounds_that_they_have_alone(sums: bool) -> None:
     """Some end before others; one has no relatives, one is masked as a whole."""
-    others = Record("none", "", some(5000, 40)), Record("late", "", family()[-1].letters)
+    others = Record("none", "", some(5000, 40)), Record("late", "", family(30)[-1].letters)
     queries = [QUERY, others[0], Record("masked", "", "mkvlaw" * 4), others[1]]
     aligner = glsw.Aligner(engine="cpu", lower_case_mask=True)
-    database = aligner.database(family())
+    database = aligner.database(family(30))
     with pytest.warns(RuntimeWarning, match="query masked: .*it has no hits"):
         found = list(rounds(aligner, queries, database, 4, 1e-3, sums=sums))
     assert found[0].keys() == {0, 1, 2, 3}
@@ -269,9 +271,9 @@ def test_last_rounds_are_the_same_if_others_align_their_members_alone(
 ) -> None:
     """One query ends in the first round, one has its own profile again, others go on."""
     alone = Record("alone", "", some(7000, 80))
-    queries = [QUERY, Record("none", "", some(5000, 40)), alone, family()[-1]]
+    queries = [QUERY, Record("none", "", some(5000, 40)), alone, family(30)[-1]]
     aligner = glsw.Aligner(engine="cpu")
-    database = aligner.database([alone, *family()])
+    database = aligner.database([alone, *family(30)])
     limits: Any = queries, database, 4, 1e-3
     options = {"evalue": 1e3, "top": None, **options}
     every = list(rounds(aligner, *limits, **options))

@@ -29,7 +29,7 @@ STANDARD = ungapped_lambda(BLOSUM62)
 
 def targets() -> list[Record]:
     """Return relatives of the query, some full of cysteines or lysines, among random proteins."""
-    found = family()[:24] + [Record(f"r{k}", "", some(3000 + k, 90)) for k in range(12)]
+    found = [*family()[:24], *(Record(f"r{k}", "", some(3000 + k, 90)) for k in range(12))]
     for k, letter in enumerate("CCKKS"):
         letters = mutated(50 + k, QUERY.letters, 0.35)
         biased = "".join(

@@ -244,8 +244,8 @@ class Auto(Engine):
     # Pairs.
 
     def best(self, asked: Pairs, progress: Progress) -> Best:
-        """Return the best cell or the path of each pair; no paths without compute shaders."""
-        if asked.task == "alignment" and not self._compute:
+        """Return the best cell or the path of each pair; without compute shaders by `cpu`."""
+        if asked.task == "alignment" and not self._compute and not self._traces(asked.batch):
             return None
         return self._done(lambda: self._best(asked, progress))
 
@@ -311,7 +311,8 @@ class Auto(Engine):
         if self._with_host and is_small(batch) and self._belongs_to_host(batch, asked.task):
             return [(Cpu.name, slice(None))]
         if not self._compute:
-            return [(self._roster.usable(_FRAGMENT), slice(None))]
+            host = asked.task != "score" and self._traces(batch)
+            return [(Cpu.name if host else self._roster.usable(_FRAGMENT), slice(None))]
         kind: Kind = "software" if self.weak else "hardware"
         return Choice(kind, self._keys, self._takes, self._cuts).of(asked, whole=whole)
 
@@ -321,8 +322,11 @@ class Auto(Engine):
             return False
         if task == "score":
             return computes_single(self.scoring, 1, 1)
-        within = self.scoring.local or batch.cells <= _LARGEST_TABLE
-        return within and self.engine(Cpu).traces(batch)
+        return (self.scoring.local or batch.cells <= _LARGEST_TABLE) and self._traces(batch)
+
+    def _traces(self, batch: Batch) -> bool:
+        """Tell whether the processor may align such pairs by tables, and can."""
+        return self._with_host and self.engine(Cpu).traces(batch)
 
     def _takes(self, name: str, asked: Pairs) -> bool:
         """Tell whether some pairs fit an engine."""

@@ -160,6 +160,8 @@ class AnyEngine(Provable):
     k: ClassVar[Literal[2, 3]]
     """Sequences of an alignment."""
     capabilities: Capabilities = Capabilities()
+    why: str = ""
+    """Why this engine and this device were chosen."""
     memory_used: int = 0
     """Bytes that the largest chunk kept on the device besides the sequences, where counted."""
 

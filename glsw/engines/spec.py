@@ -20,12 +20,11 @@ from glsw.device.device import (
     open_device,
     without_gpu,
 )
-from glsw.engines import ENGINES, Capabilities, Engine, cpu
+from glsw.engines import ENGINES, Capabilities, Engine, cpu, speeds
 from glsw.engines.auto import Auto, engine_of
 from glsw.engines.base import AnyEngine
 from glsw.rank import local_rank
 from glsw.scoring.scoring import Scoring
-from glsw.trust.proofs import Proofs
 from glsw.words import did_you_mean
 
 _MIN_MEMORY = 2**20
@@ -110,19 +109,19 @@ class EngineSpec:
     def make(self, *, quiet: bool = False) -> Any:
         """Return the engine, its device opened; errors as `open_device` and `requires`.
 
-        If no device is named and there is no GPU, ``auto`` uses ``cpu`` where that is installed;
-        device ``"auto"`` is that of `device_of_rank`, always a hardware one.
+        If no device is named, ``auto`` uses ``cpu`` where that is installed and faster than the
+        device; device ``"auto"`` is that of `device_of_rank`, always a hardware one.
         """
         requires = self.requires
         if self.device == "auto":
             return replace(self, device=requires and device_of_rank(requires)).make(quiet=quiet)
         kind = self.engines[self.name]
-        if kind is Auto and self.device is None and self.memory is None and cpu.takes(self.scoring):
-            return _auto(self.scoring, self.threads, quiet)
-        device = device_for(kind, device=self.device, quiet=quiet)
         options: dict[str, Any] = {} if self.memory is None else {"memory": self.memory}
         if self.threads is not None and kind in (Auto, cpu.Cpu):
             options["threads"] = self.threads
+        if kind is Auto and self.device is None:
+            return _auto(self.scoring, quiet, **options)
+        device = device_for(kind, device=self.device, quiet=quiet)
         with device or nullcontext():
             return self.engine_of(kind, device, **options)
 
@@ -131,16 +130,17 @@ class EngineSpec:
         return engine_of(kind, self.scoring, device, proves=True, **options)
 
 
-def _auto(scoring: Scoring, threads: int | None, quiet: bool) -> Engine:
-    """Return engine ``auto`` on the first device; without a GPU, ``cpu`` scores its searches.
+def _auto(scoring: Scoring, quiet: bool, *, threads: int | None = None, **options: Any) -> Engine:
+    """Return engine ``auto`` on the best device; ``cpu`` scores its searches where it is faster.
 
-    Without OpenGL it is ``cpu`` itself, which traces back on the host.
+    There it is ``cpu`` itself without compute shaders: it traces back on the host as well.
     """
     installed = cpu.is_installed()
+    able = installed and cpu.takes(scoring)
     try:
         device = open_device(require=Auto.capabilities.requires or (3, 3), quiet=True)
     except DeviceError as error:
-        if not installed or forked_after_gl():
+        if not able or forked_after_gl():
             raise
         if not quiet:
             caller.warn(f"engine 'cpu' is used: {error}", RuntimeWarning)
@@ -148,15 +148,15 @@ def _auto(scoring: Scoring, threads: int | None, quiet: bool) -> Engine:
     info = device.info
     if info.software and not quiet:
         use = "computes searches and pairs" if installed else "is faster: pip install 'glsw[cpu]'"
-        _warn_of_software(device, f"; engine 'cpu' {use}")
-    speeds = Proofs.of(device).verdicts.speeds  # if it was tested
-    slower = info.software or speeds.get("lanes", math.inf) < speeds.get("cpu", 0.0)
-    with_cpu = slower and installed and info.compute
+        _warn_of_software(device, f"; engine 'cpu' {use}" if able or not installed else "")
+    rates = speeds.known(device)
+    rate = rates.get(speeds.scanner_of(info), math.inf)
+    slower = able and (info.software or rate < rates.get(cpu.Cpu.name, 0.0))
+    if slower and not info.compute:
+        return cpu.Cpu(scoring, threads=threads)
     with device:
-        scanner = cpu.Cpu if with_cpu else None
-        return Auto(
-            scoring, device, scanner=scanner, threads=threads, with_host=installed, proves=True
-        )
+        options |= {"scanner": cpu.Cpu} if slower else {}
+        return Auto(scoring, device, threads=threads, with_host=able, proves=True, **options)
 
 
 def device_of_rank(require: tuple[int, int]) -> int:

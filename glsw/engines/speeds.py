@@ -1,6 +1,6 @@
-"""The speeds of engines ``lanes`` and ``cpu``, measured after the self-test and cached.
+"""The speeds of the device and the processor in scans, measured once and kept with the verdicts.
 
-``auto`` uses the faster one where no device is asked for.
+``auto`` uses the faster one where no device is named.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from contextlib import suppress
 import numpy as np
 
 from glsw.device.device import Device
+from glsw.device.info import DeviceInfo
 from glsw.engines import ENGINES, cpu, engine_of
 from glsw.engines.base import Engine
 from glsw.engines.tiles import ScanTile
@@ -18,15 +19,36 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 from glsw.trust.proofs import FAULTS, Proofs
 
-_SECONDS = 0.3  # of a measurement, at least
-_QUERY, _TARGETS, _TARGET = 400, 2000, 300  # letters, sequences, letters: doubled until it takes so
-_MOST_TARGETS = 2**17
+_SECONDS, _QUICK = 0.3, 0.04  # of a measurement, at least; of one on the way to a search
+_QUERY, _TARGETS, _TARGET = 400, 32, 300  # letters, sequences, letters: more until it takes so
+_MOST_TARGETS, _MOST_QUICKLY = 2**17, 2**15
 
 
-def measured(device: Device) -> dict[str, float]:
-    """Return the cells per second of engines, measured now, and keep them."""
+def scanner_of(info: DeviceInfo) -> str:
+    """Return the name of the engine for scans on a device."""
+    return "lanes" if info.compute else "fragment"
+
+
+def known(device: Device) -> dict[str, float]:
+    """Return the cells per second of a device and the processor; measured now if they are not kept.
+
+    A software renderer is no faster than the processor, which need not be measured.
+    """
+    verdicts = Proofs.of(device).verdicts
+    if not (device.info.software or verdicts.speeds) and cpu.is_installed():
+        verdicts.forget(cpu.Cpu.name)
+        if verdicts.kept:  # else each process would measure again
+            measured(device, quick=True)
+    return verdicts.speeds
+
+
+def measured(device: Device, *, quick: bool = False) -> dict[str, float]:
+    """Return the cells per second of engines, measured now, and keep them.
+
+    If so quickly, in some tenths of a second: in longer work a fast device is faster than that.
+    """
     scoring = Scoring.blast()
-    kinds = [ENGINES["lanes" if device.info.compute else "fragment"]]
+    kinds = [ENGINES[scanner_of(device.info)]]
     if cpu.is_installed() and cpu.takes(scoring):
         kinds.append(ENGINES["cpu"])
     speeds = {}
@@ -34,24 +56,28 @@ def measured(device: Device) -> dict[str, float]:
         if device.trouble and kind.capabilities.requires:
             continue
         with suppress(*FAULTS):  # the tests say what is wrong
-            speeds[kind.name] = _speed(engine_of(kind, scoring, device))
-            Proofs.of(device).verdicts.put_speed(kind.name, speeds[kind.name])
+            engine = engine_of(kind, scoring, device, proves=quick)
+            speed = _speed(engine, quick)
+            if engine.label == kind.name:  # else it is wrong here
+                speeds[kind.name] = speed
+                Proofs.of(device).verdicts.put_speed(kind.name, speed)
     return speeds
 
 
-def _speed(engine: Engine) -> float:
-    """Return the cells per second of a scan that takes some tenths of a second."""
+def _speed(engine: Engine, quick: bool) -> float:
+    """Return the cells per second of a scan that takes long enough."""
+    least, most = (_QUICK, _MOST_QUICKLY) if quick else (_SECONDS, _MOST_TARGETS)
     rng = np.random.default_rng(7)
     query = Sequences.of([rng.integers(0, 20, _QUERY).astype(np.uint8)])
     count = _TARGETS
     while True:
-        letters = rng.integers(0, 20, (count, _TARGET)).astype(np.uint8)
-        targets = Sequences.of(list(letters))
+        letters = rng.integers(0, 20, count * _TARGET, np.uint8)
+        targets = Sequences(letters, np.arange(count + 1) * _TARGET)
         with engine.turn:
             for _ in range(2):  # once for compilation and clocks
                 start = time.perf_counter()
                 list(engine.answers([ScanTile(query, targets)]))
                 seconds = time.perf_counter() - start
-        if seconds >= _SECONDS or count >= _MOST_TARGETS:
+        if seconds >= least or count >= most:
             return float(round(_QUERY * _TARGET * count / seconds))
         count *= 4

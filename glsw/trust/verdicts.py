@@ -90,6 +90,11 @@ class Verdicts:
         """Keep no verdict on a family."""
         self.put(family, "")
 
+    @property
+    def kept(self) -> bool:
+        """Whether others can read what is known here, as far as is known."""
+        return self._file is not None
+
     def clear(self) -> None:
         """Forget all verdicts and speeds."""
         self.known = {}

@@ -1253,7 +1253,7 @@ assert main({words!r}) == 0
         (True, "", "; engine 'cpu' computes searches and pairs", "auto: cpu"),
         (False, "", "; engine 'cpu' is faster: pip install 'glsw[cpu]'", "auto: lanes"),
         (True, "--device 0", "", "auto: lanes, diagonal"),
-        (True, "--memory 64M", "", "auto: lanes, diagonal"),
+        (True, "--memory 64M", "; engine 'cpu' computes searches and pairs", "auto: cpu"),
         (True, "--engine lanes", "", "lanes"),
     ],
 )

@@ -21,7 +21,7 @@ from glsw.engines.spec import EngineSpec
 from glsw.inputs.encoder import InputEncoder
 from glsw.inputs.kinds import usual
 from glsw.inputs.source import Many, One, Queries, Single, Source
-from glsw.options import HitOptions, SearchOptions, complete, described, listing
+from glsw.options import COUNT, HitOptions, SearchOptions, complete, described, listing
 from glsw.pairs.align_pairs import aligned, disjoint, own_scores
 from glsw.run.pool import Devices, PoolUser
 from glsw.scoring.gaps import Mode
@@ -793,8 +793,7 @@ class Aligner(PoolUser):
 
         check_one_track(self.scoring, "a matrix of neighbors")
         scipy_sparse()  # an error before anything is computed
-        if k is not None and k < 1:
-            raise ValueError(f"k {k}: at least 1, or None for all, expected")
+        COUNT.check("k", k)
         first, columns = self._inputs.collections(sequences, other)
         second = None if other is None else columns
         with self._pool.running(progress, executor, self.ties) as run:

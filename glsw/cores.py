@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
+from glsw.words import POSITIVE
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -139,11 +141,7 @@ def check_threads(threads: object) -> None:
     >>> check_threads(0)
     Traceback (most recent call last):
         ...
-    ValueError: threads 0: at least 1 expected
+    glsw.words.ParameterError: threads 0: a whole number of 1 or more expected
     """
-    if threads is None:
-        return
-    if isinstance(threads, bool) or not isinstance(threads, int):
-        raise TypeError(f"threads must be a whole number, not {type(threads).__name__}")
-    if threads < 1:
-        raise ValueError(f"threads {threads}: at least 1 expected")
+    if threads is not None:
+        POSITIVE.check("threads", threads)

@@ -28,7 +28,7 @@ from glsw.scoring.scoring import Scoring
 from glsw.sequences.query import Strand
 from glsw.sequences.seg import Masked
 from glsw.statistics import Method
-from glsw.words import no_option
+from glsw.words import POSITIVE, Range, no_option
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -42,9 +42,12 @@ Top: TypeAlias = int | Literal["auto"] | None
 Evalue: TypeAlias = float | Literal["auto"] | None
 """The largest E-value of hits, None for any; "auto" for 10, or any where there are none."""
 
-Mark = Literal["count", "of alignments"]
-"""What is known of an option beside its default: it is a number of at least 1, or None for all;
-or it concerns alignments only, not which hits there are."""
+COUNT = POSITIVE._replace(also="None for all")
+EVALUES = Range(0, above=True, also="inf")
+FRACTION = Range(0, 1)
+Mark: TypeAlias = Range | Literal["of alignments"]
+"""What is known of an option beside its default: the numbers that it can have; or that it concerns
+alignments only, not which hits there are."""
 
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 
@@ -122,10 +125,10 @@ class HitOptions(TypedDict, total=False):
         0: for DNA, other matrices, profiles and iterations.
     """
 
-    top: Annotated[Top, "auto", "count"]
-    min_score: Annotated[float, 1]
+    top: Annotated[Top, "auto", COUNT]
+    min_score: Annotated[float, 1, Range()]
     evalue: Annotated[Evalue, "auto"]
-    max_hsps: Annotated[int | None, 1, "count", "of alignments"]
+    max_hsps: Annotated[int | None, 1, COUNT, "of alignments"]
     per_part: Annotated[bool, False, "of alignments"]
     strand: Annotated[Strand | None, None]
     genetic_code: Annotated[int | None, None]
@@ -133,8 +136,8 @@ class HitOptions(TypedDict, total=False):
     target_genetic_code: Annotated[int | None, None]
     statistics: Annotated[Method, "auto"]
     order: Annotated[Order, "score"]
-    min_identity: Annotated[float, 0]
-    min_coverage: Annotated[float, 0]
+    min_identity: Annotated[float, 0, FRACTION]
+    min_coverage: Annotated[float, 0, FRACTION]
     composition: Annotated[Composition, "auto"]
 
 
@@ -178,11 +181,22 @@ def defaults_of(table: Any) -> dict[str, Any]:
 def marked(table: Any, mark: Mark) -> list[str]:
     """Return the names of the options of a table with a mark.
 
-    >>> marked(HitOptions, "count")
+    >>> marked(HitOptions, COUNT)
     ['top', 'max_hsps']
     """
     options = table.__annotations__.items()
     return [name for name, kind in options if mark in kind.__metadata__[1:]]
+
+
+def ranges_of(table: Any) -> dict[str, Range]:
+    """Return the numbers that options of a table can have, by their names.
+
+    >>> str(ranges_of(HitOptions)["min_identity"])
+    'a number from 0 to 1'
+    """
+    options = table.__annotations__.items()
+    marks = ((name, mark) for name, kind in options for mark in kind.__metadata__[1:])
+    return {name: mark for name, mark in marks if isinstance(mark, Range)}
 
 
 def complete(verb: str, table: Any, options: Mapping[str, Any]) -> dict[str, Any]:

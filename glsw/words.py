@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, cast
+from numbers import Integral, Real
+from typing import Any, NamedTuple, TypeVar, cast
 
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 _OF_SCORING = "matrix", "match", "mismatch", "gap_open", "gap_extend", "existence", "extension"
@@ -36,6 +38,65 @@ class ParameterError(ValueError):
 
     def __str__(self) -> str:
         return f"{self.parameter} {self.text}"
+
+
+class Range(NamedTuple):
+    """The numbers that a parameter can have, all of them finite.
+
+    Parameters
+    ----------
+    least, most : int or float
+    above : bool
+        Whether it has to be above the least one.
+    whole : bool
+        Whether it has to be whole.
+    also : str
+        What else it can be, such as "None for all".
+
+    Examples
+    --------
+    >>> Range(0, 1).has(3), str(Range(1, whole=True))
+    (False, 'a whole number of 1 or more')
+    """
+
+    least: float = -math.inf
+    most: float = math.inf
+    above: bool = False
+    whole: bool = False
+    also: str = ""
+
+    def has(self, number: float) -> bool:
+        """Tell whether it can have a number."""
+        within = self.least <= number <= self.most and -math.inf < number < math.inf
+        above = not self.above or number > self.least
+        return within and above and not (self.whole and number % 1)
+
+    def check(self, name: str, number: Any) -> None:
+        """Raise TypeError or ParameterError if a parameter has no such number."""
+        if number is None and self.also.startswith("None"):
+            return
+        kind: Any = Integral if self.whole else Real
+        if isinstance(number, bool) or not isinstance(number, kind):
+            what = "whole number" if self.whole else "number"
+            raise TypeError(f"{name} must be a {what}, not {type(number).__name__}")
+        if not self.has(number):
+            raise ParameterError(name, f"{number}: {self} expected")
+
+    def __str__(self) -> str:
+        kind = "a whole number" if self.whole else "a number"
+        least, most = self.least > -math.inf, self.most < math.inf
+        if self.above:
+            kind += f" above {self.least}{f', at most {self.most:g}' if most else ''}"
+        elif least and most:
+            kind += f" from {self.least} to {self.most}"
+        elif least or most:
+            kind += f" of {self.least} or more" if least else f" of {self.most} or less"
+        elif not self.whole:
+            kind = "a finite number"
+        return f"{kind}, or {self.also}," if self.also else kind
+
+
+POSITIVE = Range(1, whole=True)
 
 
 def suggesting(call: CallT) -> CallT:

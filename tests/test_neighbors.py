@@ -285,10 +285,10 @@ def test_nothing():
     ("options", "message"),
     [
         ({"distance": "far"}, r"distance 'far': 'score', 'self', 'identity', 'evalue' expected"),
-        ({"k": 0}, "k 0: at least 1, or None for all, expected"),
+        ({"k": 0}, "k 0: a whole number of 1 or more, or None for all, expected"),
         ({"cutoff": float("nan")}, "cutoff nan: a finite number expected"),
-        ({"distance": "evalue", "cutoff": 0}, "cutoff 0: more than 0 expected for distance 'eva"),
-        ({"distance": "identity"}, "cutoff 5: a fraction from 0 to 1 expected"),
+        ({"distance": "evalue", "cutoff": 0}, "cutoff 0: a number above 0 expected"),
+        ({"distance": "identity"}, "cutoff 5: a number from 0 to 1 expected"),
         ({"distance": "evalue", "mode": "global"}, "E-values exist for local alignments only"),
         (
             {"distance": "evalue", "scoring": Scoring.named("PAM30", 9, 9)},

@@ -169,9 +169,9 @@ def test_statistics_are_fitted() -> None:
 
 
 def test_errors_of_scorings_say_what_is_wrong(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="weight -1: 0 or more expected"):
+    with pytest.raises(ValueError, match="weight -1: a number of 0 or more expected"):
         TwoTrackScoring.of(BLOSUM62, "BLOSUM62", -1)
-    with pytest.raises(ValueError, match="weight must be"):
+    with pytest.raises(ValueError, match="weight nan: a number of 0 or more"):
         TwoTrackScoring.of(BLOSUM62, "BLOSUM62", float("nan"))
     with pytest.raises(TypeError, match="first must be a Scoring, not TwoTrackScoring"):
         TwoTrackScoring.of(BOTH, "BLOSUM62")

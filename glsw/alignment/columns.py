@@ -52,8 +52,10 @@ class Column(NamedTuple):
         return list(map(text, values))
 
     @staticmethod
-    def lines(columns: Iterable[Column], table: HitTable) -> list[str]:
-        """Return a tab-separated line for each row of a table."""
+    def lines(
+        columns: Iterable[Column], table: HitTable, between: str = "\t", end: str = "\n"
+    ) -> list[str]:
+        """Return a line for each row of a table, with tabs between the columns unless told."""
         formats, values = [], []
         for column in columns:
             if isinstance(column.text, str):
@@ -62,7 +64,7 @@ class Column(NamedTuple):
             else:
                 formats.append("%s")
                 values.append(column.texts(table))
-        line = "\t".join(formats) + "\n"
+        line = between.join(formats) + end
         return list(map(line.__mod__, zip(*values, strict=True)))
 
 

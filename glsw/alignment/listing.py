@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import isnan
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 
-import numpy as np
-import numpy.typing as npt
-
+from glsw.alignment.columns import TABLE, Column, Values, array, of_target
 from glsw.alignment.table import HitTable
 from glsw.alignment.text import escaped, frames_text
 from glsw.sequences.records import Record
 from glsw.words import visible
-
-_Bools = npt.NDArray[np.bool_]
-_Int64 = npt.NDArray[np.int64]
 
 WIDTH = 100
 """Characters of a line of a list of hits, unless its reader's terminal is known."""
@@ -52,43 +47,51 @@ def _described(table: HitTable) -> Iterator[Record | None]:
 
 def _listing(table: HitTable) -> list[list[str]]:
     """Return titles and cells of the ranked list, without descriptions."""
-    query, target = table.query_contexts, table.target_contexts
-    best = table.number == 1
-    names = (table.targets[k].given.id for k in table.target.tolist())
-    columns = {
-        "rank": _of_best(best, table.rank),
-        "score": [str(table.scoring.display(units)) for units in table.units.tolist()],
-        "bits": ["" if isnan(x) else f"{x:.1f}" for x in table.bits.tolist()],
-        "E-value": ["" if isnan(x) else f"{x:.2g}" for x in table.evalues.tolist()],
-        "identity": [
-            f"{equal / max(1, every):.1%}"
-            for equal, every in zip(table.identities.tolist(), table.columns.tolist(), strict=True)
-        ],
-        "frame": list(map(frames_text, query.frames.tolist(), target.frames.tolist())),
-        "strand": ["plus" if strand > 0 else "minus" for strand in query.strands.tolist()],
-        "query": _ranges(table.query_places),
-        "target": _ranges(table.target_places),
-        "length": _of_best(best, target.lengths),
-        "name": [visible(name) if first else "" for name, first in zip(names, best, strict=True)],
-    }
-    shown = {
-        "bits": any(columns["bits"]),
-        "E-value": any(columns["E-value"]),
-        "frame": any(columns["frame"]),
-        "strand": bool(((query.strands < 0) & (query.frames == 0)).any()),
-    }
-    chosen = {title: cells for title, cells in columns.items() if shown.get(title, True)}
+    shown = {title: column.texts(table) for title, column in _COLUMNS.items()}
+    strands, frames, _ = table.query_contexts
+    known = {title: any(shown[title]) for title in ("bits", "E-value", "frame")}
+    known["strand"] = bool(((strands < 0) & (frames == 0)).any())
+    chosen = {title: cells for title, cells in shown.items() if known.get(title, True)}
     return [list(chosen), *map(list, zip(*chosen.values(), strict=True))]
 
 
-def _of_best(best: _Bools, numbers: _Int64) -> list[str]:
-    """Return numbers as text, nothing where a pair is not the best of its hit."""
-    return [f"{n}" if first else "" for n, first in zip(numbers.tolist(), best, strict=True)]
+def _of_best(values: Values) -> Values:
+    """Return the values of a column, None where a pair is not the best of its hit."""
+    return lambda table: [
+        value if number == 1 else None
+        for value, number in zip(values(table), table.number.tolist(), strict=True)
+    ]
 
 
-def _ranges(places: tuple[_Int64, _Int64]) -> list[str]:
-    first, last = (each.tolist() for each in places)
-    return [f"{a}-{b}" for a, b in zip(first, last, strict=True)]
+def _ranges(name: str) -> Values:
+    """Return places as text."""
+    get = attrgetter(name)
+    return lambda table: list(map("{}-{}".format, *(each.tolist() for each in get(table))))
+
+
+_COLUMNS: Mapping[str, Column] = {
+    "rank": Column("rank of the hit", _of_best(array("rank")), str),
+    "score": TABLE["score"],
+    "bits": TABLE["bits"],
+    "E-value": TABLE["evalue"]._replace(text="{:.2g}".format),
+    "identity": TABLE["identity"]._replace(text="{:.1%}".format),
+    "frame": Column(
+        "frames of query and target",
+        lambda table: list(
+            map(
+                frames_text,
+                table.query_contexts.frames.tolist(),
+                table.target_contexts.frames.tolist(),
+            )
+        ),
+    ),
+    "strand": TABLE["strand"]._replace(text={"+": "plus", "-": "minus"}.__getitem__),
+    "query": Column("first and last letter of the query, from 1", _ranges("query_places")),
+    "target": Column("the same of the target", _ranges("target_places")),
+    "length": Column("of the target", _of_best(TABLE["target_length"].values), str),
+    "name": Column("id of the target", _of_best(of_target("id")), visible),
+}
+"""The columns of the list by their titles, without descriptions."""
 
 
 def _with_description(line: str, description: str, width: int) -> str:

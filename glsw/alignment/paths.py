@@ -293,8 +293,8 @@ class Runs:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, chosen: slice | _Int64) -> Runs:
-        """Return these alignments, in this order: a slice of step 1, or their numbers."""
+    def __getitem__(self, chosen: slice | _Int64 | npt.NDArray[np.bool_]) -> Runs:
+        """Return these alignments: a slice of step 1, their numbers in any order, or which."""
         some: slice | _Int64
         if isinstance(chosen, slice):
             first, stop, _ = chosen.indices(len(self))

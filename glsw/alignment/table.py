@@ -24,8 +24,10 @@ from glsw.words import numbered, package
 
 if TYPE_CHECKING:
     import Bio.Align
+    from typing_extensions import Self
 
 ValueT = TypeVar("ValueT")
+TableT = TypeVar("TableT", bound="HitTable")
 
 _MOST_TO_JOIN = 4  # times the aligned letters: sequences of this size are joined as a whole
 
@@ -123,15 +125,15 @@ class HitTable(AlignedColumns):
         given = scoring, queries, targets, query, target, units
         return HitTable(*given, nothing, nothing, one, one, Runs.nothing(len(query)))
 
-    def select(self, rows: slice | _Int64) -> HitTable:
-        """Return these rows, in this order: a slice of step 1, or their numbers."""
+    def select(self, rows: slice | _Int64 | npt.NDArray[np.bool_]) -> Self:
+        """Return these rows: a slice of step 1, their numbers in any order, or which."""
         columns: dict[str, Any] = {name: each[rows] for name, each in self._columns.items()}
         return replace(self, **columns)
 
     _select = select
 
     @staticmethod
-    def concatenated(parts: Sequence[HitTable]) -> HitTable:
+    def concatenated(parts: Sequence[TableT]) -> TableT:
         """Return the rows of all parts, one or more, which are of the same queries and targets."""
         columns: dict[str, Any] = {
             name: np.concatenate([part._columns[name] for part in parts])

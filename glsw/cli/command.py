@@ -13,20 +13,22 @@ import importlib
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import partial
 from inspect import get_annotations
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args, get_origin
 
-from glsw.cli.words import count, name, number
+from glsw.cli.words import name, number_in
 from glsw.wings import registered
+from glsw.words import Range
 
 if TYPE_CHECKING:
     from glsw.output.result_file import ResultFile
 
 GroupT = TypeVar("GroupT", bound="Group")
-_KINDS: dict[Any, Callable[[str], Any]] = {int: count, float: number, str: name}
-"""What turns words into values of a type."""
-_OURS = {"flag", "decides", "one_track", "tasks", "avoids"}
+_NUMBERS = {int: Range(0, whole=True), float: Range()}
+"""What options of these types can be, if they do not say it."""
+_OURS = {"flag", "within", "decides", "one_track", "tasks", "avoids"}
 """What is known of options that argparse does not know."""
 
 
@@ -42,6 +44,7 @@ def option(text: str, default: Any = MISSING, /, **how: Any) -> Any:
         By default that of the library, see `Group`, or None.
     **how
         * ``flag`` if it is not the name of the field, "" for an argument without one;
+        * ``within``: the `Range` of its numbers, by default 0 or more if they are whole;
         * ``decides``: whether it decides what is written, if not as its group says;
         * ``one_track`` if it excludes sequences of two tracks;
         * ``tasks``: other defaults, by task;
@@ -93,8 +96,8 @@ class Group:
     decides : bool
         Whether its options decide what is written, for ``--resume``.
 
-    A subclass may name the ``defaults`` of the library, by parameter; an option of that name has
-    its default unless it declares another.
+    A subclass may name the ``defaults`` and the ``ranges`` of the library, by parameter; an option
+    of that name has them unless it declares others. 0 stands for None.
     """
 
     title: ClassVar[str] = ""
@@ -111,12 +114,18 @@ class Group:
         decides: bool = False,
         abstract: bool = False,
         defaults: Mapping[str, Any] = {},
+        ranges: Mapping[str, Range] = {},
     ) -> None:
         cls.title, cls.decides = title or cls.title, decides or cls.decides
         cls.notes = {**cls.notes, **(notes or {})}
         for key, each in vars(cls).items():
             if isinstance(each, Field) and each.default is each.default_factory is MISSING:
                 each.default = defaults.get(key)
+            if isinstance(each, Field) and (within := ranges.get(key)):
+                within = within._replace(least=0) if within.also else within  # 0 for all
+                each.metadata = MappingProxyType(
+                    {"within": within._replace(also=""), **each.metadata}
+                )
         if not abstract:
             dataclass(kw_only=True, eq=False)(cls)
 
@@ -201,7 +210,7 @@ def add_options(parser: argparse.ArgumentParser, kind: type[Command], task: str 
             if "help" in each.metadata:
                 how = {key: each.metadata[key] for key in {*each.metadata} - _OURS}
                 how["default"] = each.metadata.get("tasks", {}).get(task, each.default)
-                how = _how(_type_of(each, kind), how)
+                how = _how(_type_of(each, kind), how, each.metadata.get("within"))
                 how["help"] = how["help"].replace("{}", notes.get(each.name, ""))
                 if flag := flag_of(each):
                     how["dest"] = each.name
@@ -235,7 +244,7 @@ def _type_of(each: Field[Any], kind: type[Group]) -> Any:
     return eval(each.type, vars(sys.modules[home.__module__]))
 
 
-def _how(hint: Any, how: dict[str, Any]) -> dict[str, Any]:
+def _how(hint: Any, how: dict[str, Any], within: Range | None) -> dict[str, Any]:
     """Return what argparse has to know of an option of this type."""
     if NoneType in get_args(hint):
         hint = get_args(hint)[0]
@@ -246,7 +255,9 @@ def _how(hint: Any, how: dict[str, Any]) -> dict[str, Any]:
         known = {str(each): each for each in choices}
         return {"choices": choices, "type": lambda word: known.get(word, word), **how}
     metavar, _, text = how["help"].partition(": ")
-    return {"type": _KINDS.get(hint), **how, "metavar": metavar, "help": text}
+    within = within or _NUMBERS.get(hint)
+    kind = partial(number_in, within=within) if within else {str: name}.get(hint)
+    return {"type": kind, **how, "metavar": metavar, "help": text}
 
 
 def _kinds(kind: type[Group], command: str) -> Iterator[type[Group]]:

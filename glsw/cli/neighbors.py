@@ -17,7 +17,7 @@ from glsw.cli.outputs import destination
 from glsw.cli.pairs import aligner_for
 from glsw.cli.scoring import Scored, scoring_for
 from glsw.cli.summary import check_files, summary_of
-from glsw.cli.words import SUMMARY, number
+from glsw.cli.words import SUMMARY
 from glsw.output.sparse import SPARSE_FORMATS
 from glsw.pairs.distances import ASCENDING, DISTANCES, Distance, check_cutoff
 from glsw.pairs.near_pairs import listed, scipy_sparse
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
 
 class _Pairs(Group, title="pairs"):
-    cutoff: float = argument(
+    cutoff: float = option(
         "C: minimum score or identity, or maximum self difference or E-value",
         flag="--cutoff",
-        type=number,
         required=True,
     )
     distance: Distance = option(

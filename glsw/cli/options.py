@@ -13,7 +13,6 @@ from glsw.cli.words import (
     devices_of,
     masked,
     name,
-    positive,
     size,
 )
 from glsw.engines import ENGINES
@@ -23,6 +22,7 @@ from glsw.output.sam import sam_format
 from glsw.run.pool import Devices
 from glsw.sequences.query import Strand
 from glsw.sequences.seg import MASKED, Masked
+from glsw.words import POSITIVE
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -72,7 +72,8 @@ class Running(Group, title="running", defaults=_DEFAULTS):
         type=size,
     )
     threads: int | None = option(
-        "N: CPU threads, for engine cpu and software OpenGL{} (all cores)", type=positive
+        "N: CPU threads, for engine cpu and software OpenGL{} (all cores)",
+        within=POSITIVE,
     )
     wings: list[Group] = of_wings()
     no_progress: bool = option(NO_PROGRESS)

@@ -16,11 +16,11 @@ from glsw.cli.options import Masks, ResultOutput, Running
 from glsw.cli.outputs import Destination, destination, write
 from glsw.cli.scoring import Frames, Scored, check_kinds, scoring_for
 from glsw.cli.summary import check_files, counted, summary_of
-from glsw.cli.words import MATRIX, cost, matrix_of
+from glsw.cli.words import MATRIX, matrix_of
 from glsw.options import AlignerOptions, defaults_of
 from glsw.output.result_file import ResultFile
 from glsw.scoring.scoring import Scoring
-from glsw.scoring.two_tracks import TwoTrackScoring
+from glsw.scoring.two_tracks import WEIGHTS, TwoTrackScoring
 from glsw.search.fingerprint import BYTES_PER_SECOND, Fingerprint, fingerprint
 from glsw.sequences.database import Database
 from glsw.sequences.database_file import is_database
@@ -57,7 +57,7 @@ class Tracks(Group, title="two tracks"):
         f"FILE: scores of second letters, with --second-track: {MATRIX}"
     )
     weight: float | None = option(
-        "W: factor for the scores of second letters, which are then rounded (1)", type=cost
+        "W: factor for the scores of second letters, which are then rounded (1)", within=WEIGHTS
     )
 
     def check(self, command: Command) -> None:

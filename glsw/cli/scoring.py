@@ -9,12 +9,12 @@ from typing import Any
 from glsw.cli.command import Command, Group, of_wings, option
 from glsw.cli.inputs import Targets, unknown_letters
 from glsw.cli.options import STRAND
-from glsw.cli.words import cost, not_positive
+from glsw.cli.words import genetic_code_of
 from glsw.engines.base import TIES, Ties
 from glsw.inputs.source import Source
 from glsw.options import defaults_of
 from glsw.scoring.gaps import Mode, from_blast
-from glsw.scoring.matrices import costs_of_blast, is_published, matrix_names
+from glsw.scoring.matrices import COSTS, SCORES, costs_of_blast, is_published, matrix_names
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.nucleic import (
     FEWEST_LETTERS,
@@ -46,20 +46,21 @@ class Costs(Group, title="scoring"):
     match: float | None = option(
         "S: score of equal letters, instead of a matrix, for DNA or RNA; with --mismatch{}; "
         "ambiguity codes match nothing, but with --dna score as in blastn",
+        within=SCORES,
     )
     mismatch: float | None = option(
-        "S: score of different letters, such as -3{}", type=not_positive
+        "S: score of different letters, such as -3{}", within=SCORES._replace(most=0)
     )
     gapopen: float | None = option(
         "COST: cost of opening a gap (that of BLAST for the matrix: 11 with BLOSUM62 and others, "
         "14 with BLOSUM45 and PAM250, 13 with BLOSUM50, 10 with BLOSUM90 and PAM70, 9 with PAM30; "
         f"15 with BLOSUM80; {DNA_GAPS[0]} with --match{{}})",
-        type=cost,
+        within=COSTS,
     )
     gapextend: float | None = option(
         "COST: cost of each residue of a gap (that of BLAST for the matrix: 1 or, with BLOSUM45, "
         f"BLOSUM50, BLOSUM80 and PAM250, 2; {DNA_GAPS[1]} with --match{{}})",
-        type=cost,
+        within=COSTS,
     )
     dna: bool = option(
         f"score DNA or RNA as in blastn, including ambiguity codes (--match {_DNA['match']} "
@@ -149,7 +150,8 @@ class Frames(Group, title="strands and frames", decides=True):
         one_track=True,
     )
     genetic_code: int | None = option(
-        "N: NCBI number of the genetic code of the queries, with --translated (1)"
+        "N: NCBI number of the genetic code of the queries, with --translated (1)",
+        type=genetic_code_of,
     )
     translated_target: bool = option(
         "search DNA with a protein, as tblastn: translate the targets in three frames of each "
@@ -158,7 +160,8 @@ class Frames(Group, title="strands and frames", decides=True):
     )
     target_strand: Strand | None = option("strands of the targets, with --translated-target (both)")
     target_genetic_code: int | None = option(
-        "N: NCBI number of the genetic code of the targets, with --translated-target (1)"
+        "N: NCBI number of the genetic code of the targets, with --translated-target (1)",
+        type=genetic_code_of,
     )
 
     @property

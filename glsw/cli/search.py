@@ -15,8 +15,8 @@ from glsw.cli.messages import Bar, say
 from glsw.cli.options import Masks, OnDevices, ResultOutput, Running
 from glsw.cli.pairs import Comparison, Inputs, Tracks
 from glsw.cli.scoring import Frames, Scored
-from glsw.cli.words import evalue, format_in
-from glsw.options import HitOptions, Order, complete, defaults_of, marked
+from glsw.cli.words import format_in
+from glsw.options import COUNT, EVALUES, HitOptions, Order, complete, defaults_of, marked, ranges_of
 from glsw.output import FORMATS, Format, format_of
 from glsw.output.pairwise import ALIGNMENTS
 from glsw.output.result_file import OtherRunError
@@ -36,7 +36,7 @@ _FEW_LETTERS = 30
 """Queries of fewer letters are what blastp-short is for."""
 
 
-class Hits(Group, title="hits", decides=True, defaults=_DEFAULTS):
+class Hits(Group, title="hits", decides=True, defaults=_DEFAULTS, ranges=ranges_of(HitOptions)):
     """Which hits are listed."""
 
     top: int | None = option(
@@ -52,7 +52,7 @@ class Hits(Group, title="hits", decides=True, defaults=_DEFAULTS):
         "there are no E-values, only --top limits the list)",
         None,
         tasks={"blastp-short": 2e5},
-        type=evalue,
+        within=EVALUES,
     )
     max_hsps: int | None = option(
         "K: report the K best alignments per hit that share no aligned pair of residues, 0 for "
@@ -214,7 +214,7 @@ class Search(Comparison):
         """Return the options of `glsw.search` that are given, or that the format needs."""
         given = self.named(_DEFAULTS)
         options = {name: value for name, value in given.items() if value is not None}
-        for most in marked(HitOptions, "count"):
+        for most in marked(HitOptions, COUNT):
             if options.get(most) == 0:
                 options[most] = None  # for all
         if self.output.format and self.output.format.maps:

@@ -8,7 +8,6 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from types import TracebackType
 from typing import Generic, TextIO, TypeVar
 
 from glsw.cli.messages import drop
@@ -45,12 +44,7 @@ class PlainStream:
         """Flush what was written."""
         self.stream.flush()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         failed = error if isinstance(error, OSError) else None
         try:
             if self._output != "-":
@@ -128,12 +122,7 @@ class WritingThread(Generic[ResultT]):
             self._thread = threading.Thread(target=self._run, name="glsw output")
             self._thread.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         with self._changed:
             self._ended = True
             self._changed.notify_all()

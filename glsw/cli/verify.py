@@ -6,9 +6,8 @@ import time
 
 from glsw.cli.command import Command, argument, option
 from glsw.cli.stream import PlainStream
-from glsw.cli.words import positive
 from glsw.sequences.database import Database
-from glsw.words import numbered
+from glsw.words import POSITIVE, numbered
 
 
 class Verify(Command):
@@ -16,7 +15,7 @@ class Verify(Command):
 
     examples = "glsw verify sprot.glsw", "glsw verify sprot.glsw --threads 4"
     database: str = argument("DB: a database of makedb")
-    threads: int | None = option("N: CPU threads (all cores)", type=positive)
+    threads: int | None = option("N: CPU threads (all cores)", within=POSITIVE)
 
     def run(self) -> None:
         """Read the whole file, and print its size; damage is an error."""

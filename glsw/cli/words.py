@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from glsw.output import Format
     from glsw.scoring.scoring import Scoring
     from glsw.sequences.alphabet import Alphabet
     from glsw.sequences.seg import Masked
+    from glsw.words import Range
 
 MATRIX = "a file in NCBI's format, or the name of a matrix"
 NO_PROGRESS = "no progress bar on a terminal"
@@ -32,48 +33,21 @@ def number(text: str) -> float:
     return int(value) if value.is_integer() else value
 
 
-def evalue(text: str) -> float:
-    """Return a number above 0, or infinity."""
-    value = math.inf if text.lower() == "inf" else number(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"{text}: a number above 0 expected, or inf")
-    return value
-
-
-def cost(text: str) -> float:
-    """Return a number of 0 or more."""
+def number_in(text: str, within: Range) -> float:
+    """Return a number that a parameter can have."""
+    if text.lower() == within.also:
+        return math.inf if within.also == "inf" else number(text)
     value = number(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text}: a number of 0 or more expected")
-    return value
-
-
-def not_positive(text: str) -> float:
-    """Return a number of 0 or less."""
-    value = number(text)
-    if value > 0:
-        raise argparse.ArgumentTypeError(f"{text}: a score of 0 or less expected, such as -{value}")
-    return value
-
-
-def count(text: str) -> int:
-    """Return a whole number of 0 or more."""
-    value: Any = number(text)
-    if value < 0 or not isinstance(value, int):
-        raise argparse.ArgumentTypeError(f"{text}: a whole number of 0 or more expected")
-    return value
-
-
-def positive(text: str) -> int:
-    """Return a whole number of 1 or more."""
-    value = count(text)
-    if not value:
-        raise argparse.ArgumentTypeError(f"{text}: a whole number of 1 or more expected")
+    if not within.has(value):
+        hint = f", such as -{value}" if not within.most and value > 0 else ""
+        raise argparse.ArgumentTypeError(f"{text}: {within} expected{hint}")
     return value
 
 
 def size(text: str) -> int:
     """Return a number of bytes; K, M, G and T are powers of 1024."""
+    from glsw.engines.spec import MIN_MEMORY
+
     digits, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
     try:
         value = number(digits)
@@ -81,7 +55,20 @@ def size(text: str) -> int:
         value = -1
     if value < 0 or unit not in ("", *"KMGT"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 2G")
-    return int(value * 1024 ** " KMGT".index(unit or " "))
+    found = int(value * 1024 ** " KMGT".index(unit or " "))
+    if found < MIN_MEMORY:
+        raise argparse.ArgumentTypeError(f"{text}: at least 1 MiB expected")
+    return found
+
+
+def genetic_code_of(text: str) -> int:
+    """Return the number of a genetic code."""
+    from glsw.sequences.translation import genetic_codes
+
+    known = {str(each): each for each in genetic_codes()}
+    if text not in known:
+        raise argparse.ArgumentTypeError(f"{text}: there are {', '.join(known)}")
+    return known[text]
 
 
 def name(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from glsw.alignment.batch import Batch
+from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Int32
 from glsw.device.current import UnreliableError
@@ -167,11 +167,11 @@ class Auto(Engine):
         used = [engine.where for engine in made if engine.name in self._used]
         return " and ".join(dict.fromkeys(used)) or super().where
 
-    def check(self, batch: Batch) -> None:
-        """Raise ValueError if a score could leave int32, or no engine takes a sequence."""
-        super().check(batch)
+    def check_lengths(self, m: int, n: int, masks: Masks | None = None) -> None:
+        """Raise ValueError as of `Engine.check_lengths`, and if no engine takes a sequence."""
+        super().check_lengths(m, n)
         if not self._compute:
-            self.engine(ENGINES[self._roster.usable(_FRAGMENT)]).check(batch)
+            self.engine(ENGINES[self._roster.usable(_FRAGMENT)]).check_lengths(m, n)
 
     def fits(self, asked: Pairs) -> bool:
         """Tell whether one of the engines can compute such pairs."""

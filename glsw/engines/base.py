@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias,
 
 import numpy as np
 
-from glsw.alignment.batch import Batch
+from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import BestCells, Ends, Paths
 from glsw.arrays import Int32, Int64
 from glsw.device.device import Device
@@ -419,14 +419,19 @@ class Engine(AnyEngine):
         return cast("Paths | None", self.answer(Pairs(batch, "alignment"), progress))
 
     def check(self, batch: Batch) -> None:
-        """Raise ValueError if the score of a pair could leave int32, or masks are not known."""
+        """Raise ValueError for a batch that the engine cannot compute; activate its device."""
         super().check(batch)
         if batch.masks is not None and not (self.capabilities.masks and self.scoring.local):
             what = "" if self.scoring.local else " in global and semi-global alignments"
             raise ValueError(f"engine {self.name!r} does not support masks{what}")
         if len(batch):
-            self.scoring.check(*batch.extent[1].tolist())
+            m, n = batch.extent[1].tolist()
+            self.check_lengths(m, n, batch.masks)
             self.scoring.check_positions(batch.queries)
+
+    def check_lengths(self, m: int, n: int, masks: Masks | None = None) -> None:
+        """Raise ValueError if pairs up to these lengths could leave int32, or are too long."""
+        self.scoring.check(m, n)
 
     @property
     def long_targets(self) -> LongTargets | None:

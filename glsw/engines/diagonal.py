@@ -10,7 +10,7 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from glsw.alignment.batch import Batch
+from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import BestCells, Paths
 from glsw.arrays import Int32, Int64, Intp, Structured
 from glsw.device.device import Device
@@ -79,29 +79,28 @@ class Diagonal(ComputeEngine):
         """Residues of the longest target: an invocation passes all columns in one loop."""
         return STEP * MAX_ROUNDS if self.device.info.software else 2**31 - 1
 
-    def check(self, batch: Batch) -> None:
-        """Raise ValueError as `Engine.check`, and for targets that are too long for the device."""
-        super().check(batch)
-        longest, most = int(batch.target_lengths.max(initial=0)), self._longest_of(batch)
-        if longest > most:
+    def check_lengths(self, m: int, n: int, masks: Masks | None = None) -> None:
+        """Raise ValueError as of `Engine.check_lengths`, and for targets that are too long."""
+        super().check_lengths(m, n)
+        if n > (most := self._longest_with(masks)):
             what = f"engine 'diagonal' takes at most {most} on {self.device.info.name}"
-            raise ValueError(f"target of {longest} residues: {what}")
+            raise ValueError(f"target of {n} residues: {what}")
 
     def fits(self, asked: Pairs) -> bool:
         """Tell whether targets, and the row between strips or directions of one, fit the device."""
         m, n = asked.batch.extent[1].tolist()
         group = int(self._workgroups(np.array([m]))[0])
         size = 4 * group * (n + group - 1) if asked.task == "alignment" else 8 * n
-        return bool(size <= self._buffer_limit and n <= self._longest_of(asked.batch))
+        return bool(size <= self._buffer_limit and n <= self._longest_with(asked.batch.masks))
 
-    def _longest_of(self, batch: Batch) -> int:
-        """Return `longest` for pairs: their masks take a round a step, and one a forbidden pair."""
-        if not batch.masks or not self.device.info.software:
+    def _longest_with(self, masks: Masks | None) -> int:
+        """Return `longest` of pairs: masks take a round a step, and one a forbidden pair."""
+        if not masks or not self.device.info.software:
             return self.longest
         height = ROWS * int(self._workgroups(np.ones(1, np.int64))[0])
-        strips = offsets_of(-(-batch.masks.lengths // height))
-        of_pair = np.repeat(strips[:-1], batch.masks.counts)
-        in_strip = np.bincount(of_pair + batch.masks.rows // height)
+        strips = offsets_of(-(-masks.lengths // height))
+        of_pair = np.repeat(strips[:-1], masks.counts)
+        in_strip = np.bincount(of_pair + masks.rows // height)
         return self.longest // 2 - int(in_strip.max(initial=0))
 
     def best(self, asked: Pairs, progress: Progress) -> BestCells | Paths:

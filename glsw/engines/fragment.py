@@ -12,7 +12,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch
+from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import BestCells
 from glsw.arrays import Bool, Int32, Int64, Intp, UInt8, UInt32
 from glsw.device import shader
@@ -160,16 +160,16 @@ class Fragment(Engine):
         longest = int(asked.batch.extent[1].max())
         return super().fits(asked) and rows and longest <= self.longest
 
-    def check(self, batch: Batch) -> None:
-        """Raise ValueError if a score could leave int32, or a sequence the textures."""
-        super().check(batch)
+    def check_lengths(self, m: int, n: int, masks: Masks | None = None) -> None:
+        """Raise ValueError as of `Engine.check_lengths`, and for what exceeds the textures."""
+        super().check_lengths(m, n)
         rows, most = len(self.scoring.matrix), self.device.info.limits["max_texture_size"]
         if rows > most:
             raise ValueError(f"engine 'fragment' takes profiles of {most} positions, not {rows}")
-        for what, lengths in (("query", batch.query_lengths), ("target", batch.target_lengths)):
-            if len(lengths) and lengths.max() > self.longest:
+        for what, length in (("query", m), ("target", n)):
+            if length > self.longest:
                 raise ValueError(
-                    f"{what} of {lengths.max()} residues: engine 'fragment' takes at most "
+                    f"{what} of {length} residues: engine 'fragment' takes at most "
                     f"{self.longest} on {self.device.info.name} (texture limit "
                     f"{self.device.info.limits['max_texture_size']})"
                 )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import moderngl
 import numpy as np
 
-from glsw.alignment.batch import Batch
+from glsw.alignment.batch import Batch, Masks
 from glsw.alignment.paths import BestCells
 from glsw.arrays import Int64, Intp
 from glsw.device.device import Device
@@ -118,10 +118,9 @@ class ManyGroupsEngine(ComputeEngine):
         software = self.device.info.software
         return not software or sizes.candidates <= _COLLECTORS * MAX_ROUNDS
 
-    def check(self, batch: Batch) -> None:
-        """Raise ValueError as `Engine.check`, and for pairs that are too long for the device."""
-        super().check(batch)
-        m, n = batch.lengths.max(axis=0, initial=0).tolist()
+    def check_lengths(self, m: int, n: int, masks: Masks | None = None) -> None:
+        """Raise ValueError as of `Engine.check_lengths`, and for pairs too long for the device."""
+        super().check_lengths(m, n)
         if not self._collects(self.sizes(m, n)):
             raise ValueError(
                 f"{m} and {n} residues: too many for engine {self.name!r} on "

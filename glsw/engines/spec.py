@@ -27,7 +27,7 @@ from glsw.rank import local_rank
 from glsw.scoring.scoring import Scoring
 from glsw.words import did_you_mean
 
-_MIN_MEMORY = 2**20
+MIN_MEMORY = 2**20
 
 
 def device_for(
@@ -96,7 +96,7 @@ class EngineSpec:
             if isinstance(given, bool) or not isinstance(given, Integral):
                 kind = type(given).__name__
                 raise TypeError(f"memory must be a whole number of bytes, not {kind}")
-            if self.memory < _MIN_MEMORY:
+            if self.memory < MIN_MEMORY:
                 raise ValueError(f"memory {self.memory}: at least 1 MiB expected")
         check_threads(self.threads)
         return capabilities.requires

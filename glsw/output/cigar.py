@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from glsw.alignment.table import HitTable, compete
+from glsw.output.blast import is_nucleic
 
 _OPERATION = re.compile(r"\d+\D")
 
@@ -40,9 +41,9 @@ class Compared(NamedTuple):
     mismatches: list[str]
 
 
-def compared(table: HitTable, *, nucleic: bool = True) -> Compared:
+def compared(table: HitTable) -> Compared:
     """Compare the letters of alignments; in MD, U is T, what is no letter N, or X in proteins."""
-    found = Compared([], [], [], [])
+    found, nucleic = Compared([], [], [], []), is_nucleic(table.scoring.alphabet)
     for rows in table.chunks():
         operations = table.operations(rows, of_letters=True)
         target = table.target_letters(rows)

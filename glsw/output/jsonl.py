@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, TextIO
 
-from glsw.alignment.columns import TABLE
+from glsw.alignment.columns import TABLE, Column, Values
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import HitTable
 from glsw.output.format import of_rows
@@ -17,7 +17,20 @@ from glsw.sequences.records import Record
 from glsw.words import UNSEEN
 
 _UNSAFE = re.compile(rf"[{UNSEEN}\ud800-\udfff]")  # what `json` leaves, also surrogates
+
+
+def _row_of_each(number: int) -> Values:
+    """Return a row of each alignment, see `HitTable.texts`."""
+    return lambda table: [rows[number] for rows in table.made(HitTable.texts)]
+
+
 _OF_HIT = ("query", "rank", "hsp", "target", "query_length", "target_length", "description")
+_HSP: Mapping[str, Column] = {name: each for name, each in TABLE.items() if name not in _OF_HIT} | {
+    "query_row": Column(
+        "aligned letters of the query as in the CIGAR, `-` for gaps", _row_of_each(0)
+    ),
+    "target_row": Column("the same for the target", _row_of_each(2)),
+}
 KEYS: Mapping[str, str] = {
     "query": "object with `id`, `description` and `length` in letters",
     "database": "object with the numbers of `sequences` and `residues`",
@@ -31,9 +44,7 @@ KEYS: Mapping[str, str] = {
     "hits[].rank": "1 for the best",
     "hits[].target": "object like `query`",
     "hits[].hsps": "array of the alignments of a hit, best first; empty values are null",
-    **{f"hits[].hsps[].{name}": each.about for name, each in TABLE.items() if name not in _OF_HIT},
-    "hits[].hsps[].query_row": "aligned letters of the query as in the CIGAR, `-` for gaps",
-    "hits[].hsps[].target_row": "the same for the target",
+    **{f"hits[].hsps[].{name}": each.about for name, each in _HSP.items()},
 }
 """The members of an object, and what they are."""
 
@@ -91,8 +102,5 @@ def _hits(result: SearchResult) -> list[dict[str, Any]]:
 
 def _hsps(table: HitTable) -> list[dict[str, Any]]:
     """Return the object of the alignment of each row."""
-    columns = {name: each.values(table) for name, each in TABLE.items() if name not in _OF_HIT}
-    return [
-        {**dict(zip(columns, values, strict=True)), "query_row": query, "target_row": target}
-        for (query, _, target), *values in zip(table.texts(), *columns.values(), strict=True)
-    ]
+    columns = (each.values(table) for each in _HSP.values())
+    return [dict(zip(_HSP, values, strict=True)) for values in zip(*columns, strict=True)]

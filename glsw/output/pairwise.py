@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
 import numpy as np
 
+from glsw.alignment.columns import TABLE, Column
 from glsw.alignment.hits import Hsp, SearchResult
 from glsw.alignment.listing import WIDTH
 from glsw.alignment.table import HitTable
@@ -20,8 +20,7 @@ from glsw.words import in_a_line, visible
 
 ALIGNMENTS = 10
 """The hits whose alignments are shown unless told."""
-_LISTED = 68  # of a target's name and description in the list
-_SCORE = 6  # of a score in the list
+_WIDTH = 68  # of a target's name and description in the list
 
 
 def write(result: SearchResult, stream: TextIO, alignments: int = ALIGNMENTS) -> None:
@@ -130,8 +129,8 @@ def _list(result: SearchResult) -> list[str]:
     in_bits, with_evalues = (not np.isnan(each[first]).all() for each in known)
     title = "Sequences producing significant alignments:"
     return [
-        f"{'':{_LISTED}}  Score{'     E' * with_evalues}",
-        f"{title:{_LISTED}} {'(Bits)' if in_bits else ' (Raw)'}{'  Value' * with_evalues}",
+        f"{'':{_WIDTH}}  Score{'     E' * with_evalues}",
+        f"{title:{_WIDTH}} {'(Bits)' if in_bits else ' (Raw)'}{'  Value' * with_evalues}",
         "",
         *(lines[k] for k in (first - first[0]).tolist()),
     ]
@@ -139,21 +138,32 @@ def _list(result: SearchResult) -> list[str]:
 
 def _lines(table: HitTable) -> list[str]:
     """Return the line of each row in a list of hits."""
+    return [line.rstrip() for line in Column.lines(_LIST, table, "  ", "")]
+
+
+def _titles(table: HitTable) -> list[str]:
     titles = {k: _short_title(table.targets[k].given) for k in set(table.target.tolist())}
-    columns = (table.target, table.units, table.bits, table.evalues)
-    lines = []
-    for target, units, bits, value in zip(*(each.tolist() for each in columns), strict=True):
-        score = str(table.scoring.display(units)) if math.isnan(bits) else bits_text(bits)
-        evalue = "" if math.isnan(value) else evalue_text(value)
-        lines.append(f"{titles[target]:{_LISTED}}  {score:{_SCORE}}  {evalue}".rstrip())
-    return lines
+    return [titles[k] for k in table.target.tolist()]
+
+
+def _bits_or_scores(table: HitTable) -> list[str]:
+    each = zip(*(TABLE[name].values(table) for name in ("bits", "score")), strict=True)
+    return [str(score) if bits is None else bits_text(bits) for bits, score in each]
+
+
+_LIST = (
+    Column("name and description of the target", _titles, f"%-{_WIDTH}s"),
+    Column("score", _bits_or_scores, "%-6s"),
+    TABLE["evalue"]._replace(text=evalue_text),
+)
+"""The columns of the list."""
 
 
 def _short_title(record: Record) -> str:
     title = _title(record)
-    if len(title) <= _LISTED - 1:
+    if len(title) <= _WIDTH - 1:
         return title
-    return title[: max(_LISTED - 4, len(record.id))].rstrip() + "..."
+    return title[: max(_WIDTH - 4, len(record.id))].rstrip() + "..."
 
 
 def hsp_lines(hsp: Hsp, evalue_text: Callable[[float], str] = evalue_text) -> list[str]:

@@ -20,7 +20,6 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, TextIO
 
 from glsw.output.part_file import PartFile, check_regular, open_regular
@@ -203,12 +202,7 @@ class ResultFile:
         new.replace(self._journal_path)
         return io.FileIO(self._journal_path, "a", opener=open_regular)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         try:
             self.left = True
             self.stream.flush()

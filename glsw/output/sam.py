@@ -9,7 +9,9 @@ from itertools import groupby
 from typing import NamedTuple, TextIO
 
 import numpy as np
+import numpy.typing as npt
 
+from glsw.alignment.columns import Column, array, of_target
 from glsw.alignment.hits import SearchResult
 from glsw.alignment.table import HitTable, compete
 from glsw.output.blast import is_nucleic
@@ -235,62 +237,66 @@ def _letters(letters: str, nucleic: bool) -> str:
     return re.sub(_NO_LETTER, "X", letters)
 
 
-def _rows(table: HitTable) -> list[_SamHsp]:
-    alphabet = table.scoring.alphabet
-    width, letters = alphabet.width, compared(table, nucleic=is_nucleic(alphabet))
-    names = {k: _target_name(table.targets[k].given.id) for k in set(table.target.tolist())}
+def _translated(table: HitTable) -> npt.NDArray[np.bool_]:
+    """Return whether targets were translated; these are shown as nucleotides."""
+    return table.target_contexts.frames.astype(bool)
+
+
+def _letters_of_residue(table: HitTable) -> npt.NDArray[np.int64]:
+    return np.where(_translated(table), 3, table.scoring.alphabet.width)
+
+
+def _starts(table: HitTable) -> npt.NDArray[np.int64]:
+    of_residues = table.runs.start[:, 1] * _letters_of_residue(table) + 1
+    return np.where(_translated(table), np.minimum(*table.target_places), of_residues)
+
+
+def _cigars(table: HitTable) -> list[str]:
+    """Return CIGARs with the letters that are clipped."""
     lengths = np.array([len(table.queries[k].record.codes) for k in table.query.tolist()])
-    strands, frames, _ = table.query_contexts
-    of_targets = table.target_contexts
-    translated, turned = of_targets.frames != 0, of_targets.strands < 0
-    each = np.where(translated, 3, width)  # letters of a residue
-    clips = table.runs.start[:, 0] * each, (lengths - table.ends[:, 0]) * each
-    before, after = np.where(turned, clips[::-1], clips)
-    first, last = table.query_places
-    on_query = np.stack([np.minimum(first, last), np.maximum(first, last)], axis=1)
-    start = np.where(
-        translated, np.minimum(*table.target_places), table.runs.start[:, 1] * each + 1
-    )
-    cigars = [
-        _in_nucleotides(cigar, turned=minus) if frame else cigar
-        for cigar, minus, frame in zip(
-            letters.cigars, turned.tolist(), translated.tolist(), strict=True
-        )
-    ]
-    places = map(
-        "{}\t{}\t{}\t{}{}{}".format,
-        [names[k] for k in table.target.tolist()],
-        start.tolist(),
-        table.made(mapping_qualities),
-        map(_clip, before.tolist()),
-        cigars,
-        map(_clip, after.tolist()),
-    )
-    edits = (np.array(letters.columns) - np.array(letters.equal)).tolist()
-    tags = map(
-        "AS:i:{}{}{}{}".format,
-        table.units.tolist(),
-        [
-            "" if frame else f"\tNM:i:{count}\tMD:Z:{text}"
-            for count, text, frame in zip(
-                edits, letters.mismatches, translated.tolist(), strict=True
-            )
-        ],
-        significance(table),
-        [f"\tZS:i:{at}" * bool(f) for at, f in zip(first.tolist(), frames.tolist(), strict=True)],
-    )
+    ends = table.runs.start[:, 0], lengths - table.ends[:, 0]
+    cigars, turned = [*table.made(compared).cigars], table.target_contexts.strands < 0
+    clips = np.array(ends, np.int64) * _letters_of_residue(table)
+    before, after = np.where(turned, clips[::-1], clips).tolist()
+    for k in np.flatnonzero(_translated(table)).tolist():
+        cigars[k] = _in_nucleotides(cigars[k], turned=bool(turned[k]))
+    return list(map("{}{}{}".format, map(_clip, before), cigars, map(_clip, after)))
+
+
+def _edits(table: HitTable) -> list[int]:
+    """Return edit distances, 0 where the target was translated."""
+    found = table.made(compared)
+    edits = np.array(found.columns, np.int64) - np.array(found.equal, np.int64)
+    return list(np.where(_translated(table), 0, edits).tolist())
+
+
+def _differences(table: HitTable) -> list[str]:
+    """Return the tags of differing letters."""
+    each = zip(_edits(table), table.made(compared).mismatches, _translated(table), strict=True)
+    return ["" if frame else f"\tNM:i:{edits}\tMD:Z:{text}" for edits, text, frame in each]
+
+
+def _first_nucleotides(table: HitTable) -> list[str]:
+    """Return the tag of the place of a translated query."""
+    places = zip(table.query_places[0].tolist(), table.query_contexts.frames, strict=True)
+    return [f"\tZS:i:{place}" if frame else "" for place, frame in places]
+
+
+def _rows(table: HitTable) -> list[_SamHsp]:
+    (strands, frames, _), of_targets = table.query_contexts, table.target_contexts.strands
+    minus = np.where(_translated(table), of_targets < 0, (strands < 0) & (frames == 0))
     columns = (
         table.query.tolist(),
         ((table.rank == 1) & (table.number == 1)).tolist(),
-        np.where(translated, turned, (strands < 0) & (frames == 0)).tolist(),
-        translated.tolist(),
-        map(tuple, on_query.tolist()),
-        places,
-        tags,
+        minus.tolist(),
+        _translated(table).tolist(),
+        map(tuple, np.sort(table.query_places, axis=0).T.tolist()),
+        Column.lines(_PLACE, table, end=""),
+        Column.lines(_TAGS, table, "", ""),
         table.units.tolist(),
-        [0 if frame else count for count, frame in zip(edits, translated.tolist(), strict=True)],
+        _edits(table),
     )
-    return [_SamHsp(*cells) for cells in zip(*columns, strict=True)]
+    return list(map(_SamHsp, *columns))
 
 
 def _in_nucleotides(cigar: str, *, turned: bool) -> str:
@@ -319,3 +325,19 @@ def _name(name: str) -> str:
 def _target_name(name: str) -> str:
     shown = re.sub(_NO_TARGET, "_", name) or "_"
     return f"_{shown}" if shown[0] in "*=" else shown
+
+
+_PLACE = (
+    Column("name of the target", of_target("id"), _target_name),
+    Column(
+        "first aligned letter of the target, counted from 1", lambda table: _starts(table).tolist()
+    ),
+    Column("mapping quality", lambda table: table.made(mapping_qualities)),
+    Column("CIGAR", _cigars),
+)
+_TAGS = (
+    Column("score", array("units"), "AS:i:%s"),
+    Column("edit distance and mismatches", _differences),
+    Column("significance and frames", significance),
+    Column("first aligned nucleotide", _first_nucleotides),
+)

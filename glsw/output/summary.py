@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from glsw.alignment.hits import SearchResult, joined
@@ -144,12 +143,7 @@ class RunSummary:
         self._ran_on[device] = None
         self._memory = max(self._memory, memory)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         try:
             if error is None and self._for_multiqc:
                 self._file.stream.write(f"{json.dumps(self._multiqc(), indent=2)}\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from glsw.sequences.encoded import Sequences
 from glsw.sequences.named import NamedSequences
 from glsw.statistics import for_search
 from glsw.statistics.least_scores import least_score
-from glsw.words import one_of
+from glsw.words import Range, one_of
 
 Distance = Literal["score", "self", "identity", "evalue"]
 DISTANCES: tuple[Distance, ...] = ("score", "self", "identity", "evalue")
@@ -74,18 +73,9 @@ ASCENDING = "self", "evalue"
 def check_cutoff(distance: Distance, cutoff: float, min_score: float | None = None) -> None:
     """Raise TypeError or ValueError if a distance has no such cutoff or minimum score."""
     one_of("distance", distance, DISTANCES)
-    numbers: dict[str, Any] = {"cutoff": cutoff}
-    if min_score is not None:
-        numbers["min_score"] = min_score
-    for name, number in numbers.items():
-        if not isinstance(number, Real):
-            raise TypeError(f"{name} must be a number, not {type(number).__name__}")
-        if not math.isfinite(number):
-            raise ValueError(f"{name} {number}: a finite number expected")
-    if distance == "evalue" and cutoff <= 0:
-        raise ValueError(f"cutoff {cutoff}: more than 0 expected for distance 'evalue'")
-    if distance == "identity" and not 0 <= cutoff <= 1:
-        raise ValueError(f"cutoff {cutoff}: a fraction from 0 to 1 expected for identities")
+    cutoffs = {"evalue": Range(0, above=True), "identity": Range(0, 1)}
+    cutoffs.get(distance, Range()).check("cutoff", cutoff)
+    Range(also="None").check("min_score", min_score)
 
 
 def rule_of(

@@ -16,10 +16,12 @@ from Bio.Data.IUPACData import ambiguous_dna_values
 
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet, custom
 from glsw.sequences.lines import naming
-from glsw.words import ParameterError, numbered
+from glsw.words import ParameterError, Range, numbered
 
 MAX_UNITS = 1_000_000
 """The largest matrix entry or gap cost, in integer units."""
+SCORES, COSTS = Range(-MAX_UNITS, MAX_UNITS), Range(0, MAX_UNITS)
+"""The scores of letters and the costs of gaps that there can be; some may be less with decimals."""
 MAX_DECIMALS = 4
 """The most decimals of a matrix entry or gap cost."""
 _COSTS_OF_BLAST = {

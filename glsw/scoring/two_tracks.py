@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -15,6 +14,10 @@ import numpy.typing as npt
 from glsw.scoring import matrices
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.paired_alphabet import PairedAlphabet, second_alphabet
+from glsw.words import Range
+
+WEIGHTS = Range(0)
+"""The factors of scores of the second track that there can be."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,9 +88,7 @@ class TwoTrackScoring(Scoring):
             second = Scoring.from_file(Path(second), 1, 1)
         if type(second) is not Scoring:
             raise TypeError(f"second must be a Scoring, not {type(second).__name__}")
-        matrices.checked_number("weight", weight)
-        if not 0 <= weight < math.inf:
-            raise ValueError(f"weight {weight}: 0 or more expected")
+        WEIGHTS.check("weight", weight)
         letters = "".join(second.alphabet.letters)
         alphabet = PairedAlphabet.of(first.alphabet, second_alphabet(letters))
         order = [letters.index(letter) for letter in alphabet.second.letters]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +29,6 @@ from glsw.words import visible
 
 _MAX_PAIRS_PER_BATCH = 2**14
 _MAX_RESIDUES_PER_BATCH = 2**25  # of pairs, so that there is room for their masks
-_OF_PAIRS = (
-    *("hits", "contexts", "places", "_root", "_start", "_stop", "_units", "_waits"),
-    *("_bits", "_evalues", "_part", "_place"),
-)
 
 _Int64 = npt.NDArray[np.int64]
 
@@ -103,20 +99,20 @@ def _first_round(
 
 def _in_rounds(engine: Engine, pairs: _HitPairs, chosen: slice, ties: Ties) -> HitTable:
     """Return the alignments of some hits, each round with what those before it forbid."""
-    found = _HitAlignments(pairs, chosen, engine.scoring)
-    contexts, places = found.contexts, found.places
+    rounds = _Rounds(pairs, chosen, engine.scoring)
+    every = rounds.every
+    contexts, places = every.query, pairs.places_of(every)
     units, runs, whole = _first_round(engine, pairs, contexts, places, ties)
     whole = whole or pairs.whole_known(engine, contexts, places)
-    found.add(np.arange(len(places)), units, runs)
-    while len(todo := found.accept()):
-        cut = found.is_cut(todo)
-        for some in (todo[~cut], todo[cut]):  # scores of windows are known of whole contexts
+    rounds.add(every, units, runs)
+    while len(todo := rounds.accept()):
+        for pieces in (False, True):  # scores of windows are known of whole contexts
+            some = todo.select(todo.is_cut == pieces)
             if len(some):
-                batch = found.batch(some, whole)
-                numbers = pairs.numbers(found.contexts[some], found.places[some])
+                batch, numbers = rounds.batch(some, whole), pair_numbers(some.query, some.target)
                 units, runs = pairs.hits.scores.aligned(engine, batch, numbers, ties)
-                found.add(some, units, runs)
-    return found.table()
+                rounds.add(some, units, runs)
+    return rounds.table()
 
 
 def _further(
@@ -143,7 +139,7 @@ def _further(
         masks = Masks.of_pairs(np.repeat(pair, runs.paired), *runs.pairs(), lengths)
         batch = pairs.batch(contexts, places, whole).masked(masks)
         units = best_scores(engine, batch)
-        again = pairs.rows(hits, contexts, places, units)
+        again = pairs.hits.with_significance(pairs.rows(hits, contexts, places, units))
         largest = min(SIGNIFICANT, np.inf if limits.evalue is None else limits.evalue)
         within = (units >= table.units[bounds[:-1]][of_pair]) | (again.evalues <= largest)
         found[full] = np.logical_or.reduceat(within, np.searchsorted(of_pair, full))
@@ -179,7 +175,7 @@ class _HitPairs:
 
         Of a translated one that of the frame with the best score.
         """
-        return self.database.rank[self.hits.table.target]
+        return self.places_of(self.hits.table)
 
     @cached_property
     def bounds(self) -> _Int64:
@@ -239,10 +235,13 @@ class _HitPairs:
     def rows(
         self, hits: _Int64, contexts: _Int64, places: _Int64, units: npt.NDArray[np.integer]
     ) -> HitTable:
-        """Return pairs of hits with scores as rows, whose statistics are computed."""
+        """Return pairs of hits with scores as rows, without statistics of their own."""
         numbers, table = self.database.order[places], self.hits.table.select(hits)
-        table = replace(table, query=contexts, target=numbers, units=units)
-        return self.hits.with_significance(table)
+        return replace(table, query=contexts, target=numbers, units=units)
+
+    def places_of(self, table: HitTable) -> _Int64:
+        """Return the places of the targets of rows, as `places`."""
+        return self.database.rank[table.target]
 
     def whole(self, places: _Int64) -> _Targets:
         """Return the targets at some places, each once."""
@@ -284,31 +283,63 @@ class _HitPairs:
         return Batch.indexed(self.contexts, targets, contexts.astype(np.int32), of_pair)
 
 
-class _HitAlignments:
-    """The alignments of some hits so far, and of each of their pairs the next one.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _NextAlignments(HitTable):
+    """The next alignments of some pairs, a row each, with further columns of int64, shape (N,).
 
     A pair is a context of the query, or a piece of one, and a frame of the target. Its next
-    alignment is the best one that shares no aligned residues with those accepted so far.
+    alignment is the best one that shares no aligned residues with those accepted so far. The score
+    of a row that is not aligned yet is the most that it can have.
+
+    Parameters
+    ----------
+    hit : ndarray
+        Its number among those that are aligned together.
+    root, piece : ndarray
+        The number of the pair of the whole context, and its own, in the order that they are made.
+    start, stop : ndarray
+        The residues of the context that are the piece.
+    """
+
+    hit: _Int64
+    root: _Int64
+    piece: _Int64
+    start: _Int64
+    stop: _Int64
+
+    @property
+    def is_cut(self) -> npt.NDArray[np.bool_]:
+        """Whether rows are of pieces."""
+        cut: npt.NDArray[np.bool_] = self.root != self.piece
+        return cut
+
+
+class _Rounds:
+    """The alignments of some hits so far, and the next ones of their pairs.
 
     Where alignments are counted by part, see `Limits.by_part`, one that competes with no other
     begins a part. When it is full, what is left of the query on either side becomes pieces.
     """
 
     def __init__(self, pairs: _HitPairs, chosen: slice, scoring: Scoring) -> None:
-        self.hits, self.contexts, self.places = pairs.pairs(chosen, best_only=False)
-        limits, count = pairs.hits.limits, len(self.hits)
-        self._pairs, self._limits = pairs, limits
-        self._first, stop, _ = chosen.indices(len(pairs.hits.table))
-        self._root = np.arange(count)  # the pair of which it is a piece
-        self._start, self._stop = 0 * self._root, pairs.contexts.lengths[self.contexts]
-        self._units, self._waits = np.zeros(count, np.int64), np.zeros(count, bool)
-        self._bits, self._evalues = np.full((2, count), np.nan)
-        self._runs: list[Runs] = []
-        self._part, self._place = np.zeros((2, count), np.int64)  # where its runs are
-        self._accepted: list[tuple[_Int64, HitTable]] = []
+        hits, contexts, places = pairs.pairs(chosen, best_only=False)
+        first, stop, _ = chosen.indices(len(pairs.hits.table))
+        number, zeros = np.arange(len(hits)), np.zeros(len(hits), np.int64)
+        self.every = _NextAlignments(
+            **_columns_of(pairs.rows(hits, contexts, places, zeros)),
+            hit=hits - first,
+            root=number,
+            piece=number,
+            start=zeros,
+            stop=pairs.contexts.lengths[contexts],
+        )
+        limits = pairs.hits.limits
+        self._pairs, self._limits, self._hits = pairs, limits, pairs.hits.table.select(chosen)
+        self._next, self._made = self.every.select(slice(0)), len(hits)
+        self._accepted: list[_NextAlignments] = []
         self._forbidden = np.empty((3, 0), np.int64)  # root, row and column
-        self._listed = np.zeros(stop - self._first, np.int64)  # alignments of each hit
-        self._ended = np.zeros(stop - self._first, bool)
+        self._listed = np.zeros(stop - first, np.int64)  # alignments of each hit
+        self._ended = np.zeros(stop - first, bool)
         known = np.array([each.available for each in pairs.hits.statistics], bool)
         known = known[pairs.hits.owners[chosen]]
         self._endless = limits.endless & ~known
@@ -317,156 +348,117 @@ class _HitAlignments:
         # The most that a letter can score, by which short pieces are left out.
         self._most = scoring.maximum if pairs.hits.scores is AS_SCANNED else 2**31
 
-    def is_cut(self, some: _Int64) -> npt.NDArray[np.bool_]:
-        """Tell which pairs are of pieces."""
-        cut: npt.NDArray[np.bool_] = self._root[some] != some
-        return cut
-
-    def batch(self, some: _Int64, whole: _Targets) -> Batch:
+    def batch(self, some: _NextAlignments, whole: _Targets) -> Batch:
         """Return some pairs, of whole contexts or of pieces, without what is forbidden."""
-        roots, index = np.unique(self._root[some], return_inverse=True)
-        which = np.full(len(self._root), -1)
-        which[roots] = np.arange(len(roots))
-        root, rows, columns = self._forbidden[:, which[self._forbidden[0]] >= 0]
-        lengths = self._pairs.contexts.lengths[self.contexts[roots]]
-        masks = Masks.of_pairs(which[root], rows, columns, lengths).select(index)
-        batch = self._pairs.batch(self.contexts[some], self.places[some], whole)
-        if not self.is_cut(some).any():
+        roots, first, index = np.unique(some.root, return_index=True, return_inverse=True)
+        root, rows, columns = self._forbidden[:, np.isin(self._forbidden[0], roots)]
+        lengths = self._pairs.contexts.lengths[some.query[first]]
+        masks = Masks.of_pairs(np.searchsorted(roots, root), rows, columns, lengths).select(index)
+        batch = self._pairs.batch(some.query, self._pairs.places_of(some), whole)
+        if not some.is_cut.any():
             return batch.masked(masks)
-        pieces = list(map(slice, self._start[some].tolist(), self._stop[some].tolist()))
+        pieces = list(map(slice, some.start.tolist(), some.stop.tolist()))
         queries = [batch.pair(p)[0][piece] for p, piece in enumerate(pieces)]
         every = np.arange(len(some), dtype=np.int32)
         batch = Batch.indexed(Sequences.of(queries), whole.sequences, every, batch.target_index)
         left = zip(masks, pieces, strict=True)
         return batch.masked(mask.part(piece, slice(None)) for mask, piece in left)
 
-    def add(self, some: _Int64, units: npt.NDArray[np.integer], runs: Runs) -> None:
+    def add(self, some: _NextAlignments, units: npt.NDArray[np.integer], runs: Runs) -> None:
         """Take the next alignments of some pairs, and compute their statistics."""
-        start = self._start[some]
-        self._part[some], self._place[some] = len(self._runs), np.arange(len(some))
-        self._runs.append(runs.shifted(np.stack([start, 0 * start], axis=1)))
-        self._score(some, units)
+        runs = runs.shifted(np.stack([some.start, 0 * some.start], axis=1))
+        found = self._pairs.hits.with_significance(replace(some, units=units, runs=runs))
+        self._next = _NextAlignments.concatenated([self._next, found])
 
-    def _score(self, some: _Int64, units: npt.NDArray[np.integer]) -> None:
-        """Give some pairs scores, which may be those of their next alignments."""
-        self._units[some], self._waits[some] = units, True
-        given = self.hits[some], self.contexts[some], self.places[some]
-        found = self._pairs.rows(*given, units)
-        self._bits[some], self._evalues[some] = found.bits, found.evalues
-
-    def _fails(self, some: _Int64) -> npt.NDArray[np.bool_]:
+    def _fails(self, found: _NextAlignments) -> npt.NDArray[np.bool_]:
         """Tell which scores are not within the limits."""
-        fails = self._units[some] < self._limits.ranking.min_score
+        fails = found.units < self._limits.ranking.min_score
         if self._limits.evalue is not None:
-            fails |= self._evalues[some] > self._limits.evalue
+            fails |= found.evalues > self._limits.evalue
         return fails
 
-    def accept(self) -> _Int64:
+    def accept(self) -> _NextAlignments:
         """Accept the best alignment of each hit; return the pairs that may have another one.
 
         If no number limits the alignments, those of one pair do not depend on those of others: all
         within the limits are accepted at once.
         """
-        limits = self._limits
-        some = np.flatnonzero(self._waits & ~self._ended[self.hits - self._first])
-        number = self._pairs.database.order[self.places[some]]
+        limits, found = self._limits, self._next
         # Equal scores of a hit as in `best_contexts`.
-        order = self.contexts[some], number, -self._units[some], self.hits[some]
-        some = some[np.lexsort(order)]
-        hit = self.hits[some] - self._first
+        order = np.lexsort((found.piece, found.query, found.target, -found.units, found.hit))
+        hit = found.hit[order]
         best = _leads(hit) & (self._listed[hit] == 0)
-        fails = self._fails(some)
-        self._waits[some[fails & ~best]] = False
-        self._bits[some[best]] = self._pairs.hits.table.bits[self._first + hit[best]]
-        self._evalues[some[best]] = self._pairs.hits.table.evalues[self._first + hit[best]]
-        some = some[best | ~fails]
-        hit = self.hits[some] - self._first
+        kept = best | ~self._fails(found)[order]
+        order, best, hit = order[kept], best[kept], hit[kept]
         chosen = _leads(hit)
         if limits.max_hsps is None:
             chosen |= ~self._endless[hit]
-        some = np.sort(some[chosen])
-        hit = self.hits[some] - self._first
-        accepted = self._table_of(some)
-        self._accepted.append((hit, accepted))
-        self._waits[some] = False
+        accepted, found = found.select(order[chosen]), found.select(order[~chosen])
+        best, hit = best[chosen], accepted.hit
+        bits = np.where(best, self._hits.bits[hit], accepted.bits)
+        evalues = np.where(best, self._hits.evalues[hit], accepted.evalues)
+        accepted = replace(accepted, bits=bits, evalues=evalues)
+        self._accepted.append(accepted)
         self._listed += np.bincount(hit, minlength=len(self._listed))
         full = (self._listed[hit] == (limits.max_hsps or 0)) & ~self._by_part[hit]
         self._ended[hit] = self._endless[hit] | full
-        todo = some[~self._ended[hit]]
-        runs = accepted.runs
-        new = np.stack([np.repeat(self._root[some], runs.paired), *runs.pairs()])
+        todo, found = (each.select(~self._ended[each.hit]) for each in (accepted, found))
+        new = np.stack([np.repeat(accepted.root, accepted.runs.paired), *accepted.runs.pairs()])
         self._forbidden = np.concatenate([self._forbidden, new], axis=1)
         if self._by_part.any():
-            todo = self._cut(hit, accepted, todo)
-        wanted = np.zeros(len(self._root), bool)
-        wanted[self._root[self._waits & ~self._ended[self.hits - self._first]]] = True
-        wanted[self._root[todo]] = True
-        self._forbidden = self._forbidden[:, wanted[self._forbidden[0]]]
+            found, todo = self._cut(accepted, found, todo)
+        wanted = np.isin(self._forbidden[0], np.append(found.root, todo.root))
+        self._next, self._forbidden = found, self._forbidden[:, wanted]
         return todo
 
-    def _cut(self, hit: _Int64, accepted: HitTable, todo: _Int64) -> _Int64:
-        """Count alignments by part; return the pairs to do, those of full parts cut to pieces."""
+    def _cut(
+        self, accepted: _NextAlignments, found: _NextAlignments, todo: _NextAlignments
+    ) -> tuple[_NextAlignments, _NextAlignments]:
+        """Count alignments by part; return those found and to do, those of full parts cut."""
         first, last = np.sort(accepted.query_places, axis=0).tolist()
         full = np.zeros((2, len(self._listed)), np.int64)  # letters of parts
-        for k, *place in zip(hit.tolist(), first, last, strict=True):
+        for k, *place in zip(accepted.hit.tolist(), first, last, strict=True):
             parts = self._parts.setdefault(k, [])
             part = next((each for each in parts if compete(*place, *each[:2])), [*place, 0])
             parts += [part] * (part[2] == 0)
             part[2] += 1
             if self._by_part[k] and part[2] == self._limits.max_hsps:
                 full[:, k] = part[0] - 1, part[1]
-        cut = full[1, self.hits - self._first] > 0
-        if not cut.any():
-            return todo
-        alive = self._waits.copy()
-        alive[todo] = True
-        parents = np.flatnonzero(cut & alive)
-        self._waits[parents] = False
-        queries, of = self._pairs.hits.queries, self.contexts[parents]
-        start, stop = full[:, self.hits[parents] - self._first]
+        every = _NextAlignments.concatenated([found, todo])
+        cut = np.flatnonzero(full[1, every.hit] > 0)
+        if not len(cut):
+            return found, todo
+        parents = every.select(cut[np.argsort(every.piece[cut])])
+        queries, of = self._pairs.hits.queries, parents.query
+        start, stop = full[:, parents.hit]
         length, frame = queries.length[of], queries.frame[of]
         minus, step = queries.strand[of] < 0, np.where(frame, 3, 1)
         start, stop = np.where(minus, [length - stop, length - start], [start, stop])
         shift = np.maximum(abs(frame) - 1, 0)
         start, stop = (start - shift) // step, -((shift - stop) // step)  # residues of the part
-        pieces = len(self._root) + np.arange(2 * len(parents))
-        for name in _OF_PAIRS:
-            values = getattr(self, name)
-            setattr(self, name, np.append(values, np.tile(values[parents], 2)))
-        left, right = np.split(pieces, 2)
-        self._stop[left] = np.minimum(self._stop[left], start)
-        self._start[right] = np.maximum(self._start[right], stop)
-        lengths = np.maximum(0, self._stop[pieces] - self._start[pieces])
-        self._score(pieces, np.minimum(self._units[pieces], lengths * self._most))
-        self._waits[pieces] = False
-        return np.append(todo[~cut[todo]], pieces[~self._fails(pieces) & (lengths > 0)])
-
-    def _table_of(self, some: _Int64) -> HitTable:
-        """Return the next alignments of some pairs as rows."""
-        return replace(
-            self._pairs.hits.table.select(self.hits[some]),
-            query=self.contexts[some],
-            target=self._pairs.database.order[self.places[some]],
-            units=self._units[some],
-            bits=self._bits[some],
-            evalues=self._evalues[some],
-            runs=self._runs_of(some),
-        )
+        left = replace(parents, stop=np.minimum(parents.stop, start))
+        right = replace(parents, start=np.maximum(parents.start, stop))
+        pieces = _NextAlignments.concatenated([left, right])
+        lengths = np.maximum(0, pieces.stop - pieces.start)
+        units = np.minimum(pieces.units, lengths * self._most)
+        pieces = replace(pieces, units=units, piece=self._made + np.arange(len(pieces)))
+        pieces = self._pairs.hits.with_significance(pieces)
+        self._made += len(pieces)
+        pieces = pieces.select(~self._fails(pieces) & (lengths > 0))
+        found, todo = (each.select(full[1, each.hit] == 0) for each in (found, todo))
+        return found, _NextAlignments.concatenated([todo, pieces])
 
     def table(self) -> HitTable:
         """Return the rows of all that was accepted: of each hit the best first."""
-        hits, tables = zip(*self._accepted, strict=True)
-        table, hit = HitTable.concatenated(tables), np.concatenate(hits)
-        order = np.lexsort((table.query, table.target, -table.units, hit))
+        table = _NextAlignments.concatenated(self._accepted)
+        order = np.lexsort((table.query, table.target, -table.units, table.hit))
         number = ranges(np.ones_like(self._listed), self._listed)
-        return replace(table.select(order), number=number)
+        return replace(HitTable(**_columns_of(table)).select(order), number=number)
 
-    def _runs_of(self, some: _Int64) -> Runs:
-        """Return the next alignments of some pairs."""
-        part, place = self._part[some], self._place[some]
-        parts = distinct(part).tolist()
-        runs = Runs.concatenated([self._runs[k][place[part == k]] for k in parts])
-        return runs if len(parts) < 2 else runs[np.argsort(np.argsort(part, kind="stable"))]
+
+def _columns_of(table: HitTable) -> dict[str, Any]:
+    """Return what makes a table."""
+    return {each.name: getattr(table, each.name) for each in fields(HitTable)}
 
 
 def _leads(hit: _Int64) -> npt.NDArray[np.bool_]:

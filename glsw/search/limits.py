@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from glsw import caller
-from glsw.options import ORDERS, Evalue, HitOptions, Order, complete, marked
+from glsw.options import (
+    COUNT,
+    EVALUES,
+    ORDERS,
+    Evalue,
+    HitOptions,
+    Order,
+    complete,
+    marked,
+    ranges_of,
+)
 from glsw.scoring.scoring import Scoring
 from glsw.search.ranking import Ranking
 from glsw.sequences.database import Database
@@ -130,13 +139,10 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
     assumed = settings["evalue"] == "auto"
     if settings["top"] == "auto":
         settings["top"] = DEFAULT_TOP if assumed else None
-    settings |= {name: _count(name, settings[name]) for name in marked(HitOptions, "count")}
+    for name, within in ranges_of(HitOptions).items():
+        within.check(name, settings[name])
+    settings |= {name: settings[name] and int(settings[name]) for name in marked(HitOptions, COUNT)}
     min_score, evalue = settings["min_score"], evalue_of(settings["evalue"])
-    _check_number("min_score", min_score)
-    for name in ("min_identity", "min_coverage"):
-        _check_number(name, settings[name])
-        if not 0 <= settings[name] <= 1:
-            raise ValueError(f"{name} {settings[name]}: 0 to 1 expected")
     filters = bool(settings["min_identity"] or settings["min_coverage"])
     top = None if filters else settings["top"]
     ranking = Ranking(top, max(1, float(min_score) * scoring.scale))
@@ -148,8 +154,6 @@ def limits_for(scoring: Scoring, **options: Unpack[HitOptions]) -> Limits:
     wanted = None if evalue is None or assumed else f"evalue {evalue:g}"
     if order == "evalue":
         wanted = wanted or "order 'evalue'"
-    if not math.isfinite(min_score):
-        raise ValueError(f"min_score {min_score}: a finite number expected")
     counted = histogram_for(scoring, statistics)
     if not scoring.local:
         if limits.max_hsps != 1 and not scoring.several:
@@ -194,25 +198,7 @@ def evalue_of(given: Evalue) -> float | None:
     """
     if given == "auto":
         return DEFAULT_EVALUE
-    if given is None:
+    if given is None or given == math.inf:
         return None
-    _check_number("evalue", given)
-    if not given > 0:
-        raise ValueError(f"evalue {given}: more than 0 expected")
-    return None if given == math.inf else float(given)
-
-
-def _count(name: str, number: Any) -> int | None:
-    if number is None:
-        return None
-    if isinstance(number, bool) or not isinstance(number, Integral):
-        raise TypeError(f"{name} must be a whole number or None, not {type(number).__name__}")
-    count = int(number)
-    if count < 1:
-        raise ValueError(f"{name} {count}: at least 1, or None for all, expected")
-    return count
-
-
-def _check_number(name: str, number: Any) -> None:
-    if isinstance(number, bool) or not isinstance(number, Real):
-        raise TypeError(f"{name} must be a number, not {type(number).__name__}")
+    EVALUES.check("evalue", given)
+    return float(given)

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch
 from glsw.alignment.hits import joined
 from glsw.engines import Engine
 from glsw.engines.base import ComingScan, Progress
@@ -128,9 +127,7 @@ class ScanResult(NamedTuple):
 def check_longest(engine: Engine, queries: Sequences, database: Database) -> None:
     """Raise ValueError if the longest query and target are too long together for the engine."""
     if len(queries) and len(database):
-        longest = queries[int(queries.lengths.argmax())]
-        target = np.zeros(int(database.lengths[0]), longest.dtype)
-        engine.check(Batch.one_to_many(longest, [target]))
+        engine.check_lengths(int(queries.lengths.max()), int(database.lengths[0]))
 
 
 def scan(

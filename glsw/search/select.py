@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from glsw.alignment.batch import Batch
 from glsw.alignment.paths import Runs
-from glsw.alignment.table import HitTable
+from glsw.alignment.table import HitTable, TableT
 from glsw.caller import stage
 from glsw.engines import Engine
 from glsw.engines.base import Progress, Ties
@@ -164,7 +164,7 @@ class Selection:
         rank = np.arange(len(hits)) - np.searchsorted(owners, owners) + 1
         return replace(self, table=replace(table, rank=rank))
 
-    def with_significance(self, table: HitTable) -> HitTable:
+    def with_significance(self, table: TableT) -> TableT:
         """Return rows with bits and E-values, NaN where unknown or where the score is too low."""
         bits, evalues = np.full((2, len(table)), np.nan)
         queries, database = self.queries, self.database

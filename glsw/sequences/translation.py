@@ -75,6 +75,13 @@ def lower_case_codons(letters: str) -> tuple[Bool, Bool]:
     return found, found
 
 
+def genetic_codes() -> list[int]:
+    """Return NCBI's numbers of the genetic codes that there are."""
+    from Bio.Data import CodonTable
+
+    return sorted(CodonTable.unambiguous_dna_by_id)
+
+
 @lru_cache(maxsize=32, typed=True)
 def codon_table(genetic_code: int, alphabet: Alphabet) -> UInt8:
     """Return the letter (ASCII) of an alphabet for each codon of codes of DNA, all of IUPAC.
@@ -87,13 +94,11 @@ def codon_table(genetic_code: int, alphabet: Alphabet) -> UInt8:
         If the genetic code does not exist, or the alphabet is not one of proteins.
     """
     from Bio import BiopythonWarning
-    from Bio.Data import CodonTable
     from Bio.Seq import translate
 
     if isinstance(genetic_code, bool) or not isinstance(genetic_code, int):
         raise TypeError(f"genetic_code must be a number, not {type(genetic_code).__name__}")
-    known = sorted(CodonTable.unambiguous_dna_by_id)
-    if genetic_code not in known:
+    if genetic_code not in (known := genetic_codes()):
         raise ValueError(f"genetic code {genetic_code}: there are {', '.join(map(str, known))}")
     if not alphabet.amino_acids:
         raise ValueError(

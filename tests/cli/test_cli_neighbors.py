@@ -113,8 +113,8 @@ def test_dna_is_detected(run: Callable[..., SimpleNamespace]) -> None:
     ("words", "message"),
     [
         (f"{NEIGHBORS}", "required: --cutoff"),
-        (f"{NEIGHBORS} --cutoff 5 --distance identity", "cutoff 5: a fraction from 0 to 1"),
-        ("neighbors words.fasta --cutoff 90 --distance identity", "cutoff 90: a fraction"),
+        (f"{NEIGHBORS} --cutoff 5 --distance identity", "--cutoff 5: a number from 0 to 1"),
+        ("neighbors words.fasta --cutoff 90 --distance identity", "cutoff 90: a number"),
         (f"{NEIGHBORS} --cutoff 5 --output words.fasta", "it is an input"),
         ("neighbors dna.fasta words.fasta --cutoff 5", "words.fasta has proteins"),
         ("neighbors - - --cutoff 5", "standard input"),

@@ -1,14 +1,17 @@
 """What the program says of mistakes: words that are wrong, swapped, or missing."""
 
+import math
 import os
+import re
 import warnings
 
 import pytest
 from wing import of_wing
 
 import glsw
-from glsw.cli import main
+from glsw.cli import main, with_all_options
 from glsw.cli.messages import gcups
+from glsw.cli.words import number
 from glsw.words import suggesting
 
 NO_CONSTANTS = glsw.Scoring.named("BENNER22", 1, 1)
@@ -96,10 +99,6 @@ def test_all_alignments_without_a_limit(tmp_path, capsys):
 
 def test_limits_differ_from_what_was_given(tmp_path, capsys):
     words = [*[str(tmp_path / "q.fasta")] * 2, "--gapopen"]
-    for given in ("1000001", "1000000.5"):
-        assert main(["align", *words, given]) == 2
-        said = f"glsw: gapopen must be between 0 and 1000000, got {given}\n"
-        assert capsys.readouterr().err == said
     for more in ([], ["--match", "2", "--mismatch", "-3", "--gapextend", "1"]):
         assert main(["align", *words, "1000000", *more]) == 2
         assert capsys.readouterr().err == (
@@ -307,3 +306,52 @@ def test_no_hit_is_status_0(tmp_path, capsys):
     words = ["search", *(str(tmp_path / name) for name in ("q.fa", "t.fa")), "--format", "tsv"]
     assert main([*words, "--engine", "reference"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def numeric_options(name):
+    """Yield the flag and the range of each option of a command that is a number."""
+    for action in with_all_options()[1][name]._actions:
+        assert action.type not in (int, float, number)  # which say nothing of a range
+        if within := getattr(action.type, "keywords", {}).get("within"):
+            yield action.option_strings[-1], within
+
+
+def test_a_number_out_of_range_is_told_at_once_in_one_line(subtests, capsys):
+    seen = set()
+    for name in with_all_options()[1]:
+        for flag, within in numeric_options(name):
+            seen.add(flag)
+            wrong = ["nan", "x", *["0.5"] * within.whole, *["inf"] * (within.also != "inf")]
+            if within.least > -math.inf:
+                wrong += [str(within.least - 1), str(within.least)][: 1 + within.above]
+            wrong += [str(within.most + 1)] * (within.most < math.inf)
+            with subtests.test(f"{name} {flag}"):
+                for value in set(wrong) - {within.also}:
+                    assert main([name, flag, value]) == 2
+                    (line,) = capsys.readouterr().err.splitlines()
+                    said = f"{value}: {within} expected" if _is_finite(value) else "not a number"
+                    assert line.startswith(f"glsw: argument {flag}: ")
+                    assert said in line
+    assert {"--min-identity", "--gapopen", "--threads", "--cutoff", "--max-alignments"} < seen
+
+
+def _is_finite(text):
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("words", ["search a b", "align a a", "neighbors b --cutoff 1"])
+def test_the_library_takes_each_number_in_range(words, tmp_path, capsys, monkeypatch, subtests):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_text(">a\nHEAGAWGHEE\n")
+    (tmp_path / "b").write_text(">b\nPAWHEAE\n>c\nGAWGHEPAW\n")
+    name = words.split()[0]
+    for flag, within in numeric_options(name):
+        some = filter(within.has, {within.least, within.most, 0, 3, 10**12})
+        option = flag.strip("-").replace("-", "[-_]")
+        for value in map(str, some):
+            with subtests.test(f"{flag} {value}"):
+                main([*words.split(), "--engine", "reference", "--no-progress", flag, value])
+                assert not re.search(f"{option} {value}: .* expected", capsys.readouterr().err)

@@ -65,7 +65,7 @@ def test_every_pair_is_in_one_job():
 
 @pytest.mark.parametrize("threads", [0, -1])
 def test_threads_are_at_least_one(threads):
-    with pytest.raises(ValueError, match=f"threads {threads}: at least 1 expected"):
+    with pytest.raises(ValueError, match=f"threads {threads}: a whole number of 1 or more"):
         Cpu(CASES["DNA 4 4"].scoring, threads=threads)
 
 

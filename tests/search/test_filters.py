@@ -105,7 +105,7 @@ def test_skipped_queries_change_nothing() -> None:
 def test_fractions_only(name: str) -> None:
     with Aligner(engine="reference") as aligner:
         for wrong in (-0.1, 70, float("nan")):
-            with pytest.raises(ValueError, match=f"{name} .*: 0 to 1 expected"):
+            with pytest.raises(ValueError, match=f"{name} .*: a number from 0 to 1 expected"):
                 aligner.search("MKV", TARGETS, **{name: wrong})
         with pytest.raises(TypeError, match=name):
             aligner.search("MKV", TARGETS, **{name: "0.7"})

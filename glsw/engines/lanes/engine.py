@@ -14,7 +14,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.alignment.batch import Batch
+from glsw.alignment.batch import Batch, Masks
 from glsw.arrays import Bool, Int32, Intp
 from glsw.device.device import Device
 from glsw.device.info import COMPUTE
@@ -212,15 +212,9 @@ class Lanes(ComputeEngine):
             cells_of_pair=self.limits.cells,
         )
 
-    def check(self, batch: Batch) -> None:
-        """Raise ValueError as `Engine.check`, and for targets that are too long for lanes."""
-        super().check(batch)
-        if len(batch):
-            self.check_lengths(*batch.extent[1].tolist())
-
-    def check_lengths(self, m: int, n: int) -> None:
-        """Raise ValueError if a score could leave int32, or a target is too long for lanes."""
-        self.scoring.check(m, n)
+    def check_lengths(self, m: int, n: int, masks: Masks | None = None) -> None:
+        """Raise ValueError as of `Engine.check_lengths`, and for targets too long for lanes."""
+        super().check_lengths(m, n)
         if self.rest is None and n > (most := self.limits.longest):
             raise ValueError(f"target of {n} residues: engine 'lanes' takes at most {most}")
 

@@ -191,8 +191,7 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
         for tile in tiles:
             part = tile.targets
             if len(tile.queries) and len(part):
-                lengths = tile.queries.lengths, part.lengths
-                engine.check_lengths(*(int(each.max()) for each in lengths))
+                engine.check_lengths(int(tile.queries.lengths.max()), int(part.lengths.max()))
             most = min(room // (4 * max(1, len(part))), _MAX_QUERIES)
             most = 1 if engine.on_software else max(1, most)
             rows = together(engine.geometries, tile.queries.lengths, len(part))

@@ -14,7 +14,7 @@ from glsw.cli.options import Masks, Running
 from glsw.cli.outputs import check_output
 from glsw.cli.pairs import aligner_for
 from glsw.cli.scoring import Costs, scoring_for
-from glsw.cli.words import number, positive
+from glsw.cli.words import number
 from glsw.device.device import SoftwareRendererWarning, without_gpu
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.fasta import read_all
@@ -23,6 +23,7 @@ from glsw.sequences.records import Records
 from glsw.wings.dotplot.mapper import Cap, Settings
 from glsw.wings.dotplot.plot import SUFFIXES, TILES, DotPlot, Prepared, check_path, prepare
 from glsw.wings.dotplot.score_map import VALUES, Value
+from glsw.words import POSITIVE
 
 
 def _cap(text: str) -> Cap:
@@ -63,10 +64,12 @@ class Map(Group, title="map"):
 
 class _Tiles(Map):
     tiles: int = option(
-        f"N: approximate number of tiles along the longer side ({TILES})", TILES, type=positive
+        f"N: approximate number of tiles along the longer side ({TILES})",
+        TILES,
+        within=POSITIVE,
     )
     side: int | None = option(
-        "N: approximate side of a tile in residues, instead of --tiles", type=positive
+        "N: approximate side of a tile in residues, instead of --tiles", within=POSITIVE
     )
 
 

@@ -22,6 +22,7 @@ from glsw.wings.dotplot.axis import Axis, segments_of
 from glsw.wings.dotplot.lines import Line, best_lines
 from glsw.wings.dotplot.mapper import Cap, Mapper, Maps, Settings
 from glsw.wings.dotplot.score_map import UNCAPPED, Value
+from glsw.words import POSITIVE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -326,8 +327,8 @@ def prepare(
 ) -> Prepared:
     """Return a dot plot to compute; parameters and errors as of `dotplot`."""
     for name, number in (("tiles", tiles), ("side", side)):
-        if number is not None and number < 1:
-            raise ValueError(f"{name} {number}: at least 1 expected")
+        if number is not None:
+            POSITIVE.check(name, number)
     queries, targets = aligner._inputs.collections(query, target)
     mapper = Mapper(aligner, queries, targets, settings, memory)
     longer = max(int(each.sequences.offsets[-1]) for each in (queries, targets))

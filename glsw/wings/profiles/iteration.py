@@ -28,7 +28,7 @@ from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.lines import located
 from glsw.sequences.records import EncodedRecord, ProfileRecord, Record
 from glsw.sequences.tiles import cut
-from glsw.wings.profiles import INCLUSION, SUMS_INCLUSION
+from glsw.wings.profiles import INCLUSION, INCLUSIONS, ITERATIONS, SUMS_INCLUSION
 from glsw.wings.profiles.alignment import (
     GAP,
     OUTSIDE,
@@ -44,7 +44,6 @@ from glsw.words import ParameterError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_MAX_EVALUE = 1e6
 _MAX_LETTERS = 2**13  # of the alignments that are one array: they fit a cache
 _MAX_TOGETHER, _MAX_CELLS = 2**18, 2**42  # of queries whose results wait for one another
 
@@ -299,7 +298,7 @@ def rounds(
         raise ValueError("sums correct for composition themselves: omit composition")
     top, given = options.pop("top", "auto"), options.pop("evalue", "auto")
     top = (DEFAULT_TOP if given == "auto" else None) if top == "auto" else top
-    evalue = evalue_of(given) or _MAX_EVALUE
+    evalue = evalue_of(given) or INCLUSIONS.most
     profiles = [_profile(aligner, query) for query in queries]
     check_gaps(gaps)
     widest = max(evalue, inclusion, MAX_CANDIDATE_EVALUE if sums else 0)
@@ -425,10 +424,8 @@ def _alike(made: Round) -> bool:
 
 def _check(iterations: int, inclusion: float, local: bool, options: Mapping[str, Any]) -> None:
     """Raise ValueError for options that an iterated search does not take."""
-    if iterations < 1:
-        raise ValueError(f"iterations {iterations}: at least 1 expected")
-    if not 0 < inclusion <= _MAX_EVALUE:
-        raise ValueError(f"inclusion {inclusion}: an E-value of more than 0 expected")
+    ITERATIONS.check("iterations", iterations)
+    INCLUSIONS.check("inclusion", inclusion)
     codes = (options.get(name) for name in ("genetic_code", "target_genetic_code"))
     if any(code is not None for code in codes) or options.get("skip"):
         raise ValueError("an iterated search supports neither translation nor skip")

@@ -19,7 +19,7 @@ from glsw.sequences.database import Database
 from glsw.sequences.query import MaskedError
 from glsw.sequences.records import Record, Records
 from glsw.statistics import Unavailable
-from glsw.wings.profiles import FORMATS, INCLUSION, SUMS_INCLUSION
+from glsw.wings.profiles import FORMATS, INCLUSION, INCLUSIONS, ITERATIONS, SUMS_INCLUSION
 
 if TYPE_CHECKING:
     from glsw.cli.pairs import Inputs
@@ -39,11 +39,13 @@ class Options(Group, title="profiles", decides=True):
     iterations: int | None = option(
         "N: search up to N times, each round with a profile of the query and the significant hits "
         "of the previous round, until no new hits are found; report the last round",
+        within=ITERATIONS,
         one_track=True,
     )
     inclusion: float | None = option(
         f"E: with --iterations, hits with at most this E-value are significant ({INCLUSION:g}, "
         f"with --sums {SUMS_INCLUSION:g})",
+        within=INCLUSIONS,
     )
     profiles: str | None = option(
         "DIR: with --iterations, write the profile built in each round to a file in this folder",
@@ -79,8 +81,6 @@ class Options(Group, title="profiles", decides=True):
                 if given:
                     raise ValueError(f"--{option} requires --iterations")
             return
-        if self.iterations < 1:
-            raise ValueError("--iterations 0: at least 1 expected")
         for option, value in command.named(("shard", "translated", "translated_target")).items():
             if value:
                 option = option.replace("_", "-")

@@ -11,10 +11,10 @@ from glsw.cli.command import Command, Group, argument, group, option
 from glsw.cli.messages import gcups, progress_bar, say
 from glsw.cli.options import OnDevices, Output
 from glsw.cli.outputs import Destination, check_output, destination
-from glsw.cli.words import cost, not_positive
 from glsw.engines import ENGINES
 from glsw.options import defaults_of
 from glsw.scoring.gaps import from_blast
+from glsw.scoring.matrices import COSTS, SCORES
 from glsw.scoring.scoring import Scoring
 from glsw.wings.series import figure, readers, sax
 from glsw.wings.series.motifs import (
@@ -29,12 +29,14 @@ from glsw.wings.series.motifs import (
     scoring_of,
     trace,
 )
+from glsw.wings.series.recording import RATES
+from glsw.wings.series.significance import COUNTS
 from glsw.wings.series.table import MOTIF_FORMATS, MotifFormat
 from glsw.wings.series.words import LETTERS, SEGMENTS, Words, words_of
 from glsw.wings.three.aligner import Aligner3
 from glsw.wings.three.engines import ENGINES3
 from glsw.wings.three.scoring import Scoring3
-from glsw.words import numbered
+from glsw.words import POSITIVE, numbered
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -53,7 +55,9 @@ class _Reading(Group, title="recording", defaults=_DEFAULTS):
     missing: Literal["error", "skip"] = option(
         "treat missing samples (nan) as an error, or omit them from segment means (error)"
     )
-    rate: float | None = option("HZ: samples per second, for a table without a time column")
+    rate: float | None = option(
+        "HZ: samples per second, for a table without a time column", within=RATES
+    )
 
 
 class _Words(Group, title="words", defaults=_DEFAULTS):
@@ -65,10 +69,12 @@ class _Words(Group, title="words", defaults=_DEFAULTS):
     segments: int | None = option(
         f"N: letters per word ({SEGMENTS[3]}, for pairs {SEGMENTS[2]}, or the number of samples if "
         "lower)",
+        within=POSITIVE,
     )
     letters: int | None = option(
         f"N: size of the alphabet, 2 to 26 ({LETTERS[3]}, for pairs {LETTERS[2]}); with few "
         "letters random series are similar everywhere",
+        within=sax.LETTERS,
     )
     detrend: int = option(
         "N: cosines subtracted from each channel, with periods of 2, 1, 2/3, ... times the length "
@@ -82,22 +88,23 @@ class _Words(Group, title="words", defaults=_DEFAULTS):
         "identity: letters are equal or not; mindist: by the distance between letters (identity)",
         _DEFAULTS["rule"],
     )
-    match: float | None = option("S: score of equal letters (1, with mindist 0.35)")
+    match: float | None = option("S: score of equal letters (1, with mindist 0.35)", within=SCORES)
     mismatch: float | None = option(
-        "S: score of different letters, with identity (-1)", None, type=not_positive
+        "S: score of different letters, with identity (-1)", None, within=SCORES._replace(most=0)
     )
     gapopen: float = option(
         "COST: cost of opening a gap (0)",
         _DEFAULTS["gap_open"] - _DEFAULTS["gap_extend"],
-        type=cost,
+        within=COSTS,
     )
     gapextend: float = option(
-        "COST: cost of each letter of a gap (1)", _DEFAULTS["gap_extend"], type=cost
+        "COST: cost of each letter of a gap (1)", _DEFAULTS["gap_extend"], within=COSTS
     )
     top: int = option("N: report the N best motifs, 0 for all (10)")
     min_score: float = option("S: report motifs with at least this score (1)")
     surrogates: int = option(
-        "N: score N pairs or triples of phase-randomised channels for E-values, 0: none (200)"
+        "N: score N pairs or triples of phase-randomised channels for E-values, 0: none (200)",
+        within=COUNTS,
     )
     seed: int = option("N: seed of the surrogates (0)")
 

@@ -15,8 +15,10 @@ import numpy.typing as npt
 
 from glsw import caller
 from glsw.wings.series.sax import Missing
-from glsw.words import numbered, package
+from glsw.words import Range, numbered, package
 
+RATES = Range(0, above=True)
+"""Samples per second that there can be."""
 _MAX_LISTED = 3
 """Names, or ranges of samples, that an error lists before it counts the others."""
 
@@ -372,8 +374,7 @@ def regular_times(kind: str, samples: int, rate: float | None) -> npt.NDArray[np
     """Return the times of samples in s by their number per second."""
     if rate is None:
         raise ValueError(f"{kind}: no times; rate=HZ gives the samples per second")
-    if not 0 < rate < np.inf:
-        raise ValueError(f"rate must be a positive number of samples per second, got {rate}")
+    RATES.check("rate", rate)
     return np.arange(samples) / rate
 
 

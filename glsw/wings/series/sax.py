@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.sequences.alphabet import Alphabet, custom
+from glsw.words import Range
 
 Missing = Literal["error", "skip"]
 Breakpoints = Literal["rank", "gaussian"]
@@ -36,7 +37,8 @@ BREAKPOINTS: tuple[Breakpoints, ...] = ("rank", "gaussian")
 
 _MAX_CONSTANT_DEVIATION = 1e-12  # relative to the largest magnitude, left by rounding
 _BREAKPOINT_TOLERANCE = 1e-9  # in standard deviations
-_MIN_LETTERS, _MAX_LETTERS = 2, len(string.ascii_lowercase)
+LETTERS = Range(2, len(string.ascii_lowercase), whole=True)
+"""The sizes of an alphabet."""
 
 
 class SeriesError(ValueError):
@@ -286,8 +288,7 @@ def detrend(series: npt.NDArray[np.float64], cosines: int) -> npt.NDArray[np.flo
     >>> bool(abs(detrend(np.array([wave + time / 10]), 6)[0] - wave).mean() < 0.1)
     True
     """
-    if whole_number("detrend", cosines) < 0:
-        raise ValueError(f"detrend must be 0 or more cosines, got {cosines}")
+    Range(0, whole=True).check("detrend", cosines)
     if not cosines:
         return series
     samples = series.shape[1]
@@ -419,10 +420,8 @@ def _threshold(threshold: float) -> float:
 
 
 def _letters(letters: int) -> int:
-    count = whole_number("letters", letters)
-    if not _MIN_LETTERS <= count <= _MAX_LETTERS:
-        raise ValueError(f"letters must be from {_MIN_LETTERS} to {_MAX_LETTERS}, got {letters}")
-    return count
+    LETTERS.check("letters", letters)
+    return int(letters)
 
 
 def whole_number(name: str, value: int) -> int:

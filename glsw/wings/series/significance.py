@@ -24,10 +24,12 @@ from glsw.statistics.fitted import EULER, SCALE
 from glsw.wings.series import sax
 from glsw.wings.series.words import Words
 from glsw.wings.three.scoring import Scoring3
+from glsw.words import Range
 
 SURROGATES = 200
 """Pairs or triples of surrogates that are scored by default."""
-_MIN_SURROGATES = 20
+COUNTS = Range(20, whole=True, also="0")
+"""The numbers of surrogate pairs or triples that there can be."""
 _Floats = npt.NDArray[np.float64]
 
 
@@ -97,8 +99,7 @@ def surrogates_of(
     TypeError, ValueError
         If ``count`` is not a whole number of at least 20.
     """
-    if sax.whole_number("surrogates", count) < _MIN_SURROGATES:
-        raise ValueError(f"surrogates must be 0 or at least {_MIN_SURROGATES}, got {count}")
+    COUNTS.check("surrogates", count)
     random = np.random.default_rng(seed)
     channels = len(words)
     together = channels // of * of

@@ -149,8 +149,8 @@ def test_proteins_have_one_strand():
     [
         ({"value": "best"}, "value 'best': 'through' or 'end' expected"),
         ({"cap": 0}, "cap 0: a score above 0"),
-        ({"tiles": 0}, "tiles 0: at least 1"),
-        ({"side": 0}, "side 0: at least 1"),
+        ({"tiles": 0}, "tiles 0: a whole number of 1 or more"),
+        ({"side": 0}, "side 0: a whole number of 1 or more"),
         ({"strand": "both"}, "only nucleic acid has a minus strand"),
         ({"mode": "global"}, "local alignments only"),
     ],

@@ -194,8 +194,8 @@ def test_a_profile_as_query(found: list[Round]) -> None:
 
 def test_errors() -> None:
     for options, message in (
-        ({"iterations": 0}, "at least 1"),
-        ({"inclusion": 0.0}, "more than 0"),
+        ({"iterations": 0}, "iterations 0: a whole number of 1 or more"),
+        ({"inclusion": 0.0}, "a number above 0, at most 1e.06"),
         ({"mode": "global"}, "local alignments"),
         ({"genetic_code": 1}, "neither translation nor skip"),
         ({"target_genetic_code": 1}, "neither translation nor skip"),

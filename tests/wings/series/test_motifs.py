@@ -286,7 +286,7 @@ def test_what_cannot_be_compared_is_refused(words: Words) -> None:
         scoring_of(of=4)
     with pytest.raises(ValueError, match="rule must be 'identity' or 'mindist', got 'same'"):
         scoring_of(rule="same")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="letters must be from 2 to 26, got 27"):
+    with pytest.raises(ValueError, match="letters 27: a whole number from 2 to 26 expected"):
         scoring_of(27)
 
 
@@ -606,7 +606,7 @@ def test_notes_go_to_standard_error(run: Callable[..., SimpleNamespace]) -> None
         ("planted.csv --from x", "argument --from: 'x' is not a number (see glsw motifs --help)"),
         ("planted.csv --segments 0", "planted.csv: a series of 300 samples has 1 to 300 segments"),
         ("planted.csv --segments 999", "planted.csv: a series of 300 samples has 1 to 300"),
-        ("planted.csv --letters 1", "letters must be from 2 to 26, got 1"),
+        ("planted.csv --letters 1", "--letters: 1: a whole number from 2 to 26 expected"),
         ("planted.csv --rate 5", "planted.csv: column 'time' has times, no rate"),
         ("planted.csv --of 2 --device all", "pairs are compared on one device, triples on several"),
         ("planted.csv --mismatch 1", "argument --mismatch: 1: a score of 0 or less expected"),

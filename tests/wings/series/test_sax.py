@@ -311,9 +311,9 @@ def test_skip_changes_nothing_where_nothing_is_missing(given_series, letters):
         (([1, 2], 0, 4), ValueError, "has 1 to 2 segments, not 0"),
         (([1, 2], 1.0, 4), TypeError, "segments must be a whole number, got float"),
         (([1, 2], True, 4), TypeError, "segments must be a whole number, got bool"),
-        (([1, 2], 1, 1), ValueError, "letters must be from 2 to 26, got 1"),
-        (([1, 2], 1, 27), ValueError, "letters must be from 2 to 26, got 27"),
-        (([1, 2], 1, "4"), TypeError, "letters must be a whole number, got str"),
+        (([1, 2], 1, 1), ValueError, "letters 1: a whole number from 2 to 26 expected"),
+        (([1, 2], 1, 27), ValueError, "letters 27: a whole number from 2 to 26 expected"),
+        (([1, 2], 1, "4"), TypeError, "letters must be a whole number, not str"),
         (([], 1, 4), ValueError, r"series has no samples: shape \(0,\)"),
         (([[], []], 1, 4), ValueError, r"series has no samples: shape \(2, 0\)"),
         ((3.0, 1, 4), ValueError, r"shape \(samples,\) or \(channels, samples\), got \(\)"),
@@ -422,7 +422,7 @@ def test_decimals_of_a_scoring():
         ((4, 1, -1), "gap_open must be between"),
         ((4, 1, 1, 2), "gap_open 1 must not be less than gap_extend 2"),
         ((4, 1.00001), "more than 4 decimals"),
-        ((27,), "letters must be from 2 to 26, got 27"),
+        ((27,), "letters 27: a whole number from 2 to 26 expected"),
     ],
 )
 def test_absurd_scorings(arguments, message):

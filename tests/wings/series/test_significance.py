@@ -170,9 +170,9 @@ def test_letters_by_rank_are_equally_frequent_and_slow_changes_are_taken_out() -
     assert sax.codes_of(np.array([[1.0, 1, 1, 2]]), 2, "rank").tolist() == [[0, 0, 0, 1]]
     with pytest.raises(ValueError, match="breakpoints must be 'rank' or 'gaussian', got 'x'"):
         words_of(series[None], rate=1, breakpoints="x")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="detrend must be 0 or more cosines, got -1"):
+    with pytest.raises(ValueError, match="detrend -1: a whole number of 0 or more expected"):
         words_of(series[None], rate=1, detrend=-1)
     with pytest.raises(ValueError, match="all channels are constant without their first 6 cosines"):
         words_of(series[None, :6], rate=1)
-    with pytest.raises(ValueError, match="surrogates must be 0 or at least 20, got 19"):
+    with pytest.raises(ValueError, match="surrogates 19: a whole number of 20 or more, or 0"):
         glsw.motifs(series.reshape(3, 80), rate=1, surrogates=19, engine="reference", segments=9)

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import Any, Literal, TextIO
 
 from glsw.cli.command import Command, option
-from glsw.cli.messages import gcups
+from glsw.cli.messages import gcups, say
 from glsw.cli.stream import PlainStream
-from glsw.device.device import DeviceError, devices, open_device
+from glsw.device.device import DeviceError, devices_and_refusals, open_device
 from glsw.device.info import DeviceInfo
 from glsw.words import visible
 
@@ -29,7 +29,13 @@ class Devices(Command):
     def run(self) -> None:
         """List or test the devices."""
         wanted = self.device
-        listed = devices() if wanted is None else [open_device(wanted, quiet=True).info]
+        refused = list[str]()
+        if wanted is None:
+            listed, refused = devices_and_refusals()
+        else:
+            listed = [open_device(wanted, quiet=True).info]
+        for reason in refused:
+            say(f"not opened: {reason}")
         with PlainStream("-") as to:
             if self.test:
                 _test(listed, self.format, to.stream)
@@ -79,14 +85,19 @@ def _test(listed: list[DeviceInfo], form: str, stream: TextIO) -> None:
 
 def versions_and_devices() -> Iterator[str]:
     """Yield a line per package, and one per device with its driver, or why there is none."""
+    from glsw.engines.spec import EngineSpec
     from glsw.output.summary import versions
+    from glsw.scoring.scoring import Scoring
 
     for name, version in versions().items():
         yield f"{name} {version}"
     try:
-        for info in devices():
-            kind = "software" if info.software else "hardware"
-            device = f"{info.index}: {info.name} ({info.vendor}), {kind}"
+        listed, refused = devices_and_refusals()
+        for info in listed:
+            device = f"{info.index}: {info.name} ({info.vendor}), {info.kind}"
             yield visible(f"device {device}, driver {info.version_string}")
+        yield from (visible(f"not opened: {' '.join(reason.split())}") for reason in refused)
+        chosen = EngineSpec("auto", Scoring.blast()).make(quiet=True)
+        yield visible(f"by default engine {chosen.name}: {chosen.why}")
     except DeviceError as error:
         yield f"no device: {' '.join(str(error).split())}"

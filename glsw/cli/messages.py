@@ -32,14 +32,31 @@ class Bar(Protocol):
         """Remove the bar for good."""
 
 
+_SECONDS_BEFORE, _LONG = 1.0, 10.0
+"""Seconds after which the rest is estimated, and from which on a whole is said to take long."""
+
+
 class _NoBar:
-    """A bar that shows nothing."""
+    """A bar that shows nothing, but says once how long a long work will take."""
+
+    def __init__(self, total: float, unit: str) -> None:
+        self._total, self._unit, self._done = total, unit, 0.0
+        self._began, self._said = time.monotonic(), False
 
     def update(self, n: float) -> None:
-        """Do nothing."""
+        """Add to the work done; after a second say how long all will take, if it is long."""
+        self._done += n
+        elapsed = time.monotonic() - self._began
+        if self._said or elapsed < _SECONDS_BEFORE or self._done <= 0:
+            return
+        self._said = True
+        seconds = elapsed * self._total / self._done
+        if seconds > _LONG:
+            say(f"{self._total:.0f} {self._unit}s will take about {seconds:.0f} s")
 
     def expect(self, n: float) -> None:
-        """Do nothing."""
+        """Add to the total."""
+        self._total += n
 
     def clear(self) -> None:
         """Do nothing."""
@@ -92,12 +109,12 @@ def occupy_standard_streams() -> None:
 
 @contextmanager
 def progress_bar(hidden: bool, total: int | None, unit: str = "cell") -> Iterator[Bar]:
-    """Yield a progress bar, which shows nothing if ``hidden`` or if stderr is no terminal.
+    """Yield a progress bar; if ``hidden`` or if stderr is no terminal, a line if it takes long.
 
     Before it stand the stage of the work, if that is not the one it counts, and the part done.
     """
     if hidden or not (sys.stderr and sys.stderr.isatty()):
-        yield _NoBar()
+        yield _NoBar(total or 0, unit)
         return
     from tqdm import tqdm
 

@@ -49,6 +49,10 @@ class Route:
         Known to lead to a software renderer.
     fallback : bool
         To be tried only if no other route opens a device.
+    model : str
+        Equal for devices of which one is as good as the other.
+    forbidden : str
+        The device file that this user may not open.
     """
 
     index: int
@@ -56,6 +60,8 @@ class Route:
     attempt: Callable[[int], Opened]
     software: bool = False
     fallback: bool = False
+    model: str = ""
+    forbidden: str = ""
 
     def open(self) -> Opened:
         """Open a context of the highest version available.
@@ -78,7 +84,20 @@ class Route:
                 break
             except Exception as error:  # backends raise plain Exception and ValueError
                 reason = error
-        raise DeviceError(f"{self.label}: {reason}")
+        raise DeviceError(f"{self.label}: {reason}{self._remedy(str(reason))}")
+
+    def _remedy(self, reason: str) -> str:
+        """Return what may help, given why no version opens."""
+        if self.forbidden:
+            return (
+                f"; no permission for {self.forbidden}: add this user to the group of that file, "
+                "as by `sudo usermod -aG render $USER`, and log in again"
+            )
+        if reason.startswith("eglInitialize"):
+            return "; it has no driver here: install Mesa, or the EGL part of its vendor's driver"
+        if reason.startswith("eglCreateContext"):
+            return "; it is too old, or its driver: OpenGL 3.3 is needed"
+        return ""
 
 
 def routes() -> list[Route]:
@@ -89,6 +108,8 @@ def routes() -> list[Route]:
             f"EGL device {index} {found.path}".rstrip(),
             partial(_egl_context, index),
             software=found.software,
+            model=found.model,
+            forbidden=found.forbidden,
         )
         for index, found in enumerate(egl_devices() if sys.platform == "linux" else [])
     ]

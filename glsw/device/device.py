@@ -357,13 +357,23 @@ def devices() -> list[DeviceInfo]:
     DeviceError
         There is none; the message lists what was tried and what to install.
     """
+    return devices_and_refusals()[0]
+
+
+def devices_and_refusals() -> tuple[list[DeviceInfo], list[str]]:
+    """List the devices that can be opened, and why others cannot; DeviceError if there is none."""
     check_fork()
-    listed = []
+    listed, refused = [], list[str]()
     with _opening:
-        for device in _opened_in_turn(routes()):
+        for device in _opened_in_turn(routes(), refused):
             listed.append(device.info)
             _close_if_new(device)
-    return listed
+    return listed, refused
+
+
+def by_kind(one: DeviceInfo, other: DeviceInfo) -> bool:
+    """Tell whether a device is probably faster than another one."""
+    return one.rank > other.rank
 
 
 def open_device(
@@ -371,6 +381,7 @@ def open_device(
     *,
     require: tuple[int, int] = (3, 3),
     quiet: bool = False,
+    faster: Callable[[DeviceInfo, DeviceInfo], bool] = by_kind,
 ) -> Device:
     """Open a device, or return it if this process has it open.
 
@@ -378,11 +389,13 @@ def open_device(
     ----------
     device : int or str, optional
         Index, or part of the renderer's or vendor's name in any case (the first match).
-        By default the first hardware device, otherwise the first device.
+        By default the fastest device, by ``faster``; of equal ones the first.
     require : (int, int), optional
         Lowest OpenGL version.
     quiet : bool, optional
         Do not warn if the device is a software renderer.
+    faster : callable, optional
+        Tells whether a device is faster than another one; by default by their kinds.
 
     Raises
     ------
@@ -409,44 +422,62 @@ def open_device(
         ways.sort(key=lambda way: way.index != device)
 
     with _opening:
-        chosen = _choose(ways, device, require)
+        chosen = _choose(ways, device, require, faster)
         open_now[chosen.info.index] = chosen
     if chosen.info.software and not quiet:
         caller.warn(without_gpu(chosen.info), SoftwareRendererWarning)
     return chosen
 
 
-def _choose(ways: list[Route], wanted: int | str | None, require: tuple[int, int]) -> Device:
-    """Return the first matching device; if none is named, the first hardware device."""
+def _choose(
+    ways: list[Route],
+    wanted: int | str | None,
+    require: tuple[int, int],
+    faster: Callable[[DeviceInfo, DeviceInfo], bool],
+) -> Device:
+    """Return the first matching device; if none is named, the fastest, one of each model opened."""
     chosen: Device | None = None
-    seen = []
-    for candidate in _opened_in_turn(ways):
+    seen: list[DeviceInfo] = []
+    models = {way.index: way.model for way in ways}
+
+    def no_faster(way: Route) -> bool:
+        opened = {models[info.index] for info in seen if not info.software}
+        return bool(chosen and opened and (way.software or way.model in opened))
+
+    for candidate in _opened_in_turn(ways, skip=no_faster):
         info = candidate.info
         seen.append(info)
         fits = _matches(info, wanted) and info.offers(require)
-        if not fits or (chosen is not None and info.software):
+        if not fits or (chosen is not None and not faster(info, chosen.info)):
             _close_if_new(candidate)
             continue
         if chosen is not None:
             _close_if_new(chosen)
         chosen = candidate
-        if wanted is not None or not info.software:
+        if wanted is not None:
             break
     if chosen is None:
         raise DeviceError(_no_match(wanted, require, sorted(seen, key=lambda info: info.index)))
     return chosen
 
 
-def _opened_in_turn(ways: list[Route]) -> Iterator[Device]:
-    """Yield the devices one after the other, opened unless they are open.
+def _opened_in_turn(
+    ways: list[Route],
+    refused: list[str] | None = None,
+    skip: Callable[[Route], bool] = lambda way: False,
+) -> Iterator[Device]:
+    """Yield the devices one after the other, opened unless they are open or to be skipped.
 
-    Fallbacks are tried only if nothing else opens; `DeviceError` if they do not open either.
+    Fallbacks are tried only if nothing else opens; `DeviceError` if they do not open either. What
+    did not open is added to ``refused``.
     """
-    refused = []
+    refused = [] if refused is None else refused
     found = False
     for way in sorted(ways, key=lambda way: way.fallback):
         if way.fallback and found:
             break
+        if skip(way):
+            continue
         try:
             device = open_now.get(way.index) or Device(way.index, *way.open())
         except DeviceError as error:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from glsw.device.current import note_use_of_gl, uses_gl
@@ -45,6 +46,8 @@ _DESKTOP_BIT, _ES_BIT = 8, 0x40
 _RESET_STRATEGY, _LOSE_CONTEXT = 0x3138, 0x31BF
 _MAJOR_VERSION, _MINOR_VERSION, _PROFILE_MASK, _CORE_PROFILE = 0x3098, 0x30FB, 0x30FD, 1
 
+_DRM, _PCI_NUMBERS = Path("/sys/class/drm"), ("vendor", "device")
+_READ_WRITE = os.R_OK | os.W_OK
 _Handle, _Int, _UInt = ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint32
 _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     _LISTS_DEVICES: (_UInt, _Int, _Handle, _Handle),
@@ -91,6 +94,23 @@ class EglDevice:
     def software(self) -> bool:
         """Whether it is known to be a software renderer."""
         return SOFTWARE in self.extensions
+
+    @property
+    def model(self) -> str:
+        """What tells the models of GPUs apart: the numbers of the PCI bus, if there are any."""
+        with suppress(OSError):
+            files = ((_DRM / Path(self.path).name / "device" / name) for name in _PCI_NUMBERS)
+            return " ".join(file.read_text(encoding="ascii").strip() for file in files)
+        return " ".join(self.extensions)
+
+    @property
+    def forbidden(self) -> str:
+        """The device file that this user may not open, "" if there is none."""
+        nodes = [self.path] if self.path else []
+        beside = _DRM / Path(self.path).name / "device" / "drm"
+        nodes = [f"/dev/dri/{node.name}" for node in sorted(beside.glob("renderD*"))] or nodes
+        no = (node for node in nodes if os.path.exists(node) and not os.access(node, _READ_WRITE))
+        return next(no, "")
 
 
 @cache

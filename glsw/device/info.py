@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Literal
 
 import moderngl
 
@@ -21,6 +22,15 @@ _BASIC_AND_SHUFFLES = 0x01 | 0x10 | 0x20  # shuffles, and those by a distance
 _SOFTWARE = re.compile(
     "llvmpipe|softpipe|swrast|lavapipe|swiftshader"
     "|microsoft basic render|gdi generic|software renderer|software rasterizer",
+    re.IGNORECASE,
+)
+
+# GPUs that share the memory of the processor: what Intel's others are called, and the names of
+# AMD's and of systems on a chip.
+_ARC = re.compile(r"\bArc(\(tm\))? (Pro )?[AB]\d|\bDG1\b|Xe MAX|\bFlex\b|\bMax \d", re.IGNORECASE)
+_INTEGRATED = re.compile(
+    r"radeon(\(tm\))?( vega( \d+)?| r\d| \d{3}m)? graphics|radeon(\(tm\))? \d{3}M\b|custom gpu"
+    r"|\b(tegra|orin|thor|apple|adreno|mali|v3d|videocore|vc4|powervr|panfrost|nv(ea|12b|13b))\b",
     re.IGNORECASE,
 )
 
@@ -95,6 +105,20 @@ class DeviceInfo:
     def offers(self, version: tuple[int, int]) -> bool:
         """Tell whether it can do all that engines need of an OpenGL version."""
         return (COMPUTE if self.es else self.version) >= version
+
+    @property
+    def kind(self) -> Literal["software", "integrated", "discrete"]:
+        """What it is, as far as its name tells: a renderer on the CPU, or one of two GPUs."""
+        if self.software:
+            return "software"
+        name = f"{self.name} {self.vendor}"
+        intel = "intel" in name.casefold() and not _ARC.search(name)
+        return "integrated" if intel or _INTEGRATED.search(name) else "discrete"
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool]:
+        """What tells which of two devices is probably faster: the larger one."""
+        return not self.software, self.compute, self.kind == "discrete"
 
     @property
     def registers(self) -> int:

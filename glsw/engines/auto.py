@@ -372,7 +372,7 @@ class Auto(Engine):
     def _keeps_tables(self, batch: Batch) -> bool:
         """Tell whether the processor aligns such pairs by tables."""
         keeps = self._scanner is Cpu and not self._scans_all
-        return keeps and self.engine(Cpu).traces(batch)
+        return keeps and self.engine(Cpu).traces(batch, soon=True)
 
     def _cuts(self, batch: Batch) -> bool:
         """Tell whether the targets are so long beside the queries that windows can replace them."""

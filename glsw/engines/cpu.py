@@ -279,10 +279,14 @@ class Cpu(Engine):
             paths = self._single.paths(pool, batch, pairs, self.threads, progress)
         return Paths.merged(batch.index.shape, [(pairs, paths)])
 
-    def traces(self, batch: Batch) -> bool:
-        """Tell whether `_paths` finds the alignments of these pairs, none by rows of NumPy."""
+    def traces(self, batch: Batch, *, soon: bool = False) -> bool:
+        """Tell whether `_paths` finds the alignments of these pairs, none by rows of NumPy.
+
+        If so soon, also where a whole table is needed, as for long relatives.
+        """
         most = int((batch.query_lengths * batch.target_lengths).max(initial=0))
-        return self._traces(batch, most) and not self._dense(batch).any()
+        within = not soon or most <= self._limits.table
+        return within and self._traces(batch, most) and not self._dense(batch).any()
 
     def _traces(self, batch: Batch, cells: int) -> bool:
         within = cells <= self._largest_exact
@@ -300,7 +304,7 @@ class Cpu(Engine):
     def _cuts(self, batch: Batch, exact: bool) -> bool:
         """Tell whether windows replace targets: where no table, or nothing else, would do."""
         cells = int((batch.query_lengths * batch.target_lengths).max(initial=0))
-        most = self._limits.table if exact or batch.masks is not None else self._limits.long
+        most = self._limits.windows if exact or batch.masks is not None else self._limits.long
         return cells > most and self._able and cuts(self, batch)
 
     @property

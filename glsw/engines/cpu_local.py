@@ -31,14 +31,15 @@ that of the mask too, by the same argument. If it has, some of these are forbidd
 from __future__ import annotations
 
 import threading
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from glsw.alignment.batch import Mask
 from glsw.alignment.paths import DIAGONAL, LEFT, UP, Runs
-from glsw.alignment.traceback import PathBack, trace
+from glsw.alignment.traceback import PathBack
 from glsw.arrays import Codes, Int32, UInt32
 from glsw.engines.cpu_lanes import CpuSizes
 from glsw.engines.cpu_letters import Lettering, Places, Texts
@@ -54,11 +55,41 @@ Walked: TypeAlias = "tuple[tuple[int, int, int], UInt32]"
 """Score, i and j of the best cell, and the runs of the path to it, see `Paths`."""
 
 
-class _Region(NamedTuple):
+class Region(NamedTuple):
     """The first row and column of the table to keep, and its end, exclusive."""
 
     first: tuple[int, int]
     end: tuple[int, int]
+    score: int = 0  # of alignments that end there
+
+
+class Tables:
+    """Tables of H by the library, of which so many large ones are kept at once.
+
+    Parameters
+    ----------
+    costs : (int, int)
+        To open and to extend a gap.
+    limits : CpuSizes
+    """
+
+    def __init__(self, costs: tuple[int, int], limits: CpuSizes) -> None:
+        self._costs, self._limits = costs, limits
+        self._large, self._huge = threading.Semaphore(limits.large_tables), threading.Lock()
+
+    @contextmanager
+    def of(self, mode: str, texts: Texts) -> Iterator[Int32]:
+        """Return H of i, j from 1 for a ``with`` block, shape (m, n); neither is empty."""
+        limits, cells = self._limits, len(texts.query) * len(texts.target)
+        alone = self._huge if cells > limits.huge_table else self._large
+        turned = cells > limits.by_diagonals  # then its matrix has the rows of the first sequence
+        name, matrix = "diag" if turned else "scan", texts.matrices.matrix(swapped=turned)
+        pair = texts.query, texts.target, self._costs, matrix
+        with (
+            alone if cells > limits.large_table else nullcontext(),
+            table(f"{mode}_table_{name}_32", *pair) as found,
+        ):
+            yield found
 
 
 class LocalPaths:
@@ -75,7 +106,7 @@ class LocalPaths:
         self._scoring, self._limits = scoring, limits or CpuSizes()
         self._costs = scoring.gap_open, scoring.gap_extend
         self._lettering = Lettering(scoring)
-        self._room = threading.Semaphore(self._limits.large_tables)
+        self._tables = Tables(self._costs, self._limits)
         # The library's striped functions are wrong where opening costs no more than extending.
         self._striped = scoring.gap_open > scoring.gap_extend
         self._method = "sw_striped" if self._striped else "sw_scan"
@@ -84,8 +115,8 @@ class LocalPaths:
 
     def best(
         self, query: Codes, target: Codes, mask: Mask | None = None, *, most: int = 2**62
-    ) -> Walked | None:
-        """Return the best alignment of a pair.
+    ) -> Walked | Region | None:
+        """Return the best alignment of a pair, or where it is if the table would be larger.
 
         The codes are not empty. Tables that may be kept have ``most`` cells. None if the library
         has not enough letters for the mask, or the table would be larger and there is a mask, or
@@ -99,7 +130,7 @@ class LocalPaths:
         forbidden = _spread(places, self._limits.forbidden)
         while self._lettering.can_forbid(forbidden):
             found = self._best(query, target, forbidden, most)
-            if found is None or forbidden.shape == places.shape:
+            if found is None or isinstance(found, Region) or forbidden.shape == places.shape:
                 return found
             used = _common(places, _aligned(found))
             if not used.shape[1]:
@@ -110,7 +141,7 @@ class LocalPaths:
 
     def _best(
         self, query: Codes, target: Codes, forbidden: Places, most: int = 2**62
-    ) -> Walked | None:
+    ) -> Walked | Region | None:
         """Return the best alignment without pairs that are forbidden, see `best`."""
         texts, region = self._lettering.texts(query, target, forbidden), None
         usual = len(query) * min(len(target), _USUAL_COLUMNS * len(query))
@@ -126,12 +157,7 @@ class LocalPaths:
             return (score, i, first + j), runs
         (row, column), (i, j) = region.first, region.end
         if (i - row) * (j - column) > most:
-            if forbidden.shape[1]:
-                return None
-            aligned, score = trace(
-                query[row:i], target[column:j], self._scoring, i - row, j - column
-            )
-            return (score, i, j), walked(aligned)
+            return None if forbidden.shape[1] else region
         part = texts._replace(query=texts.query[row:i], target=texts.target[column:j])
         (score, *_), runs = self._path(part, ends_last=True)
         return (score, i, j), runs
@@ -142,11 +168,8 @@ class LocalPaths:
         m, n = len(query), len(target)
         if not m or not n:
             return (0, 0, 0), np.empty(0, np.uint32)
-        of_pair = query, target, self._costs, matrices.matrix()
-        with (
-            self._room if m * n > self._limits.large_table else nullcontext(),
-            table("sw_table_scan_32", *of_pair) as (score, cells),
-        ):
+        with self._tables.of("sw", texts) as cells:
+            score = int(cells[-1, -1] if ends_last else cells.max())
             if not score:
                 return (0, 0, 0), np.empty(0, np.uint32)
             end = (m, n) if ends_last else best_cell(cells, score)
@@ -167,12 +190,12 @@ class LocalPaths:
 
     def _region(
         self, query: Codes, target: Codes, forbidden: Places, texts: Texts
-    ) -> _Region | None:
+    ) -> Region | None:
         """Return the table to keep; None if best alignments begin with many different pairs."""
         bits, found = self._first_end(texts)
         score = found.score
         if not score:
-            return _Region((0, 0), (0, 0))
+            return Region((0, 0), (0, 0))
         span = self._longest_span(query, score)
         begins: list[tuple[int, int]] = []
         ends: list[tuple[int, int]] = []
@@ -196,7 +219,7 @@ class LocalPaths:
             found = self._run(texts, bits)
         end = max(ends, key=lambda cell: (sum(cell), -cell[0]))
         rows, columns = zip(*(b for b in begins if b[0] < end[0] and b[1] < end[1]), strict=True)
-        return _Region((min(rows), min(columns)), end)
+        return Region((min(rows), min(columns)), end, score)
 
     def _first_end(self, texts: Texts) -> tuple[int, Best]:
         """Return the first end of a best alignment, and the bits that its score needs."""
@@ -221,12 +244,13 @@ class LocalPaths:
         both = len(texts.query) + len(texts.target)
         factor = 1 << both.bit_length()
         reach = 2 if self._striped else both + 2
-        if not self._costs[1] or factor * max(score, self._largest * reach) > _LARGEST_LONG:
+        if not self._costs[1] or factor * self._largest * reach > _LARGEST_LONG:
             return None
+        bits = 32 if factor * score <= _LARGEST_LONG else 64  # where only the end counts
         # The library finds the first column; where the sequences are exchanged, the first row.
         costs = factor * self._costs[0] - 1, factor * self._costs[1] - 1
         matrix = texts.matrices.matrix(32, factor, swapped=True)
-        found = best(f"{self._method}_32", texts.target, texts.query, costs, matrix)
+        found = best(f"{self._method}_{bits}", texts.target, texts.query, costs, matrix)
         return found.j, found.i
 
     def _run(self, texts: Texts, bits: int = 32) -> Best:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,8 +16,8 @@ from glsw.alignment.traceback import Borders, PathBack, best_end, trace
 from glsw.arrays import Codes, Int32, Int64, Intp
 from glsw.engines import parasail_calls
 from glsw.engines.cpu_lanes import CpuSizes
-from glsw.engines.cpu_letters import LETTERS, Lettering, Matrices, text_of
-from glsw.engines.cpu_local import LARGEST_16, LocalPaths, Walked, walked
+from glsw.engines.cpu_letters import LETTERS, Lettering, Matrices, Texts, text_of
+from glsw.engines.cpu_local import LARGEST_16, LocalPaths, Region, Tables, Walked, walked
 from glsw.engines.reference import best_cell
 from glsw.scoring.gaps import EndGaps
 from glsw.scoring.scoring import Scoring, mode_among
@@ -58,10 +57,9 @@ class SinglePairs:
         self._costs = scoring.gap_open, scoring.gap_extend
         striped = scoring.local and scoring.gap_open > scoring.gap_extend
         scan = function_of(scoring)
-        self._function = "sw_striped_32" if striped else scan
-        self._of_tables = scan.replace("_scan_", "_table_scan_")
+        self._function, self._mode = "sw_striped_32" if striped else scan, scan[: -len("_scan_32")]
+        self._tables = Tables(self._costs, self._limits)
         self._longest_16 = longest_in_16_bits(scoring)
-        self._room = threading.Semaphore(self._limits.large_tables)
 
     @property
     def version(self) -> str:
@@ -87,9 +85,8 @@ class SinglePairs:
         if ends or batch.masks is not None:
 
             def best(some: Intp) -> tuple[Intp, BestCells]:
-                cells = np.array(
-                    [self.path(*batch.pair(p), batch.mask(p))[0] for p in some.tolist()], np.int64
-                )
+                pairs = ((*batch.pair(p), batch.mask(p)) for p in some.tolist())
+                cells = np.array([_end_of(self._found(*pair)) for pair in pairs], np.int64)
                 score, i, j = cells.reshape(-1, 3).T
                 score = score + self._scoring.score_offset(*batch.lengths[some].T)
                 return some, BestCells.of(score, i, j)
@@ -171,6 +168,15 @@ class SinglePairs:
 
     def path(self, query: Codes, target: Codes, mask: Mask | None) -> Walked:
         """Return the best alignment of a pair; by rows of NumPy if it or its mask is too large."""
+        found = self._found(query, target, mask)
+        if not isinstance(found, Region):
+            return found
+        (row, column), (i, j) = found.first, found.end
+        aligned, score = trace(query[row:i], target[column:j], self._scoring, i - row, j - column)
+        return (score, i, j), walked(aligned)
+
+    def _found(self, query: Codes, target: Codes, mask: Mask | None) -> Walked | Region:
+        """Return the best alignment of a pair, or the region that it is in if that is large."""
         cells, ends = len(query) * len(target), self._scoring.end_gaps
         if ends and cells <= self._limits.table:
             return self._from_end_to_end(query, target, ends)
@@ -196,14 +202,14 @@ class SinglePairs:
             way.go(table, borders=borders)
             return found, np.array(way.runs, np.uint32)
 
-    @contextmanager
-    def table(self, query: Codes, target: Codes) -> Iterator[Int32]:
+    def table(self, query: Codes, target: Codes) -> AbstractContextManager[Int32]:
         """Return H of i, j from 1 for a ``with`` block, shape (m, n); neither is empty."""
-        pair = text_of(query), text_of(target)
-        large = len(query) * len(target) > self._limits.large_table
-        of_pair = parasail_calls.table(self._of_tables, *pair, self._costs, self._plain.matrix())
-        with self._room if large else nullcontext(), of_pair as (_, table):
-            yield table
+        return self._tables.of(self._mode, Texts(text_of(query), text_of(target), self._plain))
+
+
+def _end_of(found: Walked | Region) -> tuple[int, int, int]:
+    """Return the score, i and j of the best cell."""
+    return (found.score, *found.end) if isinstance(found, Region) else found[0]
 
 
 @lru_cache(_KEPT)

@@ -113,14 +113,18 @@ def best_of_own(
 @contextmanager
 def table(
     name: str, query: bytes, target: bytes, costs: tuple[int, int], matrix: Matrix
-) -> Iterator[tuple[int, npt.NDArray[np.int32]]]:
-    """Return the best score and the table of H for a ``with`` block, by ``sw_table_scan_32``."""
+) -> Iterator[npt.NDArray[np.int32]]:
+    """Return the table of H for a ``with`` block, by ``sw_table_scan_32``.
+
+    Functions by diagonals, such as ``sw_table_diag_32``, have wrong best scores beside it now and
+    then, and take a `Matrix` with the scores of letters of the second sequence first.
+    """
     library, m, n = _library(), len(query), len(target)
     pointer = _function(name)(query, m, target, n, *costs, matrix.pointer)
     try:
         address = library.parasail_result_get_score_table(pointer)
         cells = np.frombuffer(_memory_at()(address, 4 * m * n, _READ), np.int32)
-        yield pointer[0].score, cells.reshape(m, n)
+        yield cells.reshape(m, n)
     finally:
         library.parasail_result_free(pointer)
 

@@ -20,6 +20,7 @@ from glsw.device.device import (
     open_device,
     without_gpu,
 )
+from glsw.device.info import dotted
 from glsw.engines import ENGINES, Capabilities, Engine, cpu, speeds
 from glsw.engines.auto import Auto, engine_of
 from glsw.engines.base import AnyEngine
@@ -44,7 +45,7 @@ def device_for(
         return None
     if isinstance(device, Device):
         return device
-    opened = open_device(device, require=max(needs), quiet=True)
+    opened = open_device(device, require=max(needs), quiet=True, faster=speeds.faster)
     if not quiet and opened.info.software:
         _warn_of_software(opened)
     return opened
@@ -138,13 +139,14 @@ def _auto(scoring: Scoring, quiet: bool, *, threads: int | None = None, **option
     installed = cpu.is_installed()
     able = installed and cpu.takes(scoring)
     try:
-        device = open_device(require=Auto.capabilities.requires or (3, 3), quiet=True)
+        least = Auto.capabilities.requires or (3, 3)
+        device = open_device(require=least, quiet=True, faster=speeds.faster)
     except DeviceError as error:
         if not able or forked_after_gl():
             raise
         if not quiet:
             caller.warn(f"engine 'cpu' is used: {error}", RuntimeWarning)
-        return cpu.Cpu(scoring, threads=threads)
+        return _why(cpu.Cpu(scoring, threads=threads), "no OpenGL device")
     info = device.info
     if info.software and not quiet:
         use = "computes searches and pairs" if installed else "is faster: pip install 'glsw[cpu]'"
@@ -152,11 +154,22 @@ def _auto(scoring: Scoring, quiet: bool, *, threads: int | None = None, **option
     rates = speeds.known(device)
     rate = rates.get(speeds.scanner_of(info), math.inf)
     slower = able and (info.software or rate < rates.get(cpu.Cpu.name, 0.0))
+    reasons = [f"device {info.index}, {info.name}, {info.kind}, OpenGL {dotted(info.version)}"]
+    reasons += [f"{name} measured: {value / 1e9:.3g} GCUPS" for name, value in rates.items()]
+    reasons += [] if installed else ["engine 'cpu' is not installed"]
+    reasons += ["searches by cpu"] * slower
     if slower and not info.compute:
-        return cpu.Cpu(scoring, threads=threads)
+        return _why(cpu.Cpu(scoring, threads=threads), *reasons)
     with device:
         options |= {"scanner": cpu.Cpu} if slower else {}
-        return Auto(scoring, device, threads=threads, with_host=able, proves=True, **options)
+        made = Auto(scoring, device, threads=threads, with_host=able, proves=True, **options)
+        return _why(made, *reasons)
+
+
+def _why(engine: Engine, *reasons: str) -> Engine:
+    """Return an engine that says why it was chosen."""
+    engine.why = "; ".join(reasons)
+    return engine
 
 
 def device_of_rank(require: tuple[int, int]) -> int:

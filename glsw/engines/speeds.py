@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from glsw.device.device import Device
+from glsw.device.device import Device, by_kind
 from glsw.device.info import DeviceInfo
 from glsw.engines import ENGINES, cpu, engine_of
 from glsw.engines.base import Engine
@@ -18,6 +18,7 @@ from glsw.engines.tiles import ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
 from glsw.trust.proofs import FAULTS, Proofs
+from glsw.trust.verdicts import Verdicts
 
 _SECONDS, _QUICK = 0.3, 0.04  # of a measurement, at least; of one on the way to a search
 _QUERY, _TARGETS, _TARGET = 400, 32, 300  # letters, sequences, letters: more until it takes so
@@ -27,6 +28,12 @@ _MOST_TARGETS, _MOST_QUICKLY = 2**17, 2**15
 def scanner_of(info: DeviceInfo) -> str:
     """Return the name of the engine for scans on a device."""
     return "lanes" if info.compute else "fragment"
+
+
+def faster(one: DeviceInfo, other: DeviceInfo) -> bool:
+    """Tell whether a device is faster than another one: as measured, or else by their kinds."""
+    first, second = (Verdicts.of(each).speeds.get(scanner_of(each)) for each in (one, other))
+    return first > second if first and second else by_kind(one, other)
 
 
 def known(device: Device) -> dict[str, float]:

@@ -452,13 +452,13 @@ def test_rows_of_numpy_are_those_of_the_alignment_alone(monkeypatch):
         cells.append(len(query) * len(target))
         return trace(query, target, *args, **options)
 
-    for part, name in ((module, "best_end"), (cpu_pairs, "best_end"), (cpu_pairs, "trace")):
-        monkeypatch.setattr(part, name, partial(pytest.fail, "NumPy"))
-    monkeypatch.setattr(cpu_local, "trace", traced)
+    for part in (module, cpu_pairs):
+        monkeypatch.setattr(part, "best_end", partial(pytest.fail, "NumPy"))
+    monkeypatch.setattr(cpu_pairs, "trace", traced)
     engine = Cpu(scoring, limits=CpuSizes(table=100_000))
     assert every_path(engine, batch) == expected
     assert engine.ends(batch).end.tolist() == Reference(scoring).ends(batch).end.tolist()
-    assert len(cells) == 2
+    assert len(cells) == 1  # ends need no rows
     assert max(cells) < 2 * len(domain) ** 2
 
 
@@ -468,10 +468,10 @@ def test_few_large_tables_exist_at_once(monkeypatch):
     engine = Cpu(case.scoring, threads=5, limits=few)
     at_once, most, go = [], [], PathBack.go
 
-    def counted(way, table, **options):
+    def counted(way, table, *rest, **options):
         at_once.append(table.size > 300)
         most.append(sum(at_once))
-        go(way, table, **options)
+        go(way, table, *rest, **options)
         at_once.remove(table.size > 300)
 
     monkeypatch.setattr(PathBack, "go", counted)
@@ -734,3 +734,32 @@ def test_pairs_are_scored_in_16_bits_where_no_score_leaves_them(scoring, longest
     assert found.tolist() == Reference(scoring).scores(batch).tolist()
     narrow = [n for n, name in zip(lengths, called, strict=True) if name == "sw_striped_16"]
     assert narrow == [n for n in lengths if n <= longest]
+
+
+@with_subtests("name", [name for name in NAMES if CASES[name].scoring.gap_open])
+def test_tables_by_diagonals(name):
+    """Those of large pairs."""
+    case = CASES[name].part(slice(60, 100))
+    judge_paths(Cpu(case.scoring, limits=CpuSizes(by_diagonals=0)), case)
+
+
+def test_tables_by_diagonals_of_a_matrix_that_is_not_symmetric():
+    scoring, rng = Scoring.match_mismatch(5, -4, 6, 2), np.random.default_rng(69)
+    scoring = dataclasses.replace(scoring, matrix=rng.integers(-6, 7, (15, 15), np.int32))
+    batch = Batch.of([tuple(rng.integers(0, 4, n, np.uint8) for n in (40, 60)) for _ in range(8)])
+    for mode in ("local", "global", "semiglobal"):
+        made = scoring.in_mode(mode)
+        engine = Cpu(made, limits=CpuSizes(by_diagonals=0))
+        assert every_path(engine, batch) == every_path(Reference(made), batch)
+
+
+def test_the_longest_alignment_is_found_in_64_bits_where_32_do_not_suffice(monkeypatch):
+    used, best = [], cpu_local.best
+    monkeypatch.setattr(cpu_local, "_LARGEST_LONG", 2**14)
+    monkeypatch.setattr(cpu_local, "best", lambda name, *of: used.append(name) or best(name, *of))
+    rng, scoring = np.random.default_rng(70), Scoring.blast()
+    one = rng.integers(0, 20, 120, np.uint8)
+    batch = Batch.of([(one, np.concatenate([one[10:60], one[65:]]))])
+    engine = Cpu(scoring, limits=CpuSizes(column_table=0))
+    assert every_path(engine, batch) == every_path(Reference(scoring), batch)
+    assert "sw_striped_64" in used

@@ -30,10 +30,10 @@ SHADERS = sorted(
 ORDER = [
     "_version",
     "caller",
+    "words",
     "cores",
     "rank",
     "statuses",
-    "words",
     "arrays",
     "wings",
     "sequences",

@@ -6,6 +6,7 @@
 layout(local_size_x = TRACERS) in;
 #include "lib/pair.glsl"
 #include "lib/directions.glsl"
+#include "lib/traces.glsl"
 #include "lib/band.glsl"
 
 layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; };

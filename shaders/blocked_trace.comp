@@ -5,7 +5,7 @@
 // for memory at each step.
 layout(local_size_x = TRACERS) in;
 #include "lib/pair.glsl"
-#include "lib/directions.glsl"
+#include "lib/traces.glsl"
 #include "lib/band.glsl"
 
 layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; };

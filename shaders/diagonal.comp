@@ -22,6 +22,7 @@ layout(local_size_x = WORKGROUP) in;
 #include "lib/scoring.glsl"
 #include "lib/recurrence.glsl"
 #include "lib/best.glsl"
+#include "lib/traces.glsl"
 #ifdef MASKED
 layout(std430, binding = MASKS_BINDING) readonly buffer Masks { int masks[]; };
 int mask_word(uint at) { return masks[at]; }

@@ -19,7 +19,7 @@ uniform int blocks;    // of the longest target
 uniform int kept_row;  // from one row above a strip to the next in borders; 0 if only one is kept
 #define ROW_MAJOR
 #define STRIP_ROWS rows
-#include "lib/directions.glsl"
+#include "lib/traces.glsl"
 
 // Borders of the blocks: of each pair H and F above the next strip, an ivec2 per column and one per
 // invocation for the corner; then, from `column_left` on, H and E right of the block that was last

@@ -8,7 +8,7 @@
 layout(local_size_x = 32) in;
 #include "lib/pair.glsl"
 #include "lib/best.glsl"
-#include "lib/directions.glsl"
+#include "lib/traces.glsl"
 
 layout(std430, binding = BEST_BINDING) readonly buffer BestCells { ivec4 best_cells[]; };
 layout(std430, binding = PATHS_BINDING) writeonly buffer Paths { uint paths[]; };

@@ -32,27 +32,32 @@ class Bar(Protocol):
         """Remove the bar for good."""
 
 
-_SECONDS_BEFORE, _LONG = 1.0, 10.0
-"""Seconds after which the rest is estimated, and from which on a whole is said to take long."""
+_SECONDS_BEFORE, _LONG = 2.0, 10.0
+"""Seconds over which a rate is measured, and from which on the whole is said to take long."""
 
 
 class _NoBar:
     """A bar that shows nothing, but says once how long a long work will take."""
 
-    def __init__(self, total: float, unit: str) -> None:
+    def __init__(self, total: float, unit: str, quiet: bool) -> None:
         self._total, self._unit, self._done = total, unit, 0.0
-        self._began, self._said = time.monotonic(), False
+        self._first: tuple[float, float] | None = None  # when, and what was done then
+        self._began, self._said = time.monotonic(), quiet
 
     def update(self, n: float) -> None:
-        """Add to the work done; after a second say how long all will take, if it is long."""
+        """Add to the work done; say once how long all will take, if it is long.
+
+        The first part counts for no rate: programs are compiled before it.
+        """
         self._done += n
-        elapsed = time.monotonic() - self._began
-        if self._said or elapsed < _SECONDS_BEFORE or self._done <= 0:
+        now = time.monotonic()
+        self._first = when, before = self._first or (now, self._done)
+        if self._said or now - when < _SECONDS_BEFORE or self._done <= before:
             return
         self._said = True
-        seconds = elapsed * self._total / self._done
-        if seconds > _LONG:
-            say(f"{self._total:.0f} {self._unit}s will take about {seconds:.0f} s")
+        left = (now - when) * (self._total - self._done) / (self._done - before)
+        if (seconds := now - self._began + left) > _LONG:
+            say(f"{self._total:,.0f} {self._unit}s will take about {seconds:.0f} s")
 
     def expect(self, n: float) -> None:
         """Add to the total."""
@@ -109,12 +114,12 @@ def occupy_standard_streams() -> None:
 
 @contextmanager
 def progress_bar(hidden: bool, total: int | None, unit: str = "cell") -> Iterator[Bar]:
-    """Yield a progress bar; if ``hidden`` or if stderr is no terminal, a line if it takes long.
+    """Yield a progress bar, or if stderr is no terminal, a line if it takes long; none if hidden.
 
     Before it stand the stage of the work, if that is not the one it counts, and the part done.
     """
     if hidden or not (sys.stderr and sys.stderr.isatty()):
-        yield _NoBar(total or 0, unit)
+        yield _NoBar(total or 0, unit, hidden)
         return
     from tqdm import tqdm
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -71,6 +71,8 @@ class EngineSpec:
         Bytes of device memory.
     threads : int or None
         Of engine ``cpu``, also where ``auto`` uses it.
+    of_rank : bool
+        If none is named, take the device of `device_of_rank`; ``auto`` where there is one.
     """
 
     name: str
@@ -78,6 +80,7 @@ class EngineSpec:
     device: int | str | Device | None = None
     memory: int | None = None
     threads: int | None = None
+    of_rank: bool = False
 
     @property
     def requires(self) -> tuple[int, int] | None:
@@ -114,7 +117,10 @@ class EngineSpec:
         device; device ``"auto"`` is that of `device_of_rank`, always a hardware one.
         """
         requires = self.requires
-        if self.device == "auto":
+        ranked = self.device is None and self.of_rank
+        if ranked and self.name == "auto":
+            ranked = bool(_hardware(requires))
+        if ranked or self.device == "auto":
             return replace(self, device=requires and device_of_rank(requires)).make(quiet=quiet)
         kind = self.engines[self.name]
         options: dict[str, Any] = {} if self.memory is None else {"memory": self.memory}
@@ -182,11 +188,10 @@ def device_of_rank(require: tuple[int, int]) -> int:
     DeviceError
         If there is no hardware device with this version of OpenGL, or fewer than processes.
     """
-    listed = devices()
-    fit = [info.index for info in listed if info.offers(require) and not info.software]
+    fit = _hardware(require)
     rank, source = local_rank() or (0, "")
     if not fit:
-        names = ", ".join(info.name for info in listed)
+        names = ", ".join(info.name for info in devices())
         raise DeviceError(
             f"device 'auto': no hardware device, found {names}; name a software renderer as the "
             "device, or use engine 'cpu'"
@@ -197,3 +202,12 @@ def device_of_rank(require: tuple[int, int]) -> int:
             f"{len(fit)} hardware devices; start one process per device"
         )
     return fit[rank]
+
+
+def _hardware(require: tuple[int, int] | None) -> list[int]:
+    """Return the indices of the hardware devices with an OpenGL version, if one is needed."""
+    if require is None:
+        return []
+    with suppress(DeviceError):  # there is none at all
+        return [each.index for each in devices() if each.offers(require) and not each.software]
+    return []

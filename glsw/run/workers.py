@@ -358,7 +358,7 @@ class UserExecutor(Worker):
             raise TypeError(f"executor must be an Executor, not {type(executor).__name__}{hint}")
         here = type(executor) in (ThreadPoolExecutor, ProcessPoolExecutor)
         if spec.device is None and spec.requires and not here:
-            spec = replace(spec, device="auto")
+            spec = replace(spec, of_rank=True)
         self._executor, self._spec = executor, pickled(spec)
         self._seen: set[str] = set()
         self._known = tasks_at_once(executor)

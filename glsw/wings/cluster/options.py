@@ -65,9 +65,9 @@ def _fault(engine: str | None, device: Any, database: str) -> str:
 
     An engine of a wing needs what `lanes` does.
     """
-    name = engine if engine and engine in ENGINES else "lanes"
+    name = "auto" if engine is None else engine if engine in ENGINES else "lanes"
     try:
-        EngineSpec(name, Scoring.blast(), device or "auto").make(quiet=True)
+        EngineSpec(name, Scoring.blast(), device, of_rank=True).make(quiet=True)
         if database and is_database(database):
             Database.open(database)
     except Exception as error:

@@ -41,6 +41,16 @@ def test_command_lines(run: Callable[..., SimpleNamespace]) -> None:
     assert not active_children()
 
 
+def test_without_a_gpu_the_processor_searches_as_without_a_cluster(
+    run: Callable[..., SimpleNamespace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESA_GL_VERSION_OVERRIDE", "4.1")  # of the processes, if they have a GPU
+    monkeypatch.setenv("LIBGL_ALWAYS_SOFTWARE", "1")
+    there = run(f"{SEARCH} --cluster local:2 --format tsv")
+    assert there.status == 0, there.err
+    assert there.out == run(f"{SEARCH} --engine cpu --format tsv").out
+
+
 def test_each_process_has_its_number() -> None:
     with cluster("local:3") as executor:
         assert executor
@@ -59,7 +69,7 @@ def test_each_process_takes_the_device_of_its_number() -> None:
     spec = EngineSpec("lanes", Scoring.blast())
     with cluster("local:1") as numbered, ProcessPoolExecutor(1) as others:
         given = [UserExecutor(each, spec)._spec for each in (numbered, others)]
-    assert [pickle.loads(each).device for each in given] == ["auto", None]
+    assert [pickle.loads(each).of_rank for each in given] == [True, False]
 
 
 def test_a_process_that_dies_is_one_line(

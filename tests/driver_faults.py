@@ -196,8 +196,10 @@ def driver(device: Device, fault: Fault, folder: Path | None) -> Iterator[None]:
     """In this block the device has a fault, and keeps its verdicts in a folder."""
     real = glsw.device.shader.assemble
 
-    def assemble(name: str, defines: Any = None, own: Any = None) -> tuple[str, list[str]]:
-        source, origins = real(name, defines, own)
+    def assemble(
+        name: str, defines: Any = None, own: Any = None, **version: bool
+    ) -> tuple[str, list[str]]:
+        source, origins = real(name, defines, own, **version)
         if fault.subgroups and (defines or {}).get("SUBGROUPS"):
             source = emulated(source, fault.subgroups[0], fault.subgroups[1], fault.order)
         return fault.edit(name, defines or {}, source) if fault.edit else source, origins

@@ -58,8 +58,8 @@ def emulating(device, width, *, size=None, order="in order"):
     """In this block the device has subgroups: it says of ``size`` lanes, ``width`` by default."""
     real = glsw.device.shader.assemble
 
-    def assemble(*asked):
-        source, origins = real(*asked)
+    def assemble(*asked, **version):
+        source, origins = real(*asked, **version)
         return emulated(source, width, size or width, order), origins
 
     info = replace(device.info, subgroup_size=size or width)

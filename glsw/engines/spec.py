@@ -121,7 +121,8 @@ class EngineSpec:
         if ranked and self.name == "auto":
             ranked = bool(_hardware(requires))
         if ranked or self.device == "auto":
-            return replace(self, device=requires and device_of_rank(requires)).make(quiet=quiet)
+            index = requires and device_of_rank(requires)
+            return replace(self, device=index, of_rank=False).make(quiet=quiet)
         kind = self.engines[self.name]
         options: dict[str, Any] = {} if self.memory is None else {"memory": self.memory}
         if self.threads is not None and kind in (Auto, cpu.Cpu):

@@ -916,7 +916,7 @@ def test_no_device_at_all(
     def none() -> None:
         raise DeviceError("no OpenGL 3.3 device")
 
-    monkeypatch.setattr(glsw.cli.devices, "devices", none)
+    monkeypatch.setattr(glsw.cli.devices, "devices_and_refusals", none)
     done = run("devices")
     assert (done.status, done.err) == (2, "glsw: no OpenGL 3.3 device\n")
 

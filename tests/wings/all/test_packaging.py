@@ -95,8 +95,10 @@ def test_bash_completes() -> None:
 def dependencies() -> dict[str, str]:
     """Return those of the package and of its extra `cpu`."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    listed = "".join(re.findall(r"^(?:dependencies|cpu) = \[(.*?)\]$", text, re.MULTILINE))
-    return dict(each.split(" >= ") for each in re.findall(r'"(.*?)"', listed))
+    listed = "".join(
+        re.findall(r"^(?:dependencies|cpu) = \[(.*?)\]$", text, re.MULTILINE | re.DOTALL)
+    )
+    return dict(each.split(" >= ") for each in re.findall(r'"([^";]*)', listed) if " >= " in each)
 
 
 def test_recipe_of_bioconda_is_that_of_the_project() -> None:

@@ -82,8 +82,8 @@ def test_a_wrong_shader_is_reported_and_never_timed(
         pytest.skip("no compute shaders")
     assemble, changed = shader.assemble, []
 
-    def broken(name, *words):
-        source, origins = assemble(name, *words)
+    def broken(name, *words, **version):
+        source, origins = assemble(name, *words, **version)
         changed.append(right in source)
         return source.replace(right, wrong), origins
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-_MOST_PROCESSES = 8
+_MOST_PROCESSES = 16
 _SPEEDS = -1  # what is asked for in place of a test
 
 Rates = dict[str, float]  # cells per second of engines
@@ -49,10 +49,11 @@ class SelfTest:
     def rows(self) -> Iterator[Tested]:
         """Yield the results of the tests in order; DeviceError if the device does not open."""
         Verdicts.of(self._info).clear()
-        by_variant = dict[tuple[str, str], list[int]]()
-        for number, test in enumerate(self._tests):  # they share programs
-            by_variant.setdefault((test.kind.name, test.variant.name), []).append(number)
-        left = deque(by_variant.values())
+        sharing = dict[tuple[str, str, str], list[int]]()  # programs, so in one process
+        for number, test in enumerate(self._tests):
+            given = test.trial.work.partition(":")[0]
+            sharing.setdefault((test.kind.name, test.variant.name, given), []).append(number)
+        left = deque(sharing.values())
         found: list[Future[Tested]] = [Future() for _ in self._tests]
         count = min(_MOST_PROCESSES, cores(), len(left))
         testers = [_Tester(self._info.index, self._tests, left, found) for _ in range(count)]
@@ -116,7 +117,7 @@ class _Process:
 
 
 class _Tester(threading.Thread):
-    """Has a process do the tests of one variant after another; one that crashes is replaced."""
+    """Has a process do tests that share programs, one after another; one that crashes is replaced."""
 
     def __init__(
         self, index: int, tests: list[Test], left: deque[list[int]], found: list[Future[Tested]]

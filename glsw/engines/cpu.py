@@ -261,7 +261,7 @@ class Cpu(Engine):
     def _repeated(self, batch: Batch, pairs: Intp) -> Bool:
         """Tell which pairs Opal would probably repeat with 16 bits, one in all lanes."""
         queries, targets = batch.queries, batch.targets
-        best = int(queries.lengths.max()) * int(self.scoring.matrix.max())
+        best = queries.longest * int(self.scoring.matrix.max())
         if len(targets) >= self._limits.few_targets or best <= _LARGEST_OF_8_BITS:
             return np.zeros(len(pairs), bool)
         words = self._words.get(targets) or self._words.setdefault(targets, Words(targets))

@@ -336,7 +336,7 @@ def scan_windows(
 def pays(engine: Engine, tile: ScanTile) -> bool:
     """Tell whether some of the queries should meet windows of the targets."""
     queries, part = tile.queries, tile.targets
-    fill, longest = engine.hints.targets_at_once, part.lengths.max(initial=0)
+    fill, longest = engine.hints.targets_at_once, part.longest
     if fill is None or not engine.scoring.local or not len(queries):
         return False
     if longest < shortest_cut(queries.lengths.min(keepdims=True))[0]:

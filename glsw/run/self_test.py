@@ -117,7 +117,7 @@ class _Process:
 
 
 class _Tester(threading.Thread):
-    """Has a process do tests that share programs, one after another; one that crashes is replaced."""
+    """Has a process do tests, group after group; one that crashes is replaced."""
 
     def __init__(
         self, index: int, tests: list[Test], left: deque[list[int]], found: list[Future[Tested]]

@@ -112,7 +112,7 @@ class Limits(NamedTuple):
         ranking = ranking._replace(top=None)
         if self.evalue is None or ranking.bin_width is not None or not len(queries):
             return ranking
-        longest = int(queries.lengths.max())
+        longest = queries.longest
         statistics = for_search(scoring, longest, *database.size, method=self.statistics)
         targets = database.lengths[::-1]  # ascending
         floors = least_scores(statistics, self.evalue, queries.lengths, targets, scoring)

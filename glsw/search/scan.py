@@ -127,7 +127,7 @@ class ScanResult(NamedTuple):
 def check_longest(engine: Engine, queries: Sequences, database: Database) -> None:
     """Raise ValueError if the longest query and target are too long together for the engine."""
     if len(queries) and len(database):
-        engine.check_lengths(int(queries.lengths.max()), int(database.lengths[0]))
+        engine.check_lengths(queries.longest, int(database.lengths[0]))
 
 
 def scan(

@@ -81,6 +81,11 @@ class Sequences:
         return np.diff(self.offsets)
 
     @cached_property
+    def longest(self) -> int:
+        """Residues in the longest sequence; 0 if there are none."""
+        return int(self.lengths.max(initial=0))
+
+    @cached_property
     def code_bound(self) -> int:
         """An upper bound of the codes: the largest one, for a part perhaps that of the whole."""
         return int(self.residues.max(initial=0))

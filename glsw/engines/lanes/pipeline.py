@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
@@ -51,7 +51,9 @@ class Round(Generic[TileT, FoundT]):
     stacked: int
     """About how many groups one dispatch takes: the same for all tiles with the same targets, so
     that these are packed once."""
-    found: FoundT  # what the tile yields
+    make_room: Callable[[], FoundT]
+    """Returns what the tile yields, the same each time; it takes time, better while the device is
+    busy."""
     last: bool  # whether these are the last queries of the tile
     begun: bool = field(default=False, init=False)
     targets: SortedTargets = field(init=False)
@@ -103,7 +105,7 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
             if begun := following and following.begun:
                 self._start(following)
             take()
-            found, last, current = current.found, current.last, following
+            found, last, current = current.make_room(), current.last, following
             if not begun:
                 self._start(current)
             if last:
@@ -133,7 +135,7 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
         """Make the jobs of some queries; only the packing of targets is queued."""
         engine, rows, queries, part = self._engine, work.rows, work.tile.queries, work.tile.targets
         engine.device.activate()
-        longest = int(queries.lengths.max(initial=0))
+        longest = queries.longest
         work.targets = targets = engine.targets.sorted(part, longest, work.stacked)
         halved, once = self.halved(work.tile), len(rows) == len(queries)
         needed = targets.first_needed(rows) if halved else np.zeros(len(bounds_of(rows)) - 1, int)
@@ -167,7 +169,7 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
                 packed, own = engine.targets.pack(share, geometry), only(rows, numbers)
                 strips = int(Placed(own, geometry).strips.max())
                 profile = geometry.size(profile_letters(engine.scoring)) * strips
-                columns = int(packed.columns.max()) * geometry.chains * (strips > 1)
+                columns = packed.most_columns * geometry.chains * (strips > 1)
                 scores = 4 * share.row_size * int(np.bincount(own["group"]).max())
                 size = max(profile, scores, columns * BORDER)
                 most = max(1, min(room // size, engine.limits.groups))
@@ -191,11 +193,11 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
         for tile in tiles:
             part = tile.targets
             if len(tile.queries) and len(part):
-                engine.check_lengths(int(tile.queries.lengths.max()), int(part.lengths.max()))
+                engine.check_lengths(tile.queries.longest, part.longest)
             most = min(room // (4 * max(1, len(part))), _MAX_QUERIES)
             most = 1 if engine.on_software else max(1, most)
             rows = together(engine.geometries, tile.queries.lengths, len(part))
-            bounds, found, start = bounds_of(rows), self.room(tile), 0
+            bounds, make_room, start = bounds_of(rows), cache(partial(self.room, tile)), 0
             letters, groups = offsets_of(rows["length"])[bounds], len(bounds) - 1
             while not start or start < groups:
                 count, most_letters = min(most, count), cells / max(1, len(part.residues))
@@ -206,7 +208,7 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
                 some["group"] -= start
                 if part is not last:
                     at_once, last = stacked(engine.geometries, some), part
-                yield Round(tile, some, at_once, found, stop == groups)
+                yield Round(tile, some, at_once, make_room, stop == groups)
                 count *= 2
                 start = max(1, stop)
 
@@ -246,6 +248,7 @@ class Matrices(Pipeline[ScanTile, Int32]):
     def get_ready_to_read(self, current: Round[ScanTile, Int32]) -> None:
         """Have memory for the scores, when nothing that is there is needed any more."""
         self._end()
+        current.make_room()
         self._engine.device.readback.reserve(sum(job.score_bytes for job in current.jobs))
 
     def reading(self, done: Round[ScanTile, Int32]) -> Callable[[], None]:
@@ -256,7 +259,7 @@ class Matrices(Pipeline[ScanTile, Int32]):
 
     def _keep(self, done: Round[ScanTile, Int32], stored: list[Int32]) -> None:
         """Begin to put the scores in place; of the last queries of a tile end it."""
-        engine, found = self._engine, done.found
+        engine, found = self._engine, done.make_room()
         share = sum(each.nbytes for each in stored) // _BLOCKS
         block = min(engine.limits.block, max(_LEAST_BLOCK, share))
         blocks = [
@@ -290,7 +293,8 @@ class Matrices(Pipeline[ScanTile, Int32]):
 
         They wait for those of the next rounds: what they need would be queued behind two slices.
         """
-        engine, tile, beyond, found = self._engine, done.tile, done.targets.beyond, done.found
+        engine, tile, found = self._engine, done.tile, done.make_room()
+        beyond = done.targets.beyond
         rows, halved = done.rows[done.rows["length"] > 0], self.halved(tile)
         if some := parts():
             extremes, *wrong = (np.concatenate(each) for each in zip(*some, strict=True))

@@ -44,20 +44,22 @@ class Selecting(Pipeline[BoundedTile, list[Passing]]):
 
     def _keep(self, done: _Round, stored: Passing) -> None:
         """Collect them; of the last queries of a tile add those that lanes do not compute."""
-        done.found.append(stored)
+        done.make_room().append(stored)
         if done.last:
-            done.found[:] = [self._all(done)]
+            done.make_room()[:] = [self._all(done)]
 
     def _all(self, done: _Round) -> Passing:
         engine, tile = self._engine, done.tile
-        query, target, score = (np.concatenate(each) for each in zip(*done.found, strict=True))
+        query, target, score = (
+            np.concatenate(each) for each in zip(*done.make_room(), strict=True)
+        )
         high = np.flatnonzero(score >= engine.wrong_from)
         score[high] = engine.exact(tile, query[high], target[high])
         found = zip((query, target, score), self._others(done), strict=True)
         query, target, score = (np.append(*each) for each in found)
         passes = score >= np.minimum(tile.query_bounds[query], tile.target_bounds[target])
         query, target, score = query[passes], target[passes], score[passes]
-        longest = (int(each.lengths.max(initial=0)) for each in (tile.queries, tile.targets))
+        longest = (each.longest for each in (tile.queries, tile.targets))
         check_found(engine, score, *longest)
         order = np.lexsort((target, query))
         query, target = query[order], target[order]

@@ -240,6 +240,7 @@ class PackedTargets(NamedTuple):
     slots: moderngl.Buffer  # where the words of each lane begin
     words: moderngl.Buffer
     columns: Int64  # of each lane
+    most_columns: int
 
 
 class TargetStore:
@@ -256,7 +257,7 @@ class TargetStore:
     @property
     def buffers(self) -> list[moderngl.Buffer]:
         """What it has on the device."""
-        packed = (each for kept in self._packed.values() for each in kept[:2])
+        packed = (each for kept in self._packed.values() for each in (kept.slots, kept.words))
         return [*self._letters.values(), *packed]
 
     def sorted(self, sequences: Sequences, m: int, queries: int = 1) -> SortedTargets:
@@ -267,7 +268,7 @@ class TargetStore:
         for other in {*self._letters} - {sequences}:
             self._letters.pop(other).release()
         engine, limits = self._engine, self._engine.limits
-        most, longest = limits.cells // max(1, m), int(sequences.lengths.max(initial=0))
+        most, longest = limits.cells // max(1, m), sequences.longest
         at_all = min(limits.longest, most if engine.rest is not None else longest)
         bounds = min(at_all, longest), min(most // USUAL_SHARE, longest)
         long_apart = not engine.on_software and not engine.geometries.chain
@@ -340,14 +341,12 @@ class TargetStore:
         slots[:, 4:] = scores.reshape(-1, geometry.targets)
         pool, words = engine.pool, int(slots[-1, :2].sum()) + 1
         letters = self._uploaded(self.present.sequences)
-        made = PackedTargets(
-            pool.filled(slots, pooled=False),
-            pool.make(4 * engine.tracks * words),
-            slots[:, 1].astype(np.int64) * geometry.step,
-        )
-        stored = pool.filled(places)
-        self.pack_letters(geometry, lanes, made.slots, stored, letters, made.words)
-        pool.give_when_read([stored])
+        columns = slots[:, 1].astype(np.int64) * geometry.step
+        stored = pool.filled(slots, pooled=False), pool.make(4 * engine.tracks * words)
+        made = PackedTargets(*stored, columns, int(columns.max()))
+        read = pool.filled(places)
+        self.pack_letters(geometry, lanes, made.slots, read, letters, made.words)
+        pool.give_when_read([read])
         return made
 
     def pack_letters(

@@ -332,7 +332,7 @@ def sums_of(contents: Sequence[npt.NDArray[np.uint8]]) -> tuple[int, ...]:
         for start in range(0, len(words), _WORDS_OF_A_THREAD):
             parts.append((words[start : start + _WORDS_OF_A_THREAD], row + start // _COLUMNS))
         row += -(-len(words) // _COLUMNS)
-    every = in_threads(_sums, parts)
+    every = in_threads(_sums, parts, least=3)  # two begin and end no faster
     return tuple(sum(each) % 2**32 for each in zip(*every, strict=True)) if every else (0, 0, 0)
 
 

@@ -196,6 +196,8 @@ def profile_letters(scoring: Scoring) -> int:
 ROW_CHOICES = (8, 12, 16, 20, 24, 28, 32)  # with more, compilers do not unroll the loops
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _MOST_CELLS = {255: 64, 128: 40, 63: 16}  # rows times columns of a step, by registers: no spills
+_MOST_END_TO_END = 32  # on Intel: the borders of the table take registers too
+_CELLS_OF_COSTS = 8  # so many fewer if gap costs depend on the row, where registers are few
 _MOST_ROWS = {True: 32, False: 24}  # by whether two targets of one query share lanes
 _MOST_ROWS_OF_PAIRS = 20  # with more, registers do not suffice for letters and scores
 _MOST_ROWS_END_TO_END = {1: 16, 2: 20}  # of floats, by queries at once: else loops stay loops
@@ -253,6 +255,7 @@ class Geometries:
         if number == "auto":
             number = "f16" if info.half else "int32"
         self._letters, self._end_to_end = profile_letters(scoring), not scoring.local
+        self._positional = scoring.gaps is not None
         if isinstance(scoring, TwoTrackScoring) and abs(scoring.by_track).max() > LIMIT:
             number = "int32"  # a sum of clipped scores would be wrong
         if scoring.gaps or (self._end_to_end and not _floats_hold(scoring)):
@@ -324,7 +327,7 @@ class Geometries:
         self, number: int, queries: int, long: bool, joins: bool, letters: int
     ) -> list[Geometry]:
         """Return the geometries among which the length of the queries decides."""
-        info, most = self._info, _MOST_CELLS[self._info.registers]
+        info, most = self._info, self._most_cells(bool(letters))
         single, shuffles = number == F16 and queries == 1, self._subgroup_size >= _USUAL_CHAIN
         if long:  # as many lanes per pair as have work
             shapes = [(8, chain, max(64, chain)) for chain in self.limits.long_chains]
@@ -335,7 +338,7 @@ class Geometries:
             highest = _MOST_ROWS[single]
             if letters:
                 workgroup = alone = _WORKGROUP_OF_PAIRS
-                highest, most = _MOST_ROWS_OF_PAIRS, most * 4 // 5  # letters take registers too
+                highest = _MOST_ROWS_OF_PAIRS
             if self._end_to_end and number != INT32:
                 highest = min(highest, _MOST_ROWS_END_TO_END[queries])
             shapes = [
@@ -362,6 +365,17 @@ class Geometries:
             made.append(each if letters else self._with_profile(each, joins))
         return made
 
+    def _most_cells(self, of_pairs: bool = False) -> int:
+        """Return the rows times columns of a step for which registers suffice."""
+        most = _MOST_CELLS[self._info.registers]
+        if of_pairs:
+            most = most * 4 // 5  # letters take registers too
+        if self._end_to_end and self._info.vendor.startswith("Intel"):
+            most = min(most, _MOST_END_TO_END)
+        if self._positional and most < max(_MOST_CELLS.values()):
+            most -= _CELLS_OF_COSTS
+        return most
+
     def _of_pairs(self, made: Geometry, m: int) -> Geometry:
         """Return it with integers if floats do not fit or pay off."""
         room = self._info.limits["max_shared_memory"] - (0 if made.subgroups else made.handed)
@@ -374,7 +388,7 @@ class Geometries:
         if memory == COMPARE and (made.chain > 1 or made.queries == 2):
             memory = BLOCK
         longer = made.number == INT32 or (made.queries == 2 and self._subgroup_size < _USUAL_CHAIN)
-        if longer and not info.software and 4 * made.rows <= _MOST_CELLS[info.registers]:
+        if longer and not info.software and 4 * made.rows <= self._most_cells():
             made = replace(made, step=4)
         made = replace(made, profile_memory=memory, joined=joins or self._end_to_end)
         limit = info.limits["max_uniform_block_size" if memory == BLOCK else "max_shared_memory"]

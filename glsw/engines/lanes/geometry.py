@@ -10,8 +10,10 @@ from glsw.device.device import DeviceInfo
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 
-INT32, F16, F32 = range(3)
-"""Number types, as number.glsl has them."""
+INT32, F16, F32, MEDIUMP = range(4)
+"""Number types, as number.glsl has them; the last one is a form of the one before."""
+BY_MEDIUMP = "lanes mediump"
+"""Name of the speed of `MEDIUMP`, which is kept where that is the fastest type."""
 COMPARE, BLOCK, SHARED, STORAGE, OF_PAIRS = range(5)
 """Kinds of memory of the query profile, as query_profile.glsl has them."""
 LIMIT = 2048
@@ -88,7 +90,7 @@ class LaneSizes:
 class Geometry:
     """What a chain of lanes computes at once."""
 
-    number: int  # type of the scores: `INT32`, `F16` or `F32`
+    number: int  # type of the scores, such as `INT32`
     rows: int  # of the query in a lane, a multiple of 4
     chain: int  # lanes of a chain, one below the other: a power of two
     workgroup: int  # lanes of a work group
@@ -169,7 +171,8 @@ class Geometry:
     def defines(self) -> dict[str, int | None]:
         """Return the macros of lanes.comp."""
         return {
-            "NUMBER": self.number,
+            "NUMBER": min(self.number, F32),
+            "MEDIUMP": 1 if self.number == MEDIUMP else None,
             "ROWS": self.rows,
             "CHAIN": self.chain,
             "STRIDE": self.stride,
@@ -201,7 +204,7 @@ _CELLS_OF_COSTS = 8  # so many fewer if gap costs depend on the row, where regis
 _MOST_ROWS = {True: 32, False: 24}  # by whether two targets of one query share lanes
 _MOST_ROWS_OF_PAIRS = 20  # with more, registers do not suffice for letters and scores
 _MOST_ROWS_END_TO_END = {1: 16, 2: 20}  # of floats, by queries at once: else loops stay loops
-_NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
+_NUMBERS = {"int32": INT32, "f16": F16, "f32": F32, "mediump": MEDIUMP}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _USUAL_OVERHEAD = 3  # cost of a column besides its rows, in rows of a lane
 _END_TO_END_OVERHEAD = 9  # the same of pairs of floats

@@ -102,6 +102,11 @@ class DeviceInfo:
         """Name of the version, such as GL 4.6 or GL ES 3.1."""
         return f"GL {'ES ' * self.es}{dotted(self.version)}"
 
+    @property
+    def mediump(self) -> bool:
+        """A GPU that takes compute shaders of OpenGL ES, whose floats may have 16 bits."""
+        return self.compute and not self.software and (self.es or self.version >= (4, 5))
+
     def offers(self, version: tuple[int, int]) -> bool:
         """Tell whether it can do all that engines need of an OpenGL version."""
         return (COMPUTE if self.es else self.version) >= version

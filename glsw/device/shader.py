@@ -267,7 +267,7 @@ def _program(
     folder: Path | None,
     kind: type[Program],
 ) -> Program:
-    es = device.info.es
+    es = device.info.es or bool(defines.get("MEDIUMP"))  # elsewhere this has no effect
     assembled = {stage: assemble(name, defines, folder, es=es) for stage, name in stages.items()}
     sources: dict[str, str] = {stage: source for stage, (source, _) in assembled.items()}
     key = (*stages.values(), *sources.values())

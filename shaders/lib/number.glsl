@@ -1,7 +1,8 @@
 // The number type of a lane; this include comes first, because of its extensions.
 //   NUMBER 0  a 32-bit integer: one target per lane
 //   NUMBER 1  a pair of 16-bit floats: two targets, or TWO_QUERIES; exact below LIMIT
-//   NUMBER 2  the same in registers of 32 bits, where 16-bit floats do not exist
+//   NUMBER 2  the same in registers of 32 bits, where 16-bit floats do not exist; with MEDIUMP, in
+//             a shader of OpenGL ES, the compiler may choose 16 bits
 // A float is a score / LIMIT, so that a difference with a floor of 0 is a saturating one, which
 // costs nothing; scores from LIMIT on may be wrong. Bits are what is kept and shuffled.
 // Needs NUMBER.
@@ -36,6 +37,9 @@ Number from_bits(Bits x) { return int(x); }
 #define bits(x) packFloat2x16(x)
 #define from_bits(x) unpackFloat2x16(x)
 #else
+#ifdef MEDIUMP
+precision mediump float;
+#endif
 #define Number vec2
 #define Half float
 #define bits(x) packHalf2x16(x)
@@ -48,9 +52,15 @@ const int TARGETS = 2, RESULTS = 2;
 #endif
 const int LIMIT = 2048, LOWEST = -2 * LIMIT;
 
-Number number(int a, int b) { return Number(vec2(a, b) / float(LIMIT)); }
+Number number(int a, int b) {
+    highp vec2 x = vec2(a, b);  // which may be beyond 16 bits
+    return Number(x / float(LIMIT));
+}
 
-int value(Number x, int k) { return int(float(x[k]) * float(LIMIT)); }
+int value(Number x, int k) {
+    highp float y = float(x[k]);
+    return int(y * float(LIMIT));
+}
 
 Number sum(Number x, Number y) { return x + y; }
 

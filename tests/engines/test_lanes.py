@@ -9,7 +9,7 @@ from itertools import product
 import moderngl
 import numpy as np
 import pytest
-from cases import CASES, groups_in, lanes_options, standing_in
+from cases import CASES, GAP_CASES, groups_in, lanes_options, standing_in
 from smaller import smaller
 
 from glsw.alignment.batch import Batch
@@ -740,17 +740,24 @@ def test_work_groups_hold_whole_chains(device, workgroup, subgroup_size):
             assert usual.workgroup % usual.chain == 0
 
 
-@pytest.mark.parametrize(("vendor", "most"), [("Intel", 40), ("AMD", 64)])
+@pytest.mark.parametrize(
+    ("vendor", "most"),
+    [("Intel", (40, 32, 32, 24)), ("Apple", (40, 40, 32, 32)), ("AMD", (64, 64, 64, 64))],
+)
 @pytest.mark.parametrize("subgroup_size", [0, 32])
 def test_lanes_have_no_more_cells_than_registers_hold(device, vendor, most, subgroup_size):
     """More rows, or columns of a step, would spill: see tools/vendors/rows.ndjson."""
     info = replace(standing_in(device).info, vendor=vendor, subgroup_size=subgroup_size)
-    for m, long in product((1, 60, 200, 500, 9000), (False, True)):
-        chosen = Geometries(BLOSUM62, info, "int32").of(m, 1, long)
-        assert chosen.rows * chosen.step <= most
-    for m in (1, 60, 200, 500):
-        chosen = Geometries(BLOSUM62, info, "int32").of_pairs(m, INT32, 21)
-        assert chosen.rows * chosen.step <= most
+    positional = GAP_CASES["profiles, gaps by position"].scoring
+    scorings = product((BLOSUM62, positional), ("local", "global"))
+    for (scoring, mode), cells in zip(scorings, most, strict=True):
+        made = Geometries(scoring.in_mode(mode), info, "int32")
+        for m, long in product((1, 60, 200, 500, 9000), (False, True)):
+            chosen = made.of(m, 1, long)
+            assert chosen.rows * chosen.step <= cells
+        for m in (1, 60, 200, 500):
+            chosen = made.of_pairs(m, INT32, 21)
+            assert chosen.rows * chosen.step <= cells
 
 
 def test_buffers_that_queued_work_reads_are_not_used_again(device):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tools.vendors import table
-from tools.vendors.rows import RESULTS, devices
+from tools.vendors.rows import RESULTS, both
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -15,8 +15,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     add, page = parser.add_argument, table.PAGE.relative_to(Path(__file__).parents[2])
     add("file", nargs="?", type=Path, default=RESULTS, metavar="FILE", help="default: our rows")
     add("--measure", action="store_true", help="measure devices: see --device")
-    what = "one of devices.txt; can be repeated; default: all"
-    add("--device", action="append", choices=devices(), metavar="NAME", help=what)
+    what = "one of devices.txt, or with -es its OpenGL ES; can be repeated; default: all"
+    add("--device", action="append", choices=both(), metavar="NAME", help=what)
     add("--every", type=int, default=17, metavar="N", help="compile each N-th permutation (17)")
     add("--jobs", type=int, default=1, metavar="N", help="devices at once (1)")
     add("--write", action="store_true", help=f"write the tables of {page}")
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.measure:
         from tools.vendors import measure
 
-        chosen = arguments.device or [*devices()]
+        chosen = arguments.device or both()
         failed = measure.measure(arguments.file, chosen, arguments.every, arguments.jobs)
         for name, reason in failed.items():
             print(f"vendors: {name}: {reason}", file=sys.stderr)

@@ -38,8 +38,8 @@ def _proteins(count: int, low: int, high: int) -> list[str]:
     return [_protein(int(length)) for length in lengths]
 
 
-def _search(queries: Any, targets: Any, scoring: Any = _BLOSUM62) -> object:
-    return [*glsw.Aligner(scoring, device=0).search(queries, targets, top=3)]
+def _search(queries: Any, targets: Any, scoring: Any = _BLOSUM62, mode: Any = "local") -> object:
+    return [*glsw.Aligner(scoring, device=0, mode=mode).search(queries, targets, top=3)]
 
 
 def _verb(verb: str, *sides: str, scoring: Any = _BLOSUM62, **options: Any) -> object:
@@ -67,6 +67,11 @@ def _searches() -> Iterator[tuple[str, Call]]:
         some = database[:count]
         yield f"search {length} in {count}", partial(_search, [_protein(length)], some)
     yield "search 20 queries", partial(_search, _proteins(20, 50, 1200), database)
+    for mode, length in product(_MODES[1:], (20, 60, 200, 700, 3000)):
+        yield f"search {mode} {length}", partial(_search, [_protein(length)], database, mode=mode)
+    for mode in _MODES[1:]:
+        queries = _proteins(20, 50, 1200)
+        yield f"search {mode} 20 queries", partial(_search, queries, database, mode=mode)
     yield "search long", partial(_search, [_protein(300)], [*database[:50], long])
     yield "search reads", partial(_search, [_dna(150)] * 30, [_dna(60000)], _DNA)
     yield "search genes", partial(_search, [_dna(1500)], [_dna(2000)] * 200, _DNA)
@@ -79,10 +84,12 @@ def _searches() -> Iterator[tuple[str, Call]]:
 def _pairs() -> Iterator[tuple[str, Call]]:
     few, reads = _proteins(300, 50, 500), ([_dna(150)] * 3000, [_dna(200)] * 3000)
     options: Any = {"scoring": _BLOSUM62, "device": 0}
-    yield "score_pairs", partial(glsw.score_pairs, few, few[::-1], **options)
     yield "score_pairs reads", partial(glsw.score_pairs, *reads, scoring=_DNA, device=0)
     yield "align_pairs", partial(glsw.align_pairs, few[:2], few[2:4], **options)
-    yield "score_matrix", partial(glsw.score_matrix, few, **options)
+    for mode in _MODES:
+        options_of_mode = options | {"mode": mode}
+        yield f"score_pairs {mode}", partial(glsw.score_pairs, few, few[::-1], **options_of_mode)
+        yield f"score_matrix {mode}", partial(glsw.score_matrix, few, **options_of_mode)
     for verb, mode, (m, n) in product(("align", "score"), _MODES, _PAIRS):
         yield f"{verb} {mode} {m} {n}", partial(_verb, verb, _protein(m), _protein(n), mode=mode)
     sides = _protein(5000), _protein(6000)
@@ -111,6 +118,7 @@ def _threes() -> Iterator[tuple[str, Call]]:
 def _engines() -> Iterator[tuple[str, Call]]:
     for name in ("wavefront", "scan", "blocked", "diagonal", "fragment", "lanes"):
         yield f"engine {name}", partial(_engine, name)
+    yield "engine lanes mediump", partial(_engine, "lanes", number="mediump")
     for form in ("blocks", "single-stage"):
         yield f"engine scan {form}", partial(_engine, "scan", form=form)
 

@@ -17,7 +17,7 @@ Macros: TypeAlias = Mapping[str, Any]
 _GL_DEBUG_OUTPUT, _GL_DEBUG_OUTPUT_SYNCHRONOUS, _GL_DONT_CARE = 0x92E0, 0x8242, 0x1100
 _SAID = ctypes.CFUNCTYPE(None, *[ctypes.c_uint] * 4, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
 _WHERE = re.compile(r" \((compiling|linking) .*")
-_FIRST = "#version 430\nlayout(local_size_x = 1) in;\nvoid main() {}\n"
+_FIRST = "#version {}\nlayout(local_size_x = 1) in;\nvoid main() {{}}\n"
 _NUMBERS = {
     # radeonsi
     "registers": (r"VGPRS: (\d+)", r"(\d+) gprs", r"gpr: (\d+)", r" (\d+) full"),
@@ -55,7 +55,9 @@ class Driver:
         kinds = [ctypes.c_uint] * 3, [ctypes.c_int, ctypes.c_void_p, ctypes.c_ubyte]
         control = gl_function(ctx, "glDebugMessageControl", *kinds[0], *kinds[1])
         control(*[_GL_DONT_CARE] * 3, 0, None, 1)
-        ctx.compute_shader(_FIRST)  # the compiler makes its own tables for the first one
+        ctx.compute_shader(
+            _FIRST.format("310 es" if device.info.es else 430)
+        )  # the compiler makes its own tables for the first one
 
     def compile(self, device: Device, name: str, macros: Macros) -> tuple[Any, dict[str, Any]]:
         """Compile a program; return it, or the error, and the fields of its row."""

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from tools.vendors.calls import calls
 from tools.vendors.loop import innermost
-from tools.vendors.rows import ASKED, SAMPLE, Row, Rows, impersonal, spills
+from tools.vendors.rows import ASKED, ES, SAMPLE, Row, Rows, impersonal, spills
 
 ROOT = Path(__file__).parents[2]
 Macros: TypeAlias = Mapping[str, Any]
@@ -59,14 +59,16 @@ def _plain(macros: Macros) -> bool:
 def measure(path: Path, names: Sequence[str], every: int, jobs: int) -> dict[str, str]:
     """Measure devices and write their rows; return why some have failed."""
     some = [(name, each) for name, sets in permutations().items() for each in sample(sets, every)]
-    tasks: list[Task] = [*calls(), *some]
+    asked: list[Task] = [*calls()]
     common: Row = {"commit": _git("rev-parse", "HEAD")[:9]}
     if _git("status", "--porcelain", "--", "glsw", "shaders", "tools/vendors/*.py"):
         common["dirty"] = True
     failed: dict[str, str] = {}
 
     def one(name: str) -> list[Row]:
-        told = [*_told(name, tasks)]
+        if name.endswith(ES):
+            return [*_told(name, asked)]
+        told = [*_told(name, [*asked, *some])]
         _count_loops(name, told)
         return told
 

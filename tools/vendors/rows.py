@@ -13,6 +13,8 @@ DEVICES = Path(__file__).with_name("devices.txt")
 Row: TypeAlias = dict[str, Any]
 ASKED, SAMPLE = "asked for", "permutations"
 """The sets of rows: of a program that engines ask for; of a sample of the tests' permutations."""
+ES = "-es"
+"""What follows the name of a device where its OpenGL ES is meant."""
 _KERNEL = re.compile(r" \(DRM [^)]*\)|, DRM [^)]*|^0: ")
 
 
@@ -22,6 +24,11 @@ def devices() -> dict[str, str]:
     lines = DEVICES.read_text(encoding="ascii").splitlines()
     parts = [line.split(maxsplit=3) for line in lines if not line.startswith("#")]
     return {name: text for name, _, _, text in parts}
+
+
+def both() -> list[str]:
+    """Return the names of the devices, and of their OpenGL ES, as run.sh knows them."""
+    return [name + more for name in devices() for more in ("", ES)]
 
 
 def spills(row: Row) -> bool:
@@ -61,7 +68,7 @@ class Rows:
 
     def write(self, path: Path) -> None:
         """Write the rows, in the order of `devices`."""
-        names = [name for name in devices() if name in self.rows]
+        names = [name for name in both() if name in self.rows]
         told = {name: self.devices[name] for name in names}
         values: list[Row] = [{"schema": 1, "licence": "CC0-1.0", "devices": told}]
         values += [row for name in names for row in self.rows[name]]

@@ -1,10 +1,13 @@
 #!/bin/sh
-# tools/vendors/run.sh DEVICE COMMAND...: run a command before the driver of a device of devices.txt.
+# tools/vendors/run.sh DEVICE COMMAND...: run a command before the driver of a device of devices.txt;
+# DEVICE-es opens its OpenGL ES instead of OpenGL.
 # Nothing is computed there: programs are compiled, buffers read as zeros or as anything.
 set -e
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
 root=$checkout/.vendors/debian
-device=$1
+device=${1%-es}
+es=
+[ "$1" = "$device" ] || es=MESA_GL_VERSION_OVERRIDE=3.3 # too old, so that ES is opened
 shift
 read -r shim variable <<END
 $(awk -v name="$device" '$1 == name {print $2, $3}' "$checkout/tools/vendors/devices.txt")
@@ -30,4 +33,4 @@ exec unshare --mount sh -ec '
     exec chroot "$root" env -i "$@"' sh "$root" "$checkout" \
     PATH=/usr/bin:/bin HOME=/root LANG=C.UTF-8 PYTHONPATH=/project:/packages \
     PYTHONDONTWRITEBYTECODE=1 LP_NUM_THREADS=1 GALLIUM_THREAD=0 MESA_SHADER_CACHE_DISABLE=true \
-    "LD_PRELOAD=/$library" $variable sh -c 'cd /project && exec "$@"' sh "$@"
+    "LD_PRELOAD=/$library" $variable $es sh -c 'cd /project && exec "$@"' sh "$@"

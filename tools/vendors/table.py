@@ -1,17 +1,17 @@
 """Tables of rows: what each compiler made of the programs that engines ask for."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
 from glsw import ShaderError
-from tools.vendors.rows import ASKED, SAMPLE, Row, Rows, devices, per_cell, spills
+from tools.vendors.rows import ASKED, ES, SAMPLE, Row, Rows, both, devices, per_cell, spills
 
 HEAD = (
     "| device | programs | failed | median compile | slowest | spilling | lanes at once "
-    "| instructions per cell |\n"
-    "|---|---:|---:|---:|---|---:|---|---:|"
+    "| instructions per cell | OpenGL ES: programs, failed, spilling |\n"
+    "|---|---:|---:|---:|---|---:|---|---:|---:|"
 )
 SLOW = 1000.0
 """Milliseconds from which a program is listed as slow."""
@@ -33,9 +33,9 @@ def lines(path: Path) -> Iterator[str]:
     rows = Rows.read(path)
     yield from by_device(rows)
     yield ""
-    for name in devices():
+    for name in both():
         yield from _remarks(name, rows)
-    asked = [row for name in devices() for row in rows.of(name, ASKED)]
+    asked = [row for name in both() for row in rows.of(name, ASKED)]
     if old := sum(_is_old(row) for row in asked):
         yield f"{old} of {len(asked)} rows are older than their shaders: make vendors"
 
@@ -58,7 +58,6 @@ def by_device(rows: Rows) -> Iterator[str]:
         if not right:
             continue
         slowest = max(right, key=lambda row: float(row["ms"]))
-        told = any(row.keys() & {"spills", "scratch"} for row in right)
         least = min(per_cell(right), default=None)
         yield markdown(
             what,
@@ -66,9 +65,10 @@ def by_device(rows: Rows) -> Iterator[str]:
             f"{len(asked) - len(right)}",
             f"{median(row['ms'] for row in right):.0f} ms",
             f"{slowest['ms'] / 1000:.2f} s, `{slowest['program']}`",
-            f"{sum(map(spills, right))}" if told else "not reported",
+            _spilling(right),
             _widths(right),
             f"{least:.1f}" if least else "",
+            _counts(rows.of(name + ES, ASKED)),
         )
 
 
@@ -92,6 +92,16 @@ def differs(path: Path, write: bool = False) -> bool:
         PAGE.write_text(new, encoding="utf-8")
         return False
     return new != text
+
+
+def _spilling(right: Sequence[Row]) -> str:
+    told = any(row.keys() & {"spills", "scratch"} for row in right)
+    return f"{sum(map(spills, right))}" if told else "not reported"
+
+
+def _counts(asked: Sequence[Row]) -> str:
+    right = [row for row in asked if "error" not in row]
+    return f"{len(asked)}, {len(asked) - len(right)}, {_spilling(right)}" if asked else ""
 
 
 def markdown(*cells: str) -> str:

@@ -35,6 +35,7 @@ from glsw.engines.costs import EACH_QUERY, OWN_QUERIES, WHOLE_TABLE, Shape, way_
 from glsw.engines.gl import SUBSTITUTION, ComputeEngine
 from glsw.engines.lanes.geometry import (
     BORDER,
+    BY_MEDIUMP,
     INT32,
     LIMIT,
     TOO_HIGH,
@@ -75,6 +76,7 @@ from glsw.engines.tiles import NEVER, BoundedTile, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of, run_or_all
+from glsw.trust.proofs import Proofs
 from glsw.trust.provable import USUAL, Variant
 
 ReadT = TypeVar("ReadT")
@@ -109,9 +111,10 @@ class Lanes(ComputeEngine):
     ----------
     workgroup : int, optional
         Invocations of a work group.
-    number : {"auto", "int32", "f16", "f32"}
-        Type of the scores; ``"f32"``, pairs of 32-bit floats, replaces ``"f16"`` in tests on
-        devices without it.
+    number : {"auto", "int32", "f16", "f32", "mediump"}
+        Type of the scores. ``"mediump"`` is for devices without ``"f16"`` whose compiler uses 16
+        bits for such floats of OpenGL ES: ``"auto"`` selects it where it was measured to be faster
+        than ``"int32"``. ``"f32"``, pairs of 32-bit floats, is for tests.
     rows, chain : int, optional
         Rows per lane, a multiple of 4 from 8 to 32, and lanes per chain, a power of two; by default
         those with the fewest idle cells.
@@ -132,7 +135,7 @@ class Lanes(ComputeEngine):
     variants = (
         USUAL,
         Variant("no subgroups", {"subgroups": False}, lambda info: info.subgroup_size > 0),
-        Variant("no subgroups, no 16-bit floats", _PLAIN, lambda info: info.half),
+        Variant("no subgroups, no 16-bit floats", _PLAIN, lambda info: info.half or info.mediump),
         Variant("a lane for each target", _PLAIN | {"chain": 1, "workgroup": 32}),
     )
     capabilities = Capabilities(
@@ -153,7 +156,7 @@ class Lanes(ComputeEngine):
         device: Device | None = None,
         *,
         workgroup: int | None = None,
-        number: Literal["auto", "int32", "f16", "f32"] = "auto",
+        number: Literal["auto", "int32", "f16", "f32", "mediump"] = "auto",
         rows: int | None = None,
         chain: int | None = None,
         query_profile: Literal["block", "shared", "storage"] | None = None,
@@ -166,6 +169,8 @@ class Lanes(ComputeEngine):
         limits = limits.used(scoring, self.device.info)
         self._memory, self.limits = memory, limits
         self.tracks = 1
+        if number == "auto" and BY_MEDIUMP in Proofs.of(self.device).verdicts.speeds:
+            number = "mediump"
         if isinstance(scoring, TwoTrackScoring):
             self.tracks = 2
             self._defines["FIRST_LETTERS"] = len(scoring.first.matrix)

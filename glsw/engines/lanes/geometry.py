@@ -10,8 +10,10 @@ from glsw.device.device import DeviceInfo
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 
-INT32, F16, F32 = range(3)
-"""Number types, as number.glsl has them."""
+INT32, F16, F32, MEDIUMP = range(4)
+"""Number types, as number.glsl has them; the last one is a form of the one before."""
+BY_MEDIUMP = "lanes mediump"
+"""Name of the speed of `MEDIUMP`, which is kept where that is the fastest type."""
 COMPARE, BLOCK, SHARED, STORAGE, OF_PAIRS = range(5)
 """Kinds of memory of the query profile, as query_profile.glsl has them."""
 LIMIT = 2048
@@ -88,7 +90,7 @@ class LaneSizes:
 class Geometry:
     """What a chain of lanes computes at once."""
 
-    number: int  # type of the scores: `INT32`, `F16` or `F32`
+    number: int  # type of the scores, such as `INT32`
     rows: int  # of the query in a lane, a multiple of 4
     chain: int  # lanes of a chain, one below the other: a power of two
     workgroup: int  # lanes of a work group
@@ -169,7 +171,8 @@ class Geometry:
     def defines(self) -> dict[str, int | None]:
         """Return the macros of lanes.comp."""
         return {
-            "NUMBER": self.number,
+            "NUMBER": min(self.number, F32),
+            "MEDIUMP": 1 if self.number == MEDIUMP else None,
             "ROWS": self.rows,
             "CHAIN": self.chain,
             "STRIDE": self.stride,
@@ -196,10 +199,12 @@ def profile_letters(scoring: Scoring) -> int:
 ROW_CHOICES = (8, 12, 16, 20, 24, 28, 32)  # with more, compilers do not unroll the loops
 CHAIN_CHOICES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _MOST_CELLS = {255: 64, 128: 40, 63: 16}  # rows times columns of a step, by registers: no spills
+_MOST_END_TO_END = 32  # on Intel: the borders of the table take registers too
+_CELLS_OF_COSTS = 8  # so many fewer if gap costs depend on the row, where registers are few
 _MOST_ROWS = {True: 32, False: 24}  # by whether two targets of one query share lanes
 _MOST_ROWS_OF_PAIRS = 20  # with more, registers do not suffice for letters and scores
 _MOST_ROWS_END_TO_END = {1: 16, 2: 20}  # of floats, by queries at once: else loops stay loops
-_NUMBERS = {"int32": INT32, "f16": F16, "f32": F32}
+_NUMBERS = {"int32": INT32, "f16": F16, "f32": F32, "mediump": MEDIUMP}
 _PROFILE_MEMORIES = {"block": BLOCK, "shared": SHARED, "storage": STORAGE}
 _USUAL_OVERHEAD = 3  # cost of a column besides its rows, in rows of a lane
 _END_TO_END_OVERHEAD = 9  # the same of pairs of floats
@@ -253,6 +258,7 @@ class Geometries:
         if number == "auto":
             number = "f16" if info.half else "int32"
         self._letters, self._end_to_end = profile_letters(scoring), not scoring.local
+        self._positional = scoring.gaps is not None
         if isinstance(scoring, TwoTrackScoring) and abs(scoring.by_track).max() > LIMIT:
             number = "int32"  # a sum of clipped scores would be wrong
         if scoring.gaps or (self._end_to_end and not _floats_hold(scoring)):
@@ -324,7 +330,7 @@ class Geometries:
         self, number: int, queries: int, long: bool, joins: bool, letters: int
     ) -> list[Geometry]:
         """Return the geometries among which the length of the queries decides."""
-        info, most = self._info, _MOST_CELLS[self._info.registers]
+        info, most = self._info, self._most_cells(bool(letters))
         single, shuffles = number == F16 and queries == 1, self._subgroup_size >= _USUAL_CHAIN
         if long:  # as many lanes per pair as have work
             shapes = [(8, chain, max(64, chain)) for chain in self.limits.long_chains]
@@ -335,7 +341,7 @@ class Geometries:
             highest = _MOST_ROWS[single]
             if letters:
                 workgroup = alone = _WORKGROUP_OF_PAIRS
-                highest, most = _MOST_ROWS_OF_PAIRS, most * 4 // 5  # letters take registers too
+                highest = _MOST_ROWS_OF_PAIRS
             if self._end_to_end and number != INT32:
                 highest = min(highest, _MOST_ROWS_END_TO_END[queries])
             shapes = [
@@ -362,6 +368,17 @@ class Geometries:
             made.append(each if letters else self._with_profile(each, joins))
         return made
 
+    def _most_cells(self, of_pairs: bool = False) -> int:
+        """Return the rows times columns of a step for which registers suffice."""
+        most = _MOST_CELLS[self._info.registers]
+        if of_pairs:
+            most = most * 4 // 5  # letters take registers too
+        if self._end_to_end and self._info.vendor.startswith("Intel"):
+            most = min(most, _MOST_END_TO_END)
+        if self._positional and most < max(_MOST_CELLS.values()):
+            most -= _CELLS_OF_COSTS
+        return most
+
     def _of_pairs(self, made: Geometry, m: int) -> Geometry:
         """Return it with integers if floats do not fit or pay off."""
         room = self._info.limits["max_shared_memory"] - (0 if made.subgroups else made.handed)
@@ -374,7 +391,7 @@ class Geometries:
         if memory == COMPARE and (made.chain > 1 or made.queries == 2):
             memory = BLOCK
         longer = made.number == INT32 or (made.queries == 2 and self._subgroup_size < _USUAL_CHAIN)
-        if longer and not info.software and 4 * made.rows <= _MOST_CELLS[info.registers]:
+        if longer and not info.software and 4 * made.rows <= self._most_cells():
             made = replace(made, step=4)
         made = replace(made, profile_memory=memory, joined=joins or self._end_to_end)
         limit = info.limits["max_uniform_block_size" if memory == BLOCK else "max_shared_memory"]

@@ -7,7 +7,11 @@ If no scoring is given, letters decide: `glsw.Scoring.nucleotide()` for nucleic 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from types import NoneType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+_KEPT = 8  # aligners for single pairs
 _OFFERS = {
     "query": "genetic_code=1 translates the query",
     "target": "target_genetic_code=1 translates the targets",
@@ -56,6 +61,35 @@ _OFFERS_OF_PAIRS = {
 def _for_pairs(options: Mapping[str, Any], query: Any, target: Any) -> tuple[Any, list[Any]]:
     """Return the options of verbs that take sequences as they are given, see `chosen`."""
     return chosen(options, offers=_OFFERS_OF_PAIRS, one_strand=True, query=query, target=target)
+
+
+@lru_cache(_KEPT, typed=True)
+def _kept(process: int, **options: Any) -> Aligner:
+    """Return an aligner with these options, one of the last."""
+    return Aligner(**options)
+
+
+@contextmanager
+def _ready(options: Any, query: Any, target: Any) -> Iterator[tuple[Aligner, Any]]:
+    """Give an aligner, for a pair of single sequences a kept one, and the queries as it gets them.
+
+    It is kept unless it failed, or its buffers take memory of a device.
+    """
+    single = query and target and query.single and target.single and query.profiles is None
+    keys = all(isinstance(each, Hashable) for each in options.values())
+    if not single or not keys or type(options.get("device")) not in (int, NoneType):
+        aligner, queries = Aligner.for_queries(query, **options)
+        with aligner:
+            yield aligner, queries
+        return
+    aligner = _kept(os.getpid(), **options)
+    fine = False
+    try:
+        yield aligner, query
+        fine = not aligner.engine.memory_used
+    finally:
+        if not fine:
+            _kept.cache_clear()
 
 
 @overload
@@ -77,8 +111,7 @@ def score(
     array([8, 5], dtype=int32)
     """
     given, (queries, targets) = _for_pairs(options, queries, targets)
-    aligner, queries = Aligner.for_queries(queries, **given)
-    with aligner:
+    with _ready(given, queries, targets) as (aligner, queries):
         return aligner.score(queries, targets)
 
 
@@ -254,7 +287,7 @@ def align(
     1
     """
     given, (query, target) = _for_pairs(options, query, target)
-    with Aligner(**given) as aligner:
+    with _ready(given, query, target) as (aligner, query):
         return aligner.align(query, target)
 
 

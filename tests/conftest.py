@@ -40,6 +40,7 @@ from glsw.device.device import Device, open_device
 from glsw.engines import opal
 from glsw.trust.proofs import Proofs
 from glsw.trust.verdicts import RIGHT
+from glsw.verbs import _kept
 
 pytest.register_assert_rewrite("cases", "cases3", "garbage", "judge", "program")
 # How long an example takes says nothing: other work may run on the machine.
@@ -220,6 +221,12 @@ def first_caller_of_opal() -> None:
     if opal.is_installed():
         for mode in ("nw", "hw", "ov"):
             opal.is_exact(mode)
+
+
+@pytest.fixture(autouse=True)
+def no_aligner_is_kept() -> None:
+    """A test may replace what an aligner consists of: none is left of an earlier test."""
+    _kept.cache_clear()
 
 
 @pytest.fixture(scope="session")

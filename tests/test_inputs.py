@@ -185,13 +185,18 @@ def test_each_sequence_is_encoded_once(
     given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aligner, put = glsw.Aligner(engine="reference"), list[bytes]()
-    translate = alphabet.translate
+    translate, encode = alphabet.translate, alphabet.Alphabet.encode
 
     def counted(letters: Any, *table_and_codes: Any) -> None:
         put.append(bytes(letters))
         translate(letters, *table_and_codes)
 
+    def encoded(self: Any, letters: str, **options: Any) -> Any:
+        put.append(letters.encode())
+        return encode(self, letters, **options)
+
     monkeypatch.setattr(alphabet, "translate", counted)
+    monkeypatch.setattr(alphabet.Alphabet, "encode", encoded)
     query, target = Source(given[0]), Source(given[-1])
     for compute in (aligner.align, aligner.score, aligner.score_pairs, aligner.align_pairs):
         put.clear()

@@ -209,9 +209,8 @@ def closed(monkeypatch):
 @pytest.mark.parametrize(
     ("verb", "arguments"),
     [
-        (glsw.score, PAIR),
+        (glsw.score, (PAIR[0], [PAIR[1]])),
         (glsw.score_matrix, [PAIR]),
-        (glsw.align, PAIR),
         (glsw.search, PAIR),
         (glsw.alignments, PAIR),
     ],
@@ -220,8 +219,31 @@ def test_verbs_close_their_aligner(closed, verb, arguments):
     verb(*arguments, engine="reference")
     assert closed == [1]
     with pytest.raises(ValueError, match="letter '1'"):
-        verb("M1V", "MKV", engine="reference")
+        verb("M1V", arguments[-1], engine="reference")
     assert closed == [1, 1]
+
+
+@pytest.mark.parametrize("verb", [glsw.score, glsw.align])
+def test_an_aligner_for_single_pairs_is_kept_until_it_fails(monkeypatch, verb):
+    made = []
+    create = Aligner.__init__
+
+    def counted(self, *args, **options):
+        made.append(options)
+        create(self, *args, **options)
+
+    monkeypatch.setattr(Aligner, "__init__", counted)
+    options = {"scoring": DNA, "engine": "reference"}
+    found = [str(verb("ACGTACGT", "ACGTTACGT", **options)) for _ in range(3)]
+    assert len(set(found)) == len(made) == 1
+    assert str(verb("ACGTACGT", "ACGTTACGTCC", mode="global", **options)) not in found
+    assert len(made) == 2
+    with pytest.raises(ValueError, match="letter '1'"):
+        verb("ACGTACG1", "ACGTTACGT", **options)
+    verb("ACGTACGT", "ACGTTACGT", **options)
+    assert len(made) == 3
+    with pytest.raises(TypeError, match="scoring must be a Scoring"):
+        verb("ACGT", "ACGT", scoring=[1])
 
 
 def test_iterators_close_their_aligner(closed):

@@ -20,6 +20,8 @@ from glsw.sequences.tiles import even
 _MANY = 2**13  # pairs or triples whose lengths just fit a cache
 _FEW = 64  # sequences for each pair, of which it takes longer to mark those that are used
 _GOLDEN = (5**0.5 - 1) / 2  # of which multiples are spread evenly, in no period
+_OF_PAIR = np.zeros((1, 2), np.int32)
+_OF_PAIR.setflags(write=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +30,7 @@ class Batch:
 
     Alignment ``p`` aligns the k sequences ``sequences[r][index[p, r]]``: for pairs (k = 2) a query
     and a target, for triples (k = 3) the first, second and third sequence. `pairwise`,
-    `one_to_many` and `indexed` create pairs, `of` and `combinations` pairs or triples.
+    `one_to_many`, `of_pair` and `indexed` create pairs, `of` and `combinations` pairs or triples.
 
     Parameters
     ----------
@@ -119,11 +121,15 @@ class Batch:
         if index.ndim != 2 or index.shape[1] != k:
             raise ValueError(f"index must have the shape (N, {k}), got {index.shape}")
         for r, (column, sequences) in enumerate(zip(index.T, self.sequences, strict=True)):
-            if len(column) and not 0 <= column.min() <= column.max() < len(sequences):
+            if not len(column):
+                continue
+            least = most = int(column[0])
+            if len(column) > 1:
+                least, most = column.min(), column.max()
+            if not 0 <= least <= most < len(sequences):
                 name = ("query_index", "target_index")[r] if k == 2 else f"column {r} of index"
                 raise ValueError(
-                    f"{name} has {column.min()} to {column.max()}, "
-                    f"there are {len(sequences)} sequences"
+                    f"{name} has {least} to {most}, there are {len(sequences)} sequences"
                 )
         if self.masks is not None:
             self._check_masks(self.masks)
@@ -152,7 +158,7 @@ class Batch:
             raise ValueError(
                 f"query_index has {len(query_index)} pairs, target_index {len(target_index)}"
             )
-        return cls((queries, targets), np.stack([query_index, target_index]).T)
+        return cls((queries, targets), np.array([query_index, target_index]).T)
 
     @classmethod
     def pairwise(
@@ -188,7 +194,16 @@ class Batch:
             raise ValueError(f"one query is needed, got {len(queries)}")
         targets = _sequences(targets)
         each = np.arange(len(targets), dtype=np.int32)
-        return cls.indexed(queries, targets, np.zeros_like(each), each)
+        return cls.indexed(queries, targets, 0 * each, each)
+
+    @classmethod
+    def of_pair(cls, query: Sequences, target: Sequences) -> Batch:
+        """Return the pair of one query and one target, whose sizes are known in no time."""
+        made = cls((query, target), _OF_PAIR)
+        m, n = len(query.residues), len(target.residues)
+        lengths = np.array([[m, n], [m, n]], np.int64)
+        made.__dict__.update(lengths=lengths[:1], extent=lengths, cells=m * n)
+        return made
 
     @classmethod
     def of(
@@ -407,7 +422,8 @@ class Batch:
     def __getitem__(self, p: int) -> tuple[npt.NDArray[np.uint8], ...]:
         """Return the codes of the k sequences of pair or triple p."""
         return tuple(
-            sequences[r] for sequences, r in zip(self.sequences, self.index[p], strict=True)
+            sequences[r]
+            for sequences, r in zip(self.sequences, self.index[p].tolist(), strict=True)
         )
 
     def select(self, chosen: npt.ArrayLike | slice) -> Batch:

@@ -60,6 +60,8 @@ def check_range(
 
 def highest(scores: Int32) -> int:
     """Return the highest score, one below 0 counting as 2**31 and more."""
+    if scores.size == 1:  # quicker
+        return int(scores.item()) % 2**32
     return int(scores.view(np.uint32).max(initial=0))
 
 
@@ -69,7 +71,8 @@ def check_highest(engine: Scored, score: int, m: int, n: int) -> None:
     It is one as in `Engine.best`.
     """
     most = engine.scoring.bound(m, n) + int(engine.scoring.score_offset(m, n))
-    check_range(engine, "a score of", score, 0, most)
+    if not 0 <= score <= most:
+        check_range(engine, "a score of", score, 0, most)
 
 
 def check_found(engine: Scored, scores: Int32, m: int, n: int, *, all_there: bool = True) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
 from itertools import groupby
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -294,7 +295,7 @@ class Cpu(Engine):
 
     def _fits(self, batch: Batch) -> bool:
         """Tell whether parasail's numbers suffice for all pairs."""
-        return cpu_pairs.fits(self.scoring, int(batch.lengths.sum(axis=1).max(initial=0)))
+        return cpu_pairs.fits(self.scoring, sum(batch.extent[1].tolist()))
 
     @cached_property
     def long_targets(self) -> LongTargets:
@@ -303,9 +304,11 @@ class Cpu(Engine):
 
     def _cuts(self, batch: Batch, exact: bool) -> bool:
         """Tell whether windows replace targets: where no table, or nothing else, would do."""
-        cells = int((batch.query_lengths * batch.target_lengths).max(initial=0))
         most = self._limits.windows if exact or batch.masks is not None else self._limits.long
-        return cells > most and self._able and cuts(self, batch)
+        if prod(batch.extent[1].tolist()) <= most or not self._able:
+            return False
+        cells = int((batch.query_lengths * batch.target_lengths).max(initial=0))
+        return cells > most and cuts(self, batch)
 
     @property
     def _largest_table(self) -> int:

@@ -108,7 +108,7 @@ class SinglePairs:
         query, target = batch.pair(0)
         score = self.score(query, target)
         score += int(self._scoring.score_offset(len(query), len(target)))
-        return BestCells.of([score], [0], [0])
+        return BestCells(np.array([score], np.int32), np.zeros((1, 2), np.int32))
 
     def score(self, query: Codes, target: Codes) -> int:
         """Return the score of a pair, of which at least one pair of residues is aligned."""
@@ -250,6 +250,7 @@ def own_scores(
     return np.where(found < LARGEST_16 - highest, found, -1)  # sums stop at the largest number
 
 
+@lru_cache(_KEPT)
 def function_of(scoring: Scoring) -> str:
     """Return the name of the library's function for the scores of a mode, "" if it has none."""
     mode = mode_among(_MODES, scoring)

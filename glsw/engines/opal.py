@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +21,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What the library takes as letters; code k goes by the name ``LETTERS[k]``."""
 
 
+_KEPT = 8  # scorings
 _ENDS = "semiglobal"
 _MODES = {"sw": ("local",), "nw": ("global",), "hw": (_ENDS, "target"), "ov": (_ENDS,)}
 
@@ -115,6 +116,7 @@ def takes(scoring: Scoring) -> bool:
     return len(scoring.alphabet) <= len(LETTERS) and not scoring.wide_queries
 
 
+@lru_cache(_KEPT)
 def algorithm_of(scoring: Scoring) -> str:
     """Return what the library calls the mode of a scoring, "" if it has no such mode.
 

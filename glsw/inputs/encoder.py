@@ -73,7 +73,7 @@ class InputEncoder:
         self._alphabet = alphabet
         self._unknown = unknown
         self._given, self._aligner = None if given is None else given.name, aligner
-        self._looks = alphabet.amino_acids and not (given and _takes_nucleotides(given))
+        self._looks = alphabet.amino_acids and not (given and given.matches_nucleotides)
         self.settings = {
             "unknown": unknown,
             "lower_case_mask": lower_case_mask,
@@ -119,27 +119,27 @@ class InputEncoder:
             batch.check_codes(self._alphabet)
             return batch
         sides = self._checked(query=source, target=targets)
+        if pair := self._two_texts(*(side.given for side in sides)):
+            return Batch.of_pair(*pair)
         with self._counted(*sides) as found:
-            if pair := self._two_texts(found, *(side.given for side in sides)):
-                return Batch.one_to_many(*pair)
             both = zip(sides, ("query", "target"), strict=True)
             first, second = (self._collection(*each, found).sequences for each in both)
         return (Batch.one_to_many if sides[0].single else Batch.pairwise)(first, second)
 
-    def _two_texts(
-        self, found: Counter[str], query: Any, target: Any
-    ) -> tuple[Sequences, Sequences] | None:
+    def _two_texts(self, query: Any, target: Any) -> tuple[Sequences, Sequences] | None:
         """Return the codes of two texts without records; None if records have more to say."""
         texts = query, target
         plain = all(type(each) is str and each.isalpha() and each.isupper() for each in texts)
         if not plain or any(self._masks_any.values()):
             return None
         with suppress(ValueError):  # records name it
-            first, second = (
+            found = Counter[str]()
+            codes = [
                 self._alphabet.encode(each, unknown=self._unknown, substituted=found)
                 for each in texts
-            )
-            return Sequences.of([first]), Sequences.of([second])
+            ]
+            self._alphabet.warn_of_substitutes(found)
+            return Sequences.one(codes[0]), Sequences.one(codes[1])
         return None
 
     def collections(self, queries: Any, targets: Any) -> tuple[NamedSequences, NamedSequences]:
@@ -325,15 +325,6 @@ class InputEncoder:
 def _pieces_of_part(pairs: int) -> int:
     """Return how many slices of so many pairs are computed together."""
     return max(1, min(_MOST_PIECES, _MOST_PAIRS // pairs))
-
-
-def _takes_nucleotides(scoring: Scoring) -> bool:
-    """Return whether A, C, G and T are scored by match and mismatch."""
-    if scoring.wide_queries:
-        return False
-    codes = scoring.alphabet.encode("ACGT")
-    scores = scoring.matrix[np.ix_(codes, codes)]
-    return bool((scores == np.where(np.eye(4), scores[0, 0], scores[0, 1])).all())
 
 
 def codes_of_lists(

@@ -350,6 +350,15 @@ class Scoring:
         alike = np.array_equal(self.matrix, expected) and not self.wide_queries
         return (match, mismatch, matching) if alike else None
 
+    @cached_property
+    def matches_nucleotides(self) -> bool:
+        """Whether A, C, G and T, if they are letters, are scored by match and mismatch."""
+        if self.wide_queries:
+            return False
+        codes = self.alphabet.encode("ACGT")
+        scores = self.matrix[np.ix_(codes, codes)]
+        return bool((scores == np.where(np.eye(4), scores[0, 0], scores[0, 1])).all())
+
     def in_mode(self, mode: Mode, *, free: FreeEnds = "both") -> Scoring:
         """Return this scoring for local, global or semi-global alignment.
 
@@ -458,7 +467,9 @@ class Scoring:
             return 0, 0, 0
         return self.end_gaps.score_offset_terms(*self.largest_costs)
 
-    def score_offset(self, m: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def score_offset(
+        self, m: int | npt.NDArray[np.int64], n: int | npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
         """Return the number that engines add to every cell of tables of m rows and n columns.
 
         Scores of global and semi-global alignments may be negative, but never below those of gaps
@@ -466,6 +477,8 @@ class Scoring:
         local alignment holds for them too, as its 0 never applies. It is 0 for local alignment.
         """
         constant, row, column = self.score_offset_terms
+        if isinstance(m, int) and isinstance(n, int):  # quicker
+            return np.array(constant + m * row + n * column)
         return constant + np.asarray(m, np.int64) * row + np.asarray(n, np.int64) * column
 
     @property

@@ -220,8 +220,12 @@ alphabet (ACGTRYSWKMBDHVN)
                 f"the width of the letters of the {self.name} alphabet"
             )
         data = single_bytes(text)
-        codes = np.empty(len(data) // self.width, np.uint8)
-        clean = self._put(data, codes) >= 0
+        if self.width == 1 and len(data) < _LONG:  # quicker
+            found = bytearray(data).translate(self._characters)
+            codes, clean = np.frombuffer(found, np.uint8), _NONE not in found
+        else:
+            codes = np.empty(len(data) // self.width, np.uint8)
+            clean = self._put(data, codes) >= 0
         if not clean and self.substitutes:
             translated = data.translate(self._characters_and_substitutes)
             codes, clean = np.frombuffer(translated, dtype=np.uint8), _NONE not in translated
@@ -320,6 +324,8 @@ alphabet (ACGTRYSWKMBDHVN)
 
     def warn_of_substitutes(self, substituted: Counter[str]) -> None:
         """Warn of substituted letters, with their numbers, in one RuntimeWarning."""
+        if not substituted:
+            return
         parts = [
             f"{numbered(count, 'letter')} {letter} as {other}"
             for letter, other in self.substitutes.items()

@@ -62,7 +62,7 @@ class Sequences:
         bounds = self.offsets
         if not len(bounds) or bounds[0] != 0 or bounds[-1] != len(self.residues):
             raise ValueError(f"offsets must go from 0 to the {len(self.residues)} residues")
-        if (bounds[1:] < bounds[:-1]).any():
+        if len(bounds) > 2 and (bounds[1:] < bounds[:-1]).any():
             raise ValueError("offsets must not decrease")
 
     @staticmethod
@@ -74,6 +74,11 @@ class Sequences:
         offsets = offsets_of([len(part) for part in parts])
         residues = np.concatenate(parts) if parts else np.empty(0, dtype=np.uint8)
         return Sequences(residues, offsets)
+
+    @staticmethod
+    def one(codes: Codes) -> Sequences:
+        """Return one sequence, not copied."""
+        return Sequences(codes, np.array([0, len(codes)], np.int64))
 
     @cached_property
     def lengths(self) -> Int64:
@@ -106,6 +111,8 @@ class Sequences:
 
     def __getitem__(self, k: int) -> Codes:
         k = operator.index(k)
+        if k == 0 and len(self.offsets) == 2:  # quicker
+            return self.residues
         if not -len(self) <= k < len(self):
             raise IndexError(f"sequence {k} of {len(self)}")
         k %= len(self)

@@ -224,3 +224,71 @@ def test_a_gpu_that_does_not_open_has_a_remedy(error, remedy):
 
     with pytest.raises(DeviceError, match=f"{error[:13]}.*{remedy}"):
         context.Route(1, "EGL device 1", refused).open()
+
+
+WITHOUT_PARASAIL = "import sys; sys.modules['parasail'] = None\n"
+EVERYTHING = """
+import contextlib, io, json, os, tempfile, warnings
+from pathlib import Path
+import numpy as np
+import glsw
+from glsw.cli import main
+from glsw.engines import cpu, cpu_pairs
+from glsw.output import ALIGNMENT_FORMATS, FORMATS
+from glsw.wings import opened
+
+rng = np.random.default_rng(68)
+def related(letters, lengths):
+    some = ["".join(rng.choice(list(letters), n)) for n in lengths]
+    changed = [s[:5] + s[8 : len(s) // 2] + letters[0] + s[len(s) // 2 + 1 :].lower() for s in some]
+    return some, changed + ["".join(rng.choice(list(letters), n)) for n in (7, 90)]
+def fasta(name, sequences):
+    Path(name).write_text("".join(f">{k} about it\\n{s}\\n" for k, s in enumerate(sequences)))
+    return name
+
+sides = related("ACDEFGHIKLMNPQRSTVWY", (30, 60, 130)), related("ACGT", (50, 140, 300))
+warnings.simplefilter("ignore")
+found = {"installed": [cpu.is_installed(), cpu_pairs.is_installed()]}
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for kind, (queries, targets) in zip(("protein", "dna"), sides):
+        one, other = fasta("one.fa", queries[1:2]), fasta("other.fa", targets[1:2])
+        files = fasta("q.fa", queries), fasta("db.fa", targets)
+        commands = [["search", *files, "--format", name] for name in FORMATS]
+        commands += [["align", one, other, "--format", name] for name in ALIGNMENT_FORMATS]
+        commands += [["align", one, other, "--max-alignments", "3", "--lower-case-mask"]]
+        commands += [["search", *files, "--lower-case-mask", "--max-hsps", "0"]]
+        commands += [["neighbors", files[1], "--cutoff", "20"]]
+        if kind == "protein" and "composition" in opened():
+            commands += [["search", *files, "--composition", "2"]]
+        for mode in ("global", "semiglobal"):
+            commands += [[*w, "--mode", mode] for w in (["search", *files], ["align", one, other])]
+        for words in commands:
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                assert main([*words]) == 0, words
+            found[" ".join([kind, *words])] = out.getvalue()
+        for mode in ("local", "global", "semiglobal"):
+            scoring = glsw.Scoring.nucleotide() if kind == "dna" else None
+            with glsw.Aligner(scoring, mode=mode) as aligner:
+                same = queries, targets[: len(queries)]
+                table, ends = aligner.align_pairs(*same), aligner.ends(*same)
+                found[f"{kind} {mode}"] = [
+                    aligner.score(*same).tolist(), aligner.score(queries[0], targets[0]),
+                    aligner.score_pairs(*same).tolist(), table.score.tolist(),
+                    list(table.cigars()), str(aligner.align(queries[0], targets[0])),
+                    aligner.score_matrix(queries, targets).tolist(),
+                    [np.asarray(x).tolist() for x in (ends.score, ends.query_end, ends.target_end)],
+                ]
+print(json.dumps(found))
+"""
+
+
+def test_outputs_are_the_same_without_parasail(run_under, subtests):
+    """As on macOS on ARM, for which pyopal has wheels and parasail has none."""
+    both, one = (json.loads(run_under("gl41", w + EVERYTHING)) for w in ("", WITHOUT_PARASAIL))
+    assert both.pop("installed") == [True, True]
+    assert one.pop("installed") == [True, False]
+    assert both.keys() == one.keys()
+    for name, right in both.items():
+        with subtests.test(name):
+            assert one[name] == right

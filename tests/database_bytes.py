@@ -6,6 +6,9 @@ import zlib
 
 PREFACE = "=8sIIQQII"
 BLOCK = 65536
+NUMBERS = dict.fromkeys(("title_offsets", "lengths", "substituted_at"), "q")
+NUMBERS |= dict.fromkeys(("order", "rank"), "I")
+"""The types of numbers in sections."""
 
 
 def contents(data):
@@ -24,7 +27,7 @@ def sections(data):
     return {name: section(data, name) for name in contents(data)["sections"]}
 
 
-def preface(offset, table, version=3):
+def preface(offset, table, version=5):
     data = struct.pack("=8sIIQQI", b"\x89GLSW\r\n\x1a", 0x01020304, version, offset, len(table), 0)
     data = data[:-4] + struct.pack("=I", zlib.crc32(table))
     return data + struct.pack("=I", zlib.crc32(data))
@@ -50,7 +53,7 @@ def built(table, parts):
     return ended(data, {**table, "sections": places, "checksums": of_blocks})
 
 
-def ended(data, table, version=3):
+def ended(data, table, version=5):
     """Return a file whose preface is not written yet, with a table of contents at its end."""
     spelled = table if isinstance(table, bytes) else json.dumps(table).encode()
     return preface(len(data), spelled, version) + bytes(data[struct.calcsize(PREFACE) :]) + spelled
@@ -60,6 +63,4 @@ def retabled(data, change):
     """Return a file whose table of contents was changed, with right checksums of that."""
     table = contents(data)
     change(table)
-    return ended(
-        data[: struct.unpack_from(PREFACE, data)[3]], table, struct.unpack_from("=12xI", data)[0]
-    )
+    return ended(data[: struct.unpack_from(PREFACE, data)[3]], table)

@@ -139,8 +139,7 @@ class Comparison(Command, abstract=True):
         given = self.read_inputs()
         queries, targets = given.queries, given.targets
         if isinstance(targets, Database):
-            elsewhere = self.running.several or self.running.executor
-            targets.read_ahead(residues=not elsewhere and self.rounds is None)
+            targets.read_ahead()
         to, done = self._destination(given)
         with (
             aligner_for(self, given.scoring) as aligner,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from glsw.device.compiling import Begun, Compiling
-    from glsw.device.transfer import Fence, Readback, Staging
+    from glsw.device.transfer import Fence, Fill, Readback, Staging
 
 __all__ = [
     "Device",
@@ -281,12 +281,26 @@ class Device(ThreadSafeContext):
         """Write a contiguous array to the start of a buffer."""
         if self.info.software:
             buffer.write(array)
-            return
+        else:
+            self._stage.write(buffer, array)
+
+    def uploads(
+        self, buffer: moderngl.Buffer, size: int, fill: Fill, first: int = 0
+    ) -> Iterator[None]:
+        """Write bytes to the start of a buffer in some steps, see `Staging.uploads`."""
+        from glsw.device.transfer import uploads
+
+        if self.info.software:
+            return uploads(buffer, size, fill)
+        return self._stage.uploads(buffer, size, fill, first)
+
+    @property
+    def _stage(self) -> Staging:
         if self._staging is None:
             from glsw.device.transfer import Staging
 
             self._staging = Staging(self.ctx, self.check)
-        self._staging.write(buffer, array)
+        return self._staging
 
     @property
     def readback(self) -> Readback:

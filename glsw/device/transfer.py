@@ -6,9 +6,9 @@ import ctypes
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import moderngl
 import numpy as np
@@ -19,9 +19,16 @@ from glsw.device.context import gl_function, read_integer
 from glsw.device.current import UnreliableError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from glsw.device.device import Device
 
-_BLOCK, _BLOCKS = 2**24, 6  # bytes of a block, and blocks in turn
+Fill: TypeAlias = Callable[[npt.NDArray[np.uint8], int], object]
+"""Fills an array with the bytes from some place on; threads call it."""
+
+_BLOCK, _BLOCKS = 2**24, 8  # bytes of a block, and blocks in turn
+PIECE = 2**21
+"""Bytes that a thread fills at a time."""
 _LEAST_BYTES = 2**20  # of an array, or of arrays that are read together, that are worth it
 _MOST_BYTES = 2**28  # that are read together
 _MOST_THREADS = 8
@@ -74,6 +81,17 @@ class _Block(NamedTuple):
     copied: Fence | None = None
 
 
+class _Filling(NamedTuple):
+    """A block that threads fill with some bytes of a buffer."""
+
+    name: int
+    memory: npt.NDArray[np.uint8]
+    buffer: moderngl.Buffer
+    start: int
+    stop: int
+    pieces: list[Future[object]]
+
+
 class Staging:
     """Blocks of mapped memory, which are filled and copied to buffers in turn.
 
@@ -89,6 +107,11 @@ class Staging:
         Raises an error of the context, of an action that it is given.
     block, least : int
         Bytes of a block, and of an array that is worth it.
+
+    Attributes
+    ----------
+    works : bool
+        Whether memory is mapped.
     """
 
     def __init__(
@@ -102,14 +125,9 @@ class Staging:
 
         self._ctx, self._check, self._block, self._least = ctx, check, block, least
         self._blocks: deque[_Block] = deque([_Block(*_mapped(ctx, block, _WRITING))])
+        self._made, self.works = 1, self._blocks[0].memory is not None
         threads = max(1, min(_MOST_THREADS, cores() // 2))
         self._threads = ThreadPoolExecutor(threads, "glsw-upload")
-        self._parts = threads
-
-    @property
-    def works(self) -> bool:
-        """Whether memory is mapped."""
-        return self._blocks[0].memory is not None
 
     def write(self, buffer: moderngl.Buffer, array: npt.NDArray[Any]) -> None:
         """Write a contiguous array to the start of a buffer.
@@ -120,39 +138,98 @@ class Staging:
             buffer.write(array)
             return
         content = array.reshape(-1).view(np.uint8)
-        for start in range(0, len(content), self._block):
-            part = content[start : start + self._block]
-            self._free_first()
-            name, memory, _ = self._blocks[0]
-            assert memory is not None
-            self._fill(memory[: len(part)], part)
-            _copy(self._ctx, name, buffer.glo, 0, start, len(part))
-            self._blocks[0] = _Block(name, memory, Fence(self._ctx))
-            self._blocks.rotate(-1)
+
+        def fill(found: npt.NDArray[np.uint8], start: int) -> None:
+            np.copyto(found, content[start : start + len(found)])
+
+        for _ in self.uploads(buffer, len(content), fill):
+            pass
+
+    def uploads(
+        self, buffer: moderngl.Buffer, size: int, fill: Fill, first: int = 0
+    ) -> Iterator[None]:
+        """Write so many bytes to the start of a buffer, a block at each step.
+
+        Threads fill arrays with the bytes from some place on; ends of these arrays are where the
+        sum of the place and ``first`` is a multiple of `PIECE`.
+        """
+        if not self.works:
+            yield from uploads(buffer, size, fill)
+            return
+        waiting = deque[_Filling]()
+        try:
+            for start, stop in _blocks(size, self._block, first):
+                while (block := self._free()) is None:
+                    self._copied(waiting)
+                name, memory = block.name, block.memory
+                assert memory is not None
+                pieces = (
+                    self._threads.submit(fill, memory[a - start : b - start], a)
+                    for a, b in _blocks(stop, min(PIECE, self._block), first, start)
+                )
+                waiting.append(_Filling(name, memory, buffer, start, stop, [*pieces]))
+                if len(waiting) > 1:
+                    self._copied(waiting)
+                yield
+            while waiting:
+                self._copied(waiting)
+        finally:
+            from concurrent.futures import wait
+
+            for each in waiting:  # after an error: threads still write there
+                wait(each.pieces)
+                self._blocks.appendleft(_Block(each.name, each.memory))
         self._check("uploading")
 
-    def _free_first(self) -> None:
-        """Have a block first that nothing is copied from, perhaps a new one."""
-        name, memory, fence = self._blocks[0]
-        if fence is None:
-            return
-        if len(self._blocks) < _BLOCKS and not fence.passed():
+    def _copied(self, waiting: deque[_Filling]) -> None:
+        """Queue the copy of the first block that waits, when threads have filled it."""
+        name, memory, buffer, start, stop, pieces = waiting[0]
+        for each in pieces:
+            each.result()
+        _copy(self._ctx, name, buffer.glo, 0, start, stop - start)
+        self._blocks.append(_Block(name, memory, Fence(self._ctx)))
+        waiting.popleft()
+
+    def _free(self) -> _Block | None:
+        """Return a block that nothing is copied from, perhaps a new one; None if all wait."""
+        ready = self._blocks and (not (fence := self._blocks[0].copied) or fence.passed())
+        if not ready and self._made < _BLOCKS:
             made = _Block(*_mapped(self._ctx, self._block, _WRITING))
             if made.memory is not None:
-                self._blocks.appendleft(made)
-                return
-        fence.wait()
-        self._blocks[0] = _Block(name, memory)
+                self._made += 1
+                return made
+        if not self._blocks:
+            return None
+        block = self._blocks.popleft()
+        if block.copied:
+            block.copied.wait()
+        return block
 
     def close(self) -> None:
         """End the threads."""
         self._threads.shutdown()
 
-    def _fill(self, memory: npt.NDArray[np.uint8], part: npt.NDArray[np.uint8]) -> None:
-        """Copy a part by several threads, which need no lock of Python's for that."""
-        cuts = [len(part) * k // self._parts for k in range(self._parts + 1)]
-        pieces = [slice(*cuts[k : k + 2]) for k in range(self._parts)]
-        list(self._threads.map(lambda each: np.copyto(memory[each], part[each]), pieces))
+
+def _blocks(stop: int, size: int, first: int, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield bounds of pieces of a range; after ``first`` more they are multiples of the size.
+
+    >>> list(_blocks(9, 4, 2)), list(_blocks(9, 4, 2, 2))
+    ([(0, 2), (2, 6), (6, 9)], [(2, 6), (6, 9)])
+    """
+    while start < stop:
+        end = min(start + size - (start + first) % size, stop)
+        yield start, end
+        start = end
+
+
+def uploads(buffer: moderngl.Buffer, size: int, fill: Fill) -> Iterator[None]:
+    """Write so many bytes to the start of a buffer by way of the driver, a block at each step."""
+    block = np.empty(min(size, _BLOCK), np.uint8)
+    for start in range(0, size, _BLOCK):
+        some = block[: size - start]
+        fill(some, start)
+        buffer.write(some, offset=start)
+        yield
 
 
 class Readback:

@@ -234,8 +234,8 @@ class Cpu(Engine):
             pairs = np.setdiff1d(pairs, alone, assume_unique=True)
         if able and len(pairs):
             whole, first = batch.targets.origin or (batch.targets, 0)
-            largest = min(_PART, self._limits.parts_of_whole * len(batch.targets.residues))
-            if not self._opal.keeps(whole) and len(whole.residues) > largest:
+            largest = min(_PART, self._limits.parts_of_whole * batch.targets.size)
+            if not self._opal.keeps(whole) and whole.size > largest:
                 whole, first = batch.targets, 0
             lanes = LaneJobs(self._opal, whole, first, batch, pairs, bool(ends), self._limits)
             jobs += lanes.begin(pool, self.threads)

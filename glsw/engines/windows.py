@@ -223,7 +223,7 @@ class Windows:
         first, start, stop = window_bounds(targets.lengths, length, overlap)
         counts = np.diff(first)
         offsets = offsets_of(stop - start)
-        residues = np.empty(offsets[-1], targets.residues.dtype)
+        residues = np.empty(offsets[-1], targets.code_type)
         done = 0  # targets; the whole ones before a cut one are copied together
         for cut in [*np.flatnonzero(counts > 1).tolist(), len(targets)]:
             part = targets.part(slice(done, cut)).residues
@@ -265,7 +265,7 @@ class Windows:
 def long_enough(part: Sequences, length: int) -> bool:
     """Tell whether enough residues are in targets that such windows would cut."""
     long = part.lengths > min(_MIN_TARGET_WINDOWS * length, LONGEST_WINDOW)
-    return int(part.lengths[long].sum()) * _MIN_SHARE >= max(1, len(part.residues))
+    return int(part.lengths[long].sum()) * _MIN_SHARE >= max(1, part.size)
 
 
 def window_groups(
@@ -285,7 +285,7 @@ def window_groups(
     while len(order):
         alike = int(np.searchsorted(spans[order], spans[order[0]] * _SPANS_ALIKE, "right"))
         group, span = order[:alike], _rounded(int(spans[order[alike - 1]]))
-        residues, targets, together = len(part.residues), fill, engine.hints.targets_together
+        residues, targets, together = part.size, fill, engine.hints.targets_together
         if together == 1:
             residues *= len(group)
         else:  # several queries keep it busy if they fill the lanes
@@ -343,7 +343,7 @@ def pays(engine: Engine, tile: ScanTile) -> bool:
         return False
     span = int(longest_spans(engine.scoring, queries).min())
     most = _longest_window(engine, int(queries.lengths.min()))
-    length = window_length(span, len(part.residues), fill, most=most)
+    length = window_length(span, part.size, fill, most=most)
     return length > 0 and long_enough(part, length)
 
 

@@ -187,7 +187,7 @@ class _HitPairs:
 
         A target that several hits share counts once, as it is uploaded once.
         """
-        targets, best = self.database.lengths[self.places], self.hits.table.query
+        targets, best = self.database.lengths_at(self.places), self.hits.table.query
         if best_only:
             columns = self.scanned(best, self.places).columns
             if columns is not None:
@@ -216,7 +216,7 @@ class _HitPairs:
         contexts = ranges(first, stop - first)
         if frames > 1:
             numbers = self.database.order[places] // frames * frames
-            places = self.database.rank[numbers[:, np.newaxis] + np.arange(frames)]
+            places = self.database.places(numbers[:, np.newaxis] + np.arange(frames))
             pair = np.repeat(of_context, frames)
             every = hits[pair], np.repeat(contexts, frames), places[of_context].ravel()
         else:
@@ -226,7 +226,7 @@ class _HitPairs:
 
     def numbers(self, contexts: _Int64, places: _Int64) -> _Int64:
         """Return the numbers of pairs, see `pair_numbers`."""
-        return pair_numbers(contexts, self.database.order[places])
+        return pair_numbers(contexts, self.database.order[places].astype(np.int64))
 
     def scanned(self, contexts: _Int64, places: _Int64) -> Found:
         """Return what the scan has found of pairs."""
@@ -236,12 +236,12 @@ class _HitPairs:
         self, hits: _Int64, contexts: _Int64, places: _Int64, units: npt.NDArray[np.integer]
     ) -> HitTable:
         """Return pairs of hits with scores as rows, without statistics of their own."""
-        numbers, table = self.database.order[places], self.hits.table.select(hits)
+        numbers, table = self.database.order[places].astype(np.int64), self.hits.table.select(hits)
         return replace(table, query=contexts, target=numbers, units=units)
 
     def places_of(self, table: HitTable) -> _Int64:
         """Return the places of the targets of rows, as `places`."""
-        return self.database.rank[table.target]
+        return self.database.places(table.target)
 
     def whole(self, places: _Int64) -> _Targets:
         """Return the targets at some places, each once."""
@@ -481,7 +481,7 @@ def _check_scores(hits: Selection, table: HitTable) -> None:
 def _hidden_bits(hits: Selection, table: HitTable) -> npt.NDArray[np.float64]:
     """Return the most bits of alignments that limits hide, see `HitTable`."""
     hidden, database, limits = np.full(len(table), np.nan), hits.database, hits.limits
-    lengths = database.lengths[database.rank[table.target]]
+    lengths = database.lengths_at(database.places(table.target))
     below = np.array([limits.ranking.min_score - 1])
     for statistics, rows in together(hits.statistics, hits.queries.owner[table.query]):
         if statistics.available:

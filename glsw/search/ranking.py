@@ -107,7 +107,7 @@ class Ranking(NamedTuple):
     keeps_few: bool = False
     keeps_windows: bool = False
 
-    def best(self, scores: npt.NDArray[np.int32], targets: npt.NDArray[np.int64]) -> RankedHits:
+    def best(self, scores: npt.NDArray[np.int32], targets: npt.NDArray[np.integer]) -> RankedHits:
         """Return the hits to keep, given the scores of targets and their original numbers."""
         chosen = np.flatnonzero(scores >= self._bound(scores))
         return np.sort(hits_of(scores[chosen], targets[chosen]))[: self.top]
@@ -115,7 +115,7 @@ class Ranking(NamedTuple):
     def best_of_each(
         self,
         scores: npt.NDArray[np.int32],
-        targets: npt.NDArray[np.int64],
+        targets: npt.NDArray[np.integer],
         lengths: npt.NDArray[np.int64],
     ) -> list[RankedHits]:
         """Return the hits of each query to keep, given scores, shape (queries, targets).
@@ -154,7 +154,7 @@ class Ranking(NamedTuple):
         return max(self.min_score, int(np.partition(scores, -self.top)[-self.top]))
 
 
-def hits_of(scores: npt.NDArray[np.integer], targets: npt.NDArray[np.int64]) -> RankedHits:
+def hits_of(scores: npt.NDArray[np.integer], targets: npt.NDArray[np.integer]) -> RankedHits:
     """Return hits, not sorted, of scores in integer units and original numbers of targets."""
     return (_LARGEST_SCORE - scores.astype(np.int64)) << _SCORE_SHIFT | targets
 

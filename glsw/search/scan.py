@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from glsw.alignment.hits import joined
+from glsw.arrays import Int64
 from glsw.engines import Engine
 from glsw.engines.base import ComingScan, Progress
 from glsw.engines.tiles import ScanTile
@@ -22,8 +23,8 @@ from glsw.run.pool import Runner
 from glsw.run.tasks import Pace, run_tasks
 from glsw.run.workers import Worker, this_worker
 from glsw.search.ranking import NOTHING, Found, RankedHits, Ranking, target_numbers
-from glsw.sequences.database import Database
-from glsw.sequences.encoded import Sequences
+from glsw.sequences.database import Database, Numbers
+from glsw.sequences.encoded import Sequences, bounds_of
 from glsw.sequences.tiles import Tile
 from glsw.statistics import ScoreHistogram
 
@@ -44,13 +45,20 @@ class Part(NamedTuple):
     ----------
     load : callable
         Returns them; reads those of a file.
-    numbers, lengths : ndarray of int64, shape (sequences,)
-        Their original numbers, and their residues.
+    numbers : ndarray of integers, shape (sequences,)
+        Their original numbers.
+    offsets : ndarray of int64, shape (sequences + 1,)
+        Where each begins in the database, and where the last one ends.
     """
 
     load: Callable[[], Sequences]
-    numbers: npt.NDArray[np.int64]
-    lengths: npt.NDArray[np.int64]
+    numbers: Numbers
+    offsets: Int64
+
+    @property
+    def lengths(self) -> Int64:
+        """The residues of each."""
+        return np.diff(self.offsets)
 
     @classmethod
     def of(cls, database: Database, chosen: slice, *, loads_all: bool = False) -> Part:
@@ -64,20 +72,11 @@ class Part(NamedTuple):
                 return database.sequences.part(chosen)
             return database.part(chosen)
 
-        return cls(load, database.order[chosen], database.lengths[chosen])
+        return cls(load, database.order[chosen], bounds_of(database.offsets, chosen))
 
     def kept(self) -> Part:
         """Return this part, which loads its sequences once."""
         return self._replace(load=cache(self.load))
-
-    def ahead(self) -> Part:
-        """Return this part, whose sequences a thread loads from now on."""
-        from concurrent.futures import ThreadPoolExecutor  # only for large work
-
-        with_one = ThreadPoolExecutor(1, "glsw-load")
-        found = with_one.submit(self.load)
-        with_one.shutdown(wait=False)
-        return self._replace(load=found.result)
 
     def loaded(self) -> Part:
         """Return this part with its sequences, which other processes can have."""
@@ -127,7 +126,7 @@ class ScanResult(NamedTuple):
 def check_longest(engine: Engine, queries: Sequences, database: Database) -> None:
     """Raise ValueError if the longest query and target are too long together for the engine."""
     if len(queries) and len(database):
-        engine.check_lengths(queries.longest, int(database.lengths[0]))
+        engine.check_lengths(queries.longest, int(database.offsets[1]))
 
 
 def scan(
@@ -143,7 +142,7 @@ def scan(
     there are several, all queries meet a part before the next part is loaded, or as many queries as
     there is room for the scores of.
     """
-    residues = sum(int(part.lengths.sum()) for part in parts)
+    residues = sum(int(part.offsets[-1] - part.offsets[0]) for part in parts)
     room = _MAX_PENDING_SCORES // max([1, *(len(part.numbers) for part in parts)])
 
     def groups() -> Iterator[Sequences]:
@@ -211,7 +210,7 @@ def _placed(
     query: int,
     letters: int,
     places: Places,
-    numbers: npt.NDArray[np.int64],
+    numbers: Numbers,
     ranking: Ranking,
 ) -> Found:
     """Return the hits of a query in a part, with the windows of the targets that were cut."""
@@ -318,8 +317,6 @@ def scan_database(
             parts = [parts[0].kept()]
             if large_first(engine, queries, residues):
                 first = FEW_QUERIES
-                if not database.reads_residues:
-                    parts = [parts[0].ahead()]
         engine.get_ready(ComingScan(queries.lengths, residues, first))
         return scan(engine, queries, parts, ranking, run.progress)
     within = slice(start, stop)

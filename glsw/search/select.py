@@ -175,7 +175,7 @@ class Selection:
             if known.available:
                 own = order[rows]
                 m = queries.sequences.lengths[table.query[own]]
-                n, units = database.lengths[database.rank[table.target[own]]], table.units[own]
+                n, units = database.lengths_at(database.places(table.target[own])), table.units[own]
                 bits[own] = known.bits(units, n)
                 evalues[own] = known.evalue(units, m, n)
         return replace(table, bits=bits, evalues=evalues)
@@ -410,7 +410,7 @@ class _Statistics:
         if top is None or len(hits) < top:
             return np.inf
         few = hits[:top]
-        targets = self._database.lengths[self._database.rank[target_numbers(few)]]
+        targets = self._database.lengths_at(self._database.places(target_numbers(few)))
         return float(statistics.evalue(scores_of(few), length, targets).max())
 
 

@@ -14,14 +14,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from glsw.arrays import Codes, Int64
 from glsw.sequences import database_writer as writer
 from glsw.sequences.alphabet import DNA, PROTEIN, Alphabet
-from glsw.sequences.database_file import DatabaseFile, Substituted, masks
+from glsw.sequences.database_file import VERSION, DatabaseFile, Substituted, masks
 from glsw.sequences.encoded import (
     Sequences,
     bounds_of,
@@ -39,12 +40,14 @@ from glsw.sequences.query import Context, InContext
 from glsw.sequences.records import EncodedRecord, Record, Records
 from glsw.sequences.sections import BLOCK, DatabaseError, Path
 from glsw.sequences.seg import Seg, check_seg
+from glsw.sequences.stored import StoredSequences
 from glsw.sequences.tiles import cut
 from glsw.sequences.tracks import paired_blocks
 from glsw.words import suggesting
 
 _ALL = slice(None)
-_MOST_READ_AHEAD = 2**28  # residues
+Numbers: TypeAlias = npt.NDArray[np.integer[Any]]
+_MANY = 64  # if one in so many is wanted, all are read
 _ROOM_OF_SHOWN, _LETTERS_OF_SHOWN = 2**24, 2**10  # letters of those kept; each takes more memory
 
 
@@ -59,14 +62,12 @@ class Database:
     ----------
     alphabet : Alphabet
         The letters of the codes.
-    order : ndarray of int64, shape (N,)
+    order : ndarray of integers, shape (N,)
         Input positions of the sorted sequences; equal lengths keep the input order.
-    rank : ndarray of int64, shape (N,)
+    rank : ndarray of integers, shape (N,)
         Ranks in length order of the sequences in input order.
     substituted : Counter of str
         Counts of letters replaced by others, see `Alphabet.substitutes`.
-    reads_residues : bool
-        Whether `read_ahead` has begun to read all residues.
 
     Examples
     --------
@@ -89,7 +90,6 @@ class Database:
     ) -> None:
         self.alphabet, self.residues = alphabet, residues
         self._count, self._records, self._file = count, records, file
-        self.reads_residues = False
         self._shown, self._room = dict[int, InContext](), _ROOM_OF_SHOWN
         self._exceptions = file.substituted() if file else Substituted()
         self.substituted = self._exceptions.counted()
@@ -111,7 +111,7 @@ class Database:
             ValueError. Reading further parts of the file may raise it too.
         """
         file = DatabaseFile(path)
-        return cls(file.alphabet, file.count, file.residues.length, None, file)
+        return cls(file.alphabet, file.count, file.residues, None, file)
 
     @classmethod
     def of(
@@ -171,23 +171,19 @@ class Database:
             kept[number] = found
         return found
 
-    def read_ahead(self, *, residues: bool = False) -> None:
+    def read_ahead(self) -> None:
         """Begin to read, in a thread, what a search needs; what is wrong is an error only then.
 
-        That is lengths and numbers of the sequences and, if this process needs all of them and they
-        are not many, their ``residues``.
+        That is lengths and numbers of the sequences; the system reads residues.
         """
 
         def read(file: DatabaseFile) -> None:
             with suppress(OSError, DatabaseError, MemoryError):
-                for name in "lengths", "order", "residues", "rank":
-                    if name != "residues":
-                        getattr(self, name)
-                    elif self.reads_residues:
-                        file.residues.whole()
+                file.read_ahead()
+                for name in "offsets", "order":
+                    getattr(self, name)
 
         if self._file:
-            self.reads_residues = residues and self.residues <= _MOST_READ_AHEAD
             threading.Thread(target=read, args=[self._file], name="glsw-read", daemon=True).start()
 
     @property
@@ -208,7 +204,7 @@ class Database:
     @property
     def version(self) -> int | None:
         """The format of the file, or None."""
-        return self._file.version if self._file else None
+        return VERSION if self._file else None
 
     @property
     def reopens(self) -> bool:
@@ -216,45 +212,57 @@ class Database:
         return self._file is not None and self._file.has_its_name()
 
     @cached_property
-    def order(self) -> Int64:
+    def order(self) -> Numbers:
         """Input positions of the sorted sequences; equal lengths keep the input order."""
-        order = self._numbers("order")
-        if len(order) and not (order.min() >= 0 and order.max() < len(order)):
-            raise self._corrupt("order")
+        assert self._file
+        order = self._file.numbers("order")
+        if len(order) and order.max() >= len(order):
+            raise self._file.corrupt("order")
         return order
 
     @cached_property
-    def rank(self) -> Int64:
+    def rank(self) -> Numbers:
         """Ranks in length order of the sequences in input order."""
-        rank, count = self._numbers("rank"), self._count
-        if count and not (rank.min() >= 0 and rank.max() < count):
-            raise self._corrupt("rank")
-        if not np.array_equal(self.order[rank], np.arange(count)):
-            raise self._corrupt("order or rank")
-        return rank
+        assert self._file
+        return self._checked(self._file.numbers("rank"), np.arange(self._count))
+
+    def places(self, numbers: Int64) -> Int64:
+        """Return ranks of sequences by their input positions; only few of them are read."""
+        if self._file is None or "rank" in self.__dict__ or numbers.size * _MANY > self._count:
+            return self.rank[numbers].astype(np.int64)
+        few = numbers.ravel()
+        found = self._checked(self._file.numbers("rank", few), few)
+        return found.astype(np.int64).reshape(numbers.shape)
+
+    def _checked(self, ranks: Numbers, numbers: Int64) -> Numbers:
+        assert self._file
+        if len(ranks) and ranks.max() >= self._count:
+            raise self._file.corrupt("rank")
+        if not np.array_equal(self.order[ranks], numbers):
+            raise self._file.corrupt("order or rank")
+        return ranks
 
     @cached_property
     def offsets(self) -> Int64:
         """Where each sorted sequence begins, and the end of the last; shape (N + 1,)."""
-        offsets = self._numbers("offsets")
-        lengths = np.diff(offsets)
-        fits = offsets[0] == 0 and offsets[-1] == self.residues and (lengths >= 0).all()
-        if not fits or (lengths[1:] > lengths[:-1]).any():
-            raise self._corrupt("offsets")
-        return offsets
+        assert self._file
+        return self._file.offsets()
 
-    @cached_property
+    @property
     def lengths(self) -> Int64:
         """Lengths of the sorted sequences in residues, shape (N,), descending."""
         return np.diff(self.offsets)
 
+    def lengths_at(self, places: Int64) -> Int64:
+        """Return the lengths of some sorted sequences."""
+        lengths: Int64 = self.offsets[places + 1] - self.offsets[places]
+        return lengths
+
     @cached_property
     def sequences(self) -> Sequences:
-        """All sequences, sorted by descending length; residues of a file are read, and kept."""
+        """All sequences, sorted by descending length."""
         assert self._file
-        found = Sequences(self._file.all_codes(), self.offsets)
-        object.__setattr__(found, "lengths", self.lengths)
-        return found
+        return StoredSequences(self._file, self.offsets)
 
     def __len__(self) -> int:
         return self._count
@@ -271,7 +279,7 @@ class Database:
             assert self._records is not None
             record = self._records[k]
             name, description, letters = record.id, record.description, record.letters
-        place = int(self.rank[k])
+        place = int(self.places(np.array([k]))[0])
         made = EncodedRecord.shown(name, description, self.codes(place), self.alphabet, letters)
         if letters is None:
             start = int(self.offsets[place])
@@ -312,11 +320,10 @@ class Database:
         )
 
     def part(self, part: slice) -> Sequences:
-        """Return a slice of the sorted sequences, read from a file unless all were read before."""
-        if self._file is None:
+        """Return a slice of the sorted sequences; those of a file are read when they are needed."""
+        if self._file is None or "residues" in self.sequences.__dict__:
             return part_of(self.sequences.residues, self.offsets, part)
-        bounds = bounds_of(self.offsets, part)
-        return Sequences(self._file.codes(bounds[0], bounds[-1]), bounds - bounds[0])
+        return StoredSequences(self._file, bounds_of(self.offsets, part))
 
     def parts(self, residues: int, within: slice = _ALL) -> Iterator[slice]:
         """Yield slices for `part` that are ``within`` a slice, see `Sequences.parts`."""
@@ -324,8 +331,6 @@ class Database:
 
     def select(self, places: Iterable[int]) -> Sequences:
         """Return copies of some sequences by their ranks in length order."""
-        if self._file and "sequences" not in self.__dict__:
-            return Sequences.of(map(self.codes, places))
         return self.sequences.select([*places])
 
     def check(self, alphabet: Alphabet) -> None:
@@ -350,14 +355,6 @@ class Database:
             self._file.verify()
             assert (len(self.offsets), len(self.rank)) == (self._count + 1, self._count)
             self._file.titles.whole()
-
-    def _numbers(self, name: str) -> Int64:
-        assert self._file
-        return self._file.numbers(name)
-
-    def _corrupt(self, what: str) -> DatabaseError:
-        assert self._file
-        return self._file.corrupt(what)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: not the sequences that were shown."""

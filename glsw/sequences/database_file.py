@@ -1,7 +1,6 @@
 r"""The format of an indexed database: its preface, its table of contents and its sections.
 
-The file, format version 3 or, with two tracks, 4; numbers in the byte order of the machine that
-wrote it:
+The file, format version 5; numbers in the byte order of the machine that wrote it:
 
 ======  ======  ==================================================================================
 offset  bytes   preface
@@ -21,6 +20,7 @@ The table of contents is JSON in UTF-8, an object of
   `glsw.Alphabet`; if lower-case letters were masked, they are aliases of the wildcard;
 - ``sequences`` and ``residues``: how many there are;
 - ``program`` and ``created``: what wrote the file and when;
+- ``second_alphabet``, of two tracks only: spelled as ``alphabet``;
 - ``sections``: for each by name its ``offset`` and its length in ``bytes``;
 - ``checksums``: the ``offset``, the ``bytes`` and the ``crc32`` of numbers (uint32) that are the
   CRC-32 of each 65,536 bytes of each section, in the order of ``sections``; the last ones of a
@@ -34,27 +34,29 @@ section         number    what                                                  
 titles          bytes     id and description of each sequence, in the original order,   (any,)
                           UTF-8, nothing between them
 title_offsets   int64     where each of these begins, and the end of the last           (2 N + 1,)
-order           int64     original numbers, from 0, of the sequences sorted by          (N,)
+order           uint32    original numbers, from 0, of the sequences sorted by          (N,)
                           descending length, equal ones in the original order
-rank            int64     the inverse: where each sequence is among the sorted          (N,)
-offsets         int64     where each sorted sequence begins, and the end of the last    (N + 1,)
+rank            uint32    the inverse: where each sequence is among the sorted          (N,)
+lengths         int64     the different lengths, descending, each followed by how       (any, 2)
+                          many sequences have it
 substituted_at  int64     where letters that count as others are among the residues     (K,)
 substituted     uint8     these letters, ASCII in upper case, such as U that counts     (K,)
                           as C, see `glsw.Alphabet.substitutes`
-residues        uint8     codes of the sorted sequences, nothing between them           (residues,)
-second          uint8     with two tracks, codes of the second one in the same order    (residues,)
+residues        uint8     codes of the sorted sequences, nothing between them; with     (residues,)
+                (uint16)  two tracks those of pairs, see `PairedAlphabet`
 ==============  ========  ============================================================  ========
 
-Files of version 4 alone have the section ``second``, and in the table of contents a
-``second_alphabet``, spelled as ``alphabet``.
+Residues go to a device as they are. Threads read them slab by slab into memory that is mapped for
+the device, and check them on their way.
 
 What is read is compared with its checksums, so that a damaged file is an error and never a wrong
 result:
 
 - the preface and the table of contents when a file is opened;
 - every block of 65,536 bytes when something in it is needed: residues when a part is searched,
-  titles when they are shown, indices at the first search. Nothing else is read. Of 16 or 64 blocks
-  that are read together, the CRC-32 of all of them, which follows from those of each, is computed.
+  titles and ranks when a hit is shown, ``order`` and ``lengths`` at the first search. Nothing else
+  is read. Of 32 blocks that are read together, the CRC-32 of all of them, which follows from those
+  of each, is computed.
 
 Codes outside the alphabet, and indices that make no sense, are errors too.
 """
@@ -75,16 +77,17 @@ import numpy.typing as npt
 
 from glsw.arrays import Codes, Int64, UInt8
 from glsw.sequences.alphabet import Alphabet
+from glsw.sequences.encoded import offsets_of
 from glsw.sequences.lines import naming
 from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.records import Titles
 from glsw.sequences.sections import BLOCK, DatabaseError, OpenFile, Path, Section
 
 MAGIC = b"\x89GLSW\r\n\x1a"
-VERSION, ONE_TRACK_VERSION = 4, 3
+VERSION = 5
 PREFACE = struct.Struct("=8sIIQQII")
 ALIGNMENT = 64
-NUMBERS = ("title_offsets", "order", "rank", "offsets")
+_TYPES = {"order": np.uint32, "rank": np.uint32}  # of numbers; others are int64
 SUBSTITUTED = ("substituted_at", "substituted")
 _MARK = 0x01020304
 _SPELLING = {"name", "letters", "aliases", "ambiguous"}  # of an alphabet
@@ -101,11 +104,10 @@ class DatabaseFile:
     Attributes
     ----------
     alphabet : Alphabet
-    version : int
     stamp : int
         A number that another database, most likely, does not have.
-    count : int
-        How many sequences there are.
+    count, residues : int
+        How many sequences there are, and how many residues.
 
     Raises
     ------
@@ -127,7 +129,7 @@ class DatabaseFile:
         try:
             table = json.loads(contents)
             self.alphabet = _alphabet(table["alphabet"])
-            if self.version > ONE_TRACK_VERSION:
+            if "second_alphabet" in table:
                 second = _alphabet(table["second_alphabet"])
                 self.alphabet = PairedAlphabet.of(self.alphabet, second)
             self._places = {name: _Place(**place) for name, place in table["sections"].items()}
@@ -137,14 +139,8 @@ class DatabaseFile:
         self._gaps = self._between(offset)
         self._sections = self._checked_sections()
         self.count = self._counted()
-        self.residues = self.section("residues")
-        self.residues.limit(len(self.alphabet.shown))
-        self._second: Section | None = None
-        if isinstance(self.alphabet, PairedAlphabet):
-            self._second = self.section("second")
-            self._second.limit(len(self.alphabet.second))
-            if self._second.length != self.residues.length:
-                raise self.corrupt("table of contents")
+        self._residues = self.section("residues")
+        self._residues.limit(len(self.alphabet), self.alphabet.code_type)
         self.titles = FileTitles(self.section("titles"), self.section("title_offsets"))
 
     def section(self, name: str) -> Section:
@@ -155,28 +151,41 @@ class DatabaseFile:
             raise self.corrupt(f"no {name}") from None
 
     def codes(self, start: int, stop: int) -> Codes:
-        """Return codes of the sorted sequences, those of both tracks together."""
-        found = self.residues.read(start, stop)
-        return found if self._second is None else self._pairs(found, self._second.read(start, stop))
+        """Return codes of the sorted sequences."""
+        kind = np.dtype(self.alphabet.code_type)
+        found: Codes = self._residues.read(start * kind.itemsize, stop * kind.itemsize).view(kind)
+        return found
 
-    def all_codes(self) -> Codes:
-        """Return all of them, and keep what was read."""
-        found = self.residues.whole()
-        return found if self._second is None else self._pairs(found, self._second.whole())
+    def fill(self, codes: Codes, start: int) -> None:
+        """Fill an array with codes from ``start`` on, see `Section.fill`."""
+        self._residues.fill(codes.view(np.uint8), start * codes.itemsize)
 
-    def _pairs(self, first: Codes, second: Codes) -> Codes:
-        assert isinstance(self.alphabet, PairedAlphabet)
-        return self.alphabet.paired(first, second)
+    def numbers(self, name: str, which: Int64 | None = None) -> npt.NDArray[Any]:
+        """Return all numbers of a section, or some."""
+        section, kind = self.section(name), np.dtype(_TYPES.get(name, np.int64))
+        if which is None:
+            return section.whole().view(kind)
+        size = kind.itemsize
+        each = (section.read(size * k, size * k + size).view(kind)[0] for k in which.tolist())
+        return np.fromiter(each, kind, len(which))
 
-    def numbers(self, name: str) -> Int64:
-        """Return all numbers of a section."""
-        return self.section(name).whole().view(np.int64)
+    def offsets(self) -> Int64:
+        """Return where each sorted sequence begins, and the end of the last."""
+        runs = self.numbers("lengths")
+        lengths, counts = runs.reshape(-1, 2).T
+        largest = max(self.count, self.residues) + 1
+        fits = (lengths >= 0).all() and (counts > 0).all() and (np.diff(lengths) < 0).all()
+        if fits and (runs < largest).all() and counts.sum() == self.count:
+            offsets = offsets_of(np.repeat(lengths, counts))
+            if offsets[-1] == self.residues:
+                return offsets
+        raise self.corrupt("lengths")
 
     def substituted(self) -> Substituted:
         """Return the letters that count as others."""
         places, letters = SUBSTITUTED
         found = Substituted(self.numbers(places), self.section(letters).whole())
-        if not found.fits(self.residues.length, self.alphabet):
+        if not found.fits(self.residues, self.alphabet):
             raise self.corrupt(letters)
         return found
 
@@ -187,6 +196,10 @@ class DatabaseFile:
         for start, stop in self._gaps:
             if any(self._file.read(start, stop - start)):
                 raise self.corrupt("between sections")
+
+    def read_ahead(self) -> None:
+        """Have the system read the residues."""
+        self._residues.read_ahead()
 
     def has_its_name(self) -> bool:
         """Return whether the path still leads to this file."""
@@ -209,10 +222,10 @@ class DatabaseFile:
                 f"{self.path}: database from a machine with the other byte order, index it again "
                 "here"
             )
-        if mark == _MARK and number not in (ONE_TRACK_VERSION, VERSION):
+        if mark == _MARK and number != VERSION:
             raise DatabaseError(
-                f"{self.path}: database of format {number}, this glsw reads formats "
-                f"{ONE_TRACK_VERSION} and {VERSION}; rebuild it with glsw makedb"
+                f"{self.path}: database of format {number}, this glsw reads format {VERSION}; "
+                "rebuild it with glsw makedb"
             )
         if zlib.crc32(data[:-4]) != checksum or mark != _MARK:
             raise self.corrupt("preface")
@@ -224,7 +237,6 @@ class DatabaseFile:
             raise self.corrupt(f"{size} bytes instead of {offset + length}")
         if offset < PREFACE.size or length > _MAX_CONTENTS:
             raise self.corrupt("table of contents")
-        self.version = number
         return offset, length, stamp
 
     def _between(self, end: int) -> list[tuple[int, int]]:
@@ -257,14 +269,17 @@ class DatabaseFile:
 
     def _counted(self) -> int:
         """Return how many sequences there are, if all sections are of this number."""
-        lengths = {name: self.section(name).length for name in NUMBERS}
-        count = lengths["order"] // 8
-        expected = {"title_offsets": 2 * count + 1, "offsets": count + 1}
-        for name, length in lengths.items():
-            if length != 8 * expected.get(name, count):
-                raise self.corrupt("table of contents")
-        places, letters = (self.section(name).length for name in SUBSTITUTED)
-        if places != 8 * letters:
+        sizes = {name: section.length for name, section in self._sections.items()}
+        try:
+            count, letters = sizes["order"] // 4, sizes["substituted"]
+            fits = sizes["title_offsets"] == 8 * (2 * count + 1) and sizes["lengths"] % 16 == 0
+            fits = fits and sizes["order"] == sizes["rank"] == 4 * count
+            fits = fits and sizes["substituted_at"] == 8 * letters
+            size = np.dtype(self.alphabet.code_type).itemsize
+            self.residues, rest = divmod(sizes["residues"], size)
+        except KeyError:
+            fits, rest = False, 0
+        if not fits or rest:
             raise self.corrupt("table of contents")
         return count
 
@@ -370,10 +385,10 @@ class Substituted:
         return inside and known and bool((np.diff(places) > 0).all())
 
 
-def preface(offset: int, contents: bytes, version: int) -> bytes:
+def preface(offset: int, contents: bytes) -> bytes:
     """Return the preface of a file with this table of contents at this place."""
     checksum = zlib.crc32(contents)
-    data = PREFACE.pack(MAGIC, _MARK, version, offset, len(contents), checksum, 0)[:-4]
+    data = PREFACE.pack(MAGIC, _MARK, VERSION, offset, len(contents), checksum, 0)[:-4]
     return data + struct.pack("=I", zlib.crc32(data))
 
 

@@ -19,10 +19,8 @@ from glsw.arrays import Int64, UInt8
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.database_file import (
     ALIGNMENT,
-    ONE_TRACK_VERSION,
     PREFACE,
     SUBSTITUTED,
-    VERSION,
     is_database,
     preface,
 )
@@ -160,25 +158,22 @@ def write(
     section("title_offsets", [spool.title_offsets])
     lengths = spool.lengths
     order, rank = sorted_by_length(lengths)
-    section("order", [order])
-    section("rank", [rank])
+    section("order", [order.astype(np.uint32)])
+    section("rank", [rank.astype(np.uint32)])
+    ordered = lengths[order]
+    first = np.flatnonzero(np.diff(ordered, prepend=-1))
+    runs = np.stack([ordered[first], np.diff(first, append=len(order))], axis=1)
+    section("lengths", [runs.ravel()])
     offsets = offsets_of(lengths[order])
-    section("offsets", [offsets])
     for name, array in zip(SUBSTITUTED, spool.substituted(offsets, rank), strict=True):
         section(name, [array])
-    paired = alphabet if isinstance(alphabet, PairedAlphabet) else None
-    for track, name in enumerate(["residues", "second"] if paired else ["residues"]):
-        if not lengths.any():
-            section(name, [])
-            continue
+    if lengths.any():
         mapped = mmap.mmap(residues.fileno(), 0, access=mmap.ACCESS_READ)
         size = np.dtype(alphabet.code_type).itemsize
-        pieces: Iterable[Any] = gathered(mapped, size * lengths, order)
-        if paired:
-            codes = (np.frombuffer(each, alphabet.code_type) for each in pieces)
-            pieces = (paired.tracks(each)[track] for each in codes)
-        section(name, pieces)
+        section("residues", gathered(mapped, size * lengths, order))
         mapped.close()  # not after an error: its traceback holds the generator, with a view
+    else:
+        section("residues", [])
     checksums = np.array(of_blocks, np.uint32)
     section("checksums", [checksums])
     of_checksums = sections.pop("checksums") | {"crc32": zlib.crc32(checksums.data)}
@@ -191,13 +186,13 @@ def write(
         "sections": sections,
         "checksums": of_checksums,
     }
-    if paired:
-        table["second_alphabet"] = _spelled(paired.second)
+    if isinstance(alphabet, PairedAlphabet):
+        table["second_alphabet"] = _spelled(alphabet.second)
     contents = json.dumps(table).encode("utf-8")
     start = file.tell()
     file.write(contents)
     file.seek(0)
-    file.write(preface(start, contents, VERSION if paired else ONE_TRACK_VERSION))
+    file.write(preface(start, contents))
 
 
 def _spelled(alphabet: Alphabet) -> dict[str, Any]:

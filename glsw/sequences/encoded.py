@@ -52,6 +52,7 @@ class Sequences:
     offsets: Int64
     origin: tuple[Sequences, int] | None = field(default=None, init=False, repr=False)
     """Of a `part`: what it is a part of, and the number of its first sequence there."""
+    first = 0  # the place of the first residue in its file
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Sequences, (self.residues, self.offsets)  # a part without the whole
@@ -79,6 +80,20 @@ class Sequences:
     def one(codes: Codes) -> Sequences:
         """Return one sequence, not copied."""
         return Sequences(codes, np.array([0, len(codes)], np.int64))
+
+    @property
+    def size(self) -> int:
+        """Residues of all sequences."""
+        return int(self.offsets[-1])
+
+    @property
+    def code_type(self) -> np.dtype[Any]:
+        """The type of the residues."""
+        return self.residues.dtype
+
+    def fill(self, found: Codes, start: int) -> None:
+        """Fill an array with residues from ``start`` on."""
+        np.copyto(found, self.residues[start : start + len(found)])
 
     @cached_property
     def lengths(self) -> Int64:

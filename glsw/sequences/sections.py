@@ -24,9 +24,10 @@ Path: TypeAlias = str | os.PathLike[str]
 BLOCK = 1 << 16
 """Bytes of a section that have a checksum in common."""
 
-_SLAB, _LARGE_SLAB = 1 << 20, 1 << 22  # bytes that a thread reads and checks at a time
-_LARGE = 32  # slabs from which on they are large
-_MIN_SLABS_FOR_THREADS = 8
+SLAB = 1 << 21
+"""Bytes that a thread reads and checks at a time, in the cache of its processor."""
+_BLOCKS_OF_SLAB = SLAB // BLOCK
+_MIN_SLABS_FOR_THREADS = 4
 _KEPT_BLOCKS = 1024  # of a section, 64 MiB, for reads of a few bytes
 _MAX_WHOLE = 1 << 29  # bytes of a section that is read as a whole when a quarter was read in blocks
 
@@ -90,6 +91,11 @@ class OpenFile:
             self._file.seek(at)
             return self._file.readinto(buffer) or 0
 
+    def read_ahead(self, at: int, length: int) -> None:
+        """Have the system read some bytes, where it can."""
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._file.fileno(), at, length, os.POSIX_FADV_WILLNEED)
+
     def has_its_name(self) -> bool:
         """Return whether the path still leads to this file."""
         try:
@@ -143,6 +149,7 @@ class Section:
     ) -> None:
         self._file, self.name, self._start, self.length = file, name, start, length
         self._checksums = checksums
+        self._type: Any = np.dtype(np.uint8)
         self._limit = 256
         self._of_slabs: npt.NDArray[np.uint32] | None = None
         self._whole: UInt8 | None = None
@@ -150,9 +157,9 @@ class Section:
         self._read_blocks = 0
         self._lock, self._reading = threading.Lock(), threading.Lock()
 
-    def limit(self, limit: int) -> None:
-        """Accept no bytes of this value or above."""
-        self._limit = limit
+    def limit(self, limit: int, kind: npt.DTypeLike) -> None:
+        """Accept no numbers of this value or above, of a type."""
+        self._limit, self._type = limit, np.dtype(kind)
 
     def corrupt(self) -> DatabaseError:
         """Return the error of this section."""
@@ -169,9 +176,31 @@ class Section:
         found = self._loaded(first, last) if last - first > 1 else self._kept_block(first)
         return found[start - first * BLOCK : stop - first * BLOCK]
 
+    def read_ahead(self) -> None:
+        """Have the system read all of it, where it can."""
+        self._file.read_ahead(self._start, self.length)
+
     def numbers(self, start: int, stop: int) -> Int64:
         """Return numbers of 8 bytes."""
         return self.read(8 * start, 8 * stop).view(np.int64)
+
+    def fill(self, found: UInt8, start: int) -> None:
+        """Fill an array with the bytes from ``start`` on, by way of the cache of a processor.
+
+        Arrays of `SLAB` bytes from multiples of this on are the fastest.
+        """
+        stop = start + len(found)
+        first, last = start // BLOCK, -(-stop // BLOCK)
+        slab = np.empty(min(SLAB, (last - first) * BLOCK), np.uint8)
+        while first < last:
+            end = min(first - first % _BLOCKS_OF_SLAB + _BLOCKS_OF_SLAB, last)
+            begin, size = first * BLOCK, self._bytes(first, end)
+            self._load(slab[:size], first, end)
+            some = slice(max(start, begin), min(stop, begin + size))
+            found[some.start - start : some.stop - start] = slab[some.start - begin :][
+                : some.stop - some.start
+            ]
+            first = end
 
     def whole(self) -> UInt8:
         """Return all bytes, read-only, and keep them; another thread may be reading them."""
@@ -186,10 +215,10 @@ class Section:
         """Read everything and keep nothing."""
 
         def check_slab(first: int) -> None:
-            last = self._slab_end(first, self.blocks)
+            last = min(first + _BLOCKS_OF_SLAB, self.blocks)
             self._load(np.empty(self._bytes(first, last), np.uint8), first, last)
 
-        in_threads(check_slab, self._slabs(0, self.blocks), _MIN_SLABS_FOR_THREADS)
+        in_threads(check_slab, range(0, self.blocks, _BLOCKS_OF_SLAB), _MIN_SLABS_FOR_THREADS)
 
     @property
     def blocks(self) -> int:
@@ -198,18 +227,6 @@ class Section:
 
     def _bytes(self, first: int, last: int) -> int:
         return min(last * BLOCK, self.length) - first * BLOCK
-
-    @property
-    def _slab(self) -> int:
-        """The blocks of a slab."""
-        size = _SLAB if self.length < _LARGE * _LARGE_SLAB else _LARGE_SLAB
-        return size // BLOCK
-
-    def _slabs(self, first: int, last: int) -> range:
-        return range(first, last, self._slab)
-
-    def _slab_end(self, first: int, last: int) -> int:
-        return min(first + self._slab, last)
 
     def _kept_block(self, k: int) -> UInt8:
         """Return a block, perhaps one that was read before."""
@@ -227,11 +244,12 @@ class Section:
         found = np.empty(self._bytes(first, last), np.uint8)
 
         def load_slab(at: int) -> None:
-            end = self._slab_end(at, last)
+            end = min(at - at % _BLOCKS_OF_SLAB + _BLOCKS_OF_SLAB, last)
             start = (at - first) * BLOCK
             self._load(found[start : start + self._bytes(at, end)], at, end)
 
-        in_threads(load_slab, self._slabs(first, last), _MIN_SLABS_FOR_THREADS)
+        slabs = range(first - first % _BLOCKS_OF_SLAB + _BLOCKS_OF_SLAB, last, _BLOCKS_OF_SLAB)
+        in_threads(load_slab, [first, *slabs], _MIN_SLABS_FOR_THREADS)
         found.flags.writeable = False
         return found
 
@@ -243,7 +261,7 @@ class Section:
         for k, each in enumerate(expected.tolist()):
             if zlib.crc32(view[k * size : (k + 1) * size]) != each:
                 raise self.corrupt()
-        if self._limit < 256 and found.max(initial=0) >= self._limit:
+        if found.view(self._type).max(initial=0) >= self._limit:
             raise self.corrupt()
 
     def _expected(self, first: int, last: int) -> tuple[npt.NDArray[np.uint32], int]:
@@ -251,7 +269,7 @@ class Section:
 
         For each that it computes, a thread waits for Python's lock again.
         """
-        slab, checksums = self._slab, self._checksums
+        slab, checksums = _BLOCKS_OF_SLAB, self._checksums
         whole = self.length // (slab * BLOCK) * slab
         if first % slab or last - first != slab or last > whole:
             return checksums[first:last], BLOCK

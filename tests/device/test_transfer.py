@@ -51,6 +51,34 @@ def test_without_mapped_memory_the_driver_copies(device, made, monkeypatch):
     assert np.frombuffer(buffer.read(), np.uint32).tolist() == array.tolist()
 
 
+@pytest.mark.parametrize("mapped", [True, False])
+def test_threads_fill_what_is_uploaded(device, made, monkeypatch, mapped):
+    """From any place of a file on; an error of a thread is raised, and harms nothing later."""
+    if not mapped:
+        smaller(monkeypatch, mapped_since=1000)
+    uploads, content = made(), np.random.default_rng(4).integers(0, 256, 3000, np.uint8)
+    buffer, ends = device.ctx.buffer(reserve=1000), set()
+
+    def upload(first, wrong=3000):
+        def fill(found, start):
+            ends.add((first + start + len(found)) % 100)
+            if start <= wrong < start + len(found):
+                raise ValueError("damaged")
+            found[:] = content[first + start : first + start + len(found)]
+
+        return uploads.uploads(buffer, 1000, fill, first)
+
+    for first in (0, 7, 2000):
+        for wrong in (0, 450, 999):
+            with pytest.raises(ValueError, match="damaged"):
+                list(upload(first, wrong))
+        next(upload(first))  # nobody wants the rest
+        list(upload(first))
+        assert buffer.read(1000) == content[first : first + 1000].tobytes()
+    assert not uploads.works or ends == {0, 7}
+    device.check("tests")
+
+
 def test_hardware_takes_them(device, made, monkeypatch):
     monkeypatch.setattr(device, "_staging", uploads := made())
     written = []
@@ -75,7 +103,7 @@ class Reached:
 
 @pytest.mark.parametrize(
     ("at_once", "there", "blocks", "waits"),
-    [(True, 9, 1, 49), (False, 9, 6, 44), (False, 0, 1, 49), (False, 2, 3, 47)],
+    [(True, 9, 2, 48), (False, 9, 8, 42), (False, 0, 1, 49), (False, 2, 3, 47)],
 )
 def test_new_blocks_are_for_a_busy_device(device, made, monkeypatch, at_once, there, blocks, waits):
     uploads, mapped, fences, new = made(), transfer._mapped, [], []

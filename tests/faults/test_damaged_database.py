@@ -15,7 +15,7 @@ import zlib
 
 import numpy as np
 import pytest
-from database_bytes import built, contents, ended, preface, sections
+from database_bytes import NUMBERS as TYPES, built, contents, ended, preface, sections
 from program import process, wait_until
 
 import glsw
@@ -175,15 +175,17 @@ def forged_section(chance, data):
     parts = sections(data)
     name = chance.choice(list(parts))
     part, kind = bytearray(parts[name]), chance.randrange(4)
-    numbers = name in ("title_offsets", "order", "rank", "offsets", "substituted_at")
     if kind == 0:
         part = part[: len(part) - chance.choice([1, 8, 16])]
     elif kind == 1:
         part += part[: chance.choice([1, 8, 16])]
     for _ in range(chance.choice([1, 1, 3, 20]) * bool(part)):
-        if numbers:
+        if kind_of_number := TYPES.get(name):
+            size = struct.calcsize(kind_of_number)
             number = chance.choice([-1, 0, 1, 3, len(part) // 8, 2**40, 2**62, -(2**62)])
-            struct.pack_into("=q", part, chance.randrange(len(part) // 8) * 8, number)
+            number = number if size == 8 else number % 2**32
+            at = chance.randrange(len(part) // size) * size
+            struct.pack_into(f"={kind_of_number}", part, at, number)
         else:
             part[chance.randrange(len(part))] = chance.choice([0, 10, 23, 24, 27, 127, 254, 255])
     return built(contents(data), {**parts, name: bytes(part)})
@@ -240,7 +242,11 @@ def test_codes_outside_the_alphabet_are_refused(tmp_path):
     parts["residues"] = parts["residues"][:-1] + bytes([len(PROTEIN)])
     (tmp_path / "db").write_bytes(built(contents(data), parts))
     database = Database.open(tmp_path / "db")
-    for read in (lambda: database.part(slice(None)), lambda: list(database), database.verify):
+    for read in (
+        lambda: database.part(slice(None)).residues,
+        lambda: list(database),
+        database.verify,
+    ):
         with pytest.raises(DatabaseError, match=r"corrupt database \(residues\)"):
             read()
 
@@ -267,7 +273,7 @@ def test_a_pipe_is_no_database(tmp_path):
 
 def blocks_of(database):
     """Read the whole database, in many parts."""
-    return [database.part(part) for part in database.parts(50_000)]
+    return [database.part(part).residues for part in database.parts(50_000)]
 
 
 @pytest.fixture
@@ -300,6 +306,7 @@ def test_what_was_read_stays_when_the_file_is_overwritten(large):
     database = Database.open(large)
     expected = [each.codes.tolist() for each in database]
     sequences = database.sequences
+    assert len(sequences.residues) == database.residues
     large.write_bytes(b"something else")
     assert [sequences[k].tolist() for k in database.rank] == expected
 
@@ -330,7 +337,7 @@ def test_verify(tmp_path, capsys):
     status, out, err = verify(tmp_path / "db", capsys)
     assert (status, err) == (0, "")
     assert out.startswith(f"{tmp_path}/db: undamaged, ")
-    assert "format 3" in out
+    assert "format 5" in out
     for name, place in contents(data)["sections"].items():
         if place["bytes"]:
             at = place["offset"] + place["bytes"] // 2

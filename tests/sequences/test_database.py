@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from database_bytes import (
+    NUMBERS,
     PREFACE,
     built,
     checksums,
@@ -144,13 +145,13 @@ def test_the_file_is_as_described(made):
     titles = section(data, "titles").decode()
     assert titles == "athe firstbcprotéine\twith a tabdas long as arecord 5"
     numbers = {
-        name: np.frombuffer(section(data, name), np.int64).tolist()
-        for name in ("title_offsets", "order", "rank", "offsets")
+        name: np.frombuffer(section(data, name), NUMBERS[name]).tolist()
+        for name in ("title_offsets", "order", "rank", "lengths")
     }
     assert numbers["title_offsets"] == [0, 1, 10, 11, 11, 12, 32, 33, 45, 53, 53]
     assert numbers["order"] == [1, 0, 3, 4, 2]
     assert numbers["rank"] == [1, 0, 4, 2, 3]
-    assert numbers["offsets"] == [0, 5, 8, 11, 13, 13]
+    assert numbers["lengths"] == [5, 1, 3, 2, 2, 1, 0, 1]
     assert section(data, "residues") == PROTEIN.encode("MKVLAMKVVKMW*").tobytes()
 
 
@@ -220,26 +221,24 @@ def test_it_says_what_it_is(source, out):
 
 
 def test_what_is_read_ahead_is_kept_and_checked_when_it_is_needed(made):
-    def ahead(**options):
+    def ahead():
         database = Database.open(made)
-        database.read_ahead(**options)
+        database.read_ahead()
         for thread in threading.enumerate():
             if thread.name == "glsw-read":
                 thread.join()
         return database
 
-    names, content = ("order", "rank", "offsets"), made.read_bytes()
+    names, content = ("order", "offsets"), made.read_bytes()
     expected = [getattr(Database.open(made), name).tolist() for name in names]
-    residues = Database.open(made).sequences.residues.tolist()
-    database, whole = ahead(), ahead(residues=True)
+    database = ahead()
     made.write_bytes(bytes(len(content)))
-    for each in database, whole:
-        assert [getattr(each, name).tolist() for name in names] == expected
-    assert whole.sequences.residues.tolist() == residues
-    assert (database.reads_residues, whole.reads_residues) == (False, True)
+    assert [getattr(database, name).tolist() for name in names] == expected
     with pytest.raises(DatabaseError, match="overwritten"):
-        _ = database.sequences
-    place = content.index(np.array(expected[0], np.int64).tobytes())
+        _ = database.sequences.residues
+    with pytest.raises(DatabaseError, match="overwritten"):
+        _ = database.rank
+    place = content.index(np.array(expected[0], np.uint32).tobytes())
     made.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
     damaged = ahead()
     with pytest.raises(DatabaseError, match="order"):
@@ -280,7 +279,6 @@ def test_parts_cover_all_and_hold_at_most_what_they_may(made, residues):
     for part in parts:
         view = database.part(part)
         assert len(view) == 1 or len(view.residues) <= residues
-        assert not view.residues.flags.owndata
         joined.extend(map(np.ndarray.tolist, view))
     assert joined == [codes.tolist() for codes in database.sequences]
 
@@ -462,11 +460,10 @@ def test_other_versions(made):
     data = made.read_bytes()
     offset = struct.unpack_from(PREFACE, data)[3]
     table = data[offset:]
-    for version in (0, 1, 2, 5):
+    for version in (0, 3, 4, 6):
         made.write_bytes(preface(offset, table, version=version) + data[40:])
         assert refusal(made) == (
-            f"database of format {version}, this glsw reads formats 3 and 4; "
-            "rebuild it with glsw makedb"
+            f"database of format {version}, this glsw reads format 5; rebuild it with glsw makedb"
         )
 
 
@@ -566,10 +563,10 @@ def test_a_pipe_is_not_read(tmp_path):
         lambda table: table["sections"]["residues"].update(bytes=12),
         lambda table: table["sections"]["residues"].update(bytes=10**15),
         lambda table: table["sections"]["residues"].update(offset=-5),
-        lambda table: table["sections"].update(rank=table["sections"]["offsets"]),
-        lambda table: table["sections"].update(order=table["sections"]["offsets"]),
-        lambda table: table["sections"].update(offsets=table["sections"]["title_offsets"]),
-        lambda table: table["sections"].update(title_offsets=table["sections"]["offsets"]),
+        lambda table: table["sections"].update(rank=table["sections"]["lengths"]),
+        lambda table: table["sections"].update(order=table["sections"]["lengths"]),
+        lambda table: table["sections"].update(lengths=table["sections"]["title_offsets"]),
+        lambda table: table["sections"].update(title_offsets=table["sections"]["lengths"]),
         lambda table: table["sections"].update(order=table["sections"]["titles"]),
     ],
 )
@@ -713,9 +710,9 @@ def test_opening_reads_little_of_a_large_file(tmp_path):
     lengths = {
         "titles": 0,
         "title_offsets": 8 * (2 * count + 1),
-        "order": 8 * count,
-        "rank": 8 * count,
-        "offsets": 8 * (count + 1),
+        "order": 4 * count,
+        "rank": 4 * count,
+        "lengths": 16 * 3000,
         "substituted_at": 0,
         "substituted": 0,
         "residues": residues,

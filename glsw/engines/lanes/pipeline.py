@@ -125,10 +125,10 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
         if not following:
             return
         targets, small = following.tile.targets, self._engine.limits.small_part
-        large = len(targets.residues) > small
+        large = targets.size > small
         if large and targets is not part:
             yield from self._engine.targets.prefetch(targets)
-        if targets is part or not large or len(part.residues) <= small:
+        if targets is part or not large or part.size <= small:
             self._begin(following)
 
     def _begin(self, work: Round[TileT, FoundT]) -> None:
@@ -147,7 +147,7 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
             long = letters * int(part.lengths[targets.beyond].sum())
             work.progress = expected = Proportion(self._progress)
             computed = sum(job.useful for job in work.jobs)
-            expected.expect(computed, letters * len(part.residues) - long)
+            expected.expect(computed, letters * part.size - long)
             expected.expect(long, long)
         work.slices, work.begun = engine.queue.slices_of(work.jobs, work.progress), True
 
@@ -200,7 +200,7 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
             bounds, make_room, start = bounds_of(rows), cache(partial(self.room, tile)), 0
             letters, groups = offsets_of(rows["length"])[bounds], len(bounds) - 1
             while not start or start < groups:
-                count, most_letters = min(most, count), cells / max(1, len(part.residues))
+                count, most_letters = min(most, count), cells / max(1, part.size)
                 stop = int(np.searchsorted(bounds, bounds[start] + count))
                 stop = min(stop, int(np.searchsorted(letters, letters[start] + most_letters)))
                 stop, cells = min(stop, groups), np.inf
@@ -317,7 +317,7 @@ class Matrices(Pipeline[ScanTile, Int32]):
         Scores of short ones take longer to be mirrored than to be computed.
         """
         part, hints = tile.targets, self._engine.hints
-        short = len(part.residues) <= self._engine.limits.short * len(part)
+        short = part.size <= self._engine.limits.short * len(part)
         return tile.queries is part and hints.halves and not short
 
 

@@ -16,7 +16,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from glsw.arrays import Int64, Intp, Structured, UInt32
+from glsw.arrays import Int64, Intp, Structured, UInt8, UInt32
 from glsw.device.device import Device, DeviceMemoryError
 from glsw.engines.gl import Binding, new_buffer, numbered
 from glsw.engines.lanes.geometry import USUAL_SHARE, Geometry, LaneSizes
@@ -53,7 +53,6 @@ _MORE_IN_FLIGHT = 2**15, 2048  # the same where few are long: these of so many r
 
 _USUAL_CHAINS_PER_WORKGROUP = 64
 _LEAST_BYTES = 2**10  # of a buffer
-_BYTES_PER_STEP = 2**25  # of an upload: some hundredths of a second
 
 
 class Section(NamedTuple):
@@ -266,7 +265,7 @@ class TargetStore:
         Packed ones before are freed with the last job that reads them, residues of others at once.
         """
         for other in {*self._letters} - {sequences}:
-            self._letters.pop(other).release()
+            self._engine.pool.give_when_read([self._letters.pop(other)])
         engine, limits = self._engine, self._engine.limits
         most, longest = limits.cells // max(1, m), sequences.longest
         at_all = min(limits.longest, most if engine.rest is not None else longest)
@@ -296,26 +295,31 @@ class TargetStore:
     def _uploaded(self, sequences: Sequences) -> moderngl.Buffer:
         """Return the buffer with the residues, which are uploaded when they are first packed."""
         if sequences not in self._letters:
-            content, lent = np.ascontiguousarray(sequences.residues), self._lent
-            if lent and content.nbytes <= lent.size:
-                self._engine.device.write(lent, content)
-            else:
-                lent = self._engine.pool.filled(content, pooled=False)
-            self._letters[sequences] = lent
+            lent, size = self._lent, sequences.size * sequences.code_type.itemsize
+            buffer = lent if lent and size <= lent.size else self._engine.pool.take(size)
+            for _ in self._uploads(sequences, buffer):
+                pass
+            self._letters[sequences] = buffer
         return self._letters[sequences]
 
     def prefetch(self, sequences: Sequences) -> Iterator[None]:
         """Upload residues beside those that targets may just be packed from, in some steps."""
-        content = np.ascontiguousarray(sequences.residues)
         try:
-            buffer = self._engine.pool.make(content.nbytes)
+            buffer = self._engine.pool.take(sequences.size * sequences.code_type.itemsize)
         except DeviceMemoryError:  # there is room for them when the others are gone
             return
-        for start in range(0, content.nbytes, _BYTES_PER_STEP):
-            # Not by `Device.write`, whose copies would wait for the slices before them.
-            buffer.write(content[start : start + _BYTES_PER_STEP], offset=start)
-            yield
+        yield from self._uploads(sequences, buffer)
         self._letters[sequences] = buffer
+
+    def _uploads(self, sequences: Sequences, buffer: moderngl.Buffer) -> Iterator[None]:
+        """Write residues to a buffer in some steps: those of a file straight from there."""
+        kind = sequences.code_type
+
+        def fill(found: UInt8, start: int) -> None:
+            sequences.fill(found.view(kind), start // kind.itemsize)
+
+        first = sequences.first * kind.itemsize
+        return self._engine.device.uploads(buffer, sequences.size * kind.itemsize, fill, first)
 
     def pack(self, targets: Targets, geometry: Geometry) -> PackedTargets:
         """Have the residues in words of columns, unless they are there from the last query.

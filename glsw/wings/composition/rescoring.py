@@ -119,7 +119,7 @@ class Rescoring(Stage):
         pairs = pair_numbers(owners, hits.table.target)
         sequences = hits.queries.sequences
         numbers, place = np.unique(hits.table.target, return_inverse=True)
-        plain = database.select(database.rank[numbers].tolist())
+        plain = database.select(database.places(numbers).tolist())
         masked = _masked(plain, scoring)
         differs = np.flatnonzero(plain.residues != masked.residues)
         changed = np.unique(np.searchsorted(plain.offsets, differs, "right") - 1)

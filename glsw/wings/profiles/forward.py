@@ -219,7 +219,7 @@ class HitSums:
         self._keys = hits.owners * len(database) + hits.table.target
         self._rows = np.argsort(self._keys)
         used, which = np.unique(hits.table.target, return_inverse=True)
-        self._targets = targets = database.select(database.rank[used].tolist())
+        self._targets = targets = database.select(database.places(used).tolist())
         profile = (np.cumsum(known) - 1)[hits.owners]
         self._pairs = pairs = np.stack([profile, which], axis=1)
         self._nats = nats = made.background.lambda_ * hits.table.units.astype(np.float64)

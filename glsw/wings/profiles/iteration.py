@@ -472,7 +472,7 @@ def _members(result: SearchResult, inclusion: float, database: Database) -> Foun
     rows = first[table.evalues[first] <= inclusion]
     numbers = table.target[rows].tolist()
     names = tuple(table.targets[number].given.id for number in numbers)
-    codes = [database.codes(place) for place in database.rank[numbers].tolist()]
+    codes = [database.codes(place) for place in database.places(numbers).tolist()]
     return Found(numbers, names, table.runs[rows], codes)
 
 

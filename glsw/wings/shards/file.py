@@ -144,14 +144,14 @@ def results_of(
             starts, stops = known.T
             _check(len(known) == len(hits) and (starts >= 0).all())
             _check(((starts < stops) | ~known.any(axis=1)).all())
-            _check((stops <= database.lengths[database.rank[found]]).all())
+            _check((stops <= database.lengths_at(database.places(found))).all())
         yield ScanResult(Found(hits, known), histogram=histogram)
 
 
 def _check_targets(numbers: npt.NDArray[np.int64], database: Database, targets: slice) -> None:
     """Check that these are different sequences, all of a part of the database."""
     _check((numbers >= 0).all() and (numbers < len(database)).all())
-    places = np.sort(database.rank[numbers])
+    places = np.sort(database.places(numbers))
     _check((places >= targets.start).all() and (places < targets.stop).all())
     _check((np.diff(places) > 0).all())
 

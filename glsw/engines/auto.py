@@ -249,8 +249,10 @@ class Auto(Engine):
             return None
         return self._done(lambda: self._best(asked, progress))
 
-    def _best(self, asked: Pairs, progress: Progress, *, whole: bool = False) -> Best:
-        """Return the same, if so by whole targets."""
+    def _best(
+        self, asked: Pairs, progress: Progress, *, whole: bool = False, cropped: bool = False
+    ) -> Best:
+        """Return the same, if so by whole targets, or of pairs that are `_cropped`."""
         batch, parts = asked.batch, []
         cells = BestCells.zeros(len(batch))
         task = asked.task if batch.masks is None else "masked"
@@ -261,6 +263,8 @@ class Auto(Engine):
             if name == WINDOWS:
                 assert self.long_targets
                 found = self.long_targets.best(some, progress)
+            elif name != Cpu.name and not cropped and self._crops(some):
+                found = self._cropped(some, progress)
             else:
                 engine = self._use(name)
                 engine.check(some.batch)
@@ -275,6 +279,21 @@ class Auto(Engine):
             else:
                 cells.put(chosen, self.as_cells(some.batch, found))
         return Paths.merged(batch.index.shape, parts) if asked.task == "alignment" else cells
+
+    def _crops(self, asked: Pairs) -> bool:
+        """Tell whether the processor finds the parts of tables that have the alignments."""
+        batch, host = asked.batch, self._scanner is Cpu and not self._scans_all
+        plain = asked.task == "alignment" and self.scoring.local and batch.masks is None
+        return host and plain and self.engine(Cpu).traces(batch)
+
+    def _cropped(self, asked: Pairs, progress: Progress) -> Best:
+        """Return the paths of pairs by these parts: those of unrelated sequences are small."""
+        batch, first = self.engine(Cpu).crops(asked.batch)
+        progress(asked.batch.cells - batch.cells)
+        found = self._best(asked._replace(batch=batch), progress, whole=True, cropped=True)
+        if isinstance(found, Paths):
+            found.ends.end[:] += first
+        return found
 
     @property
     def long_targets(self) -> LongTargets | None:

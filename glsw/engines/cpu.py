@@ -289,6 +289,27 @@ class Cpu(Engine):
         within = not soon or most <= self._limits.table
         return within and self._traces(batch, most) and not self._dense(batch).any()
 
+    def crops(self, batch: Batch) -> tuple[Batch, Int32]:
+        """Return the part of each pair that has its local alignment, and where this begins, (N, 2).
+
+        The alignment ends with the part. A pair whose part would be large, or is not found, stays
+        whole. Pairs without masks that it `traces`.
+        """
+        assert self._single
+        pairs = [batch.pair(p) for p in range(len(batch))]
+        with self._pool(batch) as pool:
+            regions = list(pool.map(self._single.region, pairs))
+        first = np.array([region.first for region in regions], np.int32).reshape(-1, 2)
+        end = np.array([region.end for region in regions], np.int32).reshape(-1, 2)
+        sides = (
+            [
+                pair[k][start:stop]
+                for pair, start, stop in zip(pairs, first[:, k], end[:, k], strict=True)
+            ]
+            for k in (0, 1)
+        )
+        return Batch.pairwise(*sides), first
+
     def _traces(self, batch: Batch, cells: int) -> bool:
         within = cells <= self._largest_exact
         return within and self._single is not None and self._fits(batch)

@@ -139,6 +139,15 @@ class LocalPaths:
             forbidden = np.concatenate([forbidden, again], axis=1)
         return None
 
+    def region(self, query: Codes, target: Codes, most: int) -> Region | None:
+        """Return the part of the table that has the best alignment, which ends with it.
+
+        None if that has more than ``most`` cells, or if it is not found, see `best`.
+        """
+        forbidden = np.empty((2, 0), np.int64)
+        texts = self._lettering.texts(query, target, forbidden)
+        return self._region(query, target, forbidden, texts, most)
+
     def _best(
         self, query: Codes, target: Codes, forbidden: Places, most: int = 2**62
     ) -> Walked | Region | None:
@@ -189,9 +198,13 @@ class LocalPaths:
         return first, len(texts.target) - last.j + span
 
     def _region(
-        self, query: Codes, target: Codes, forbidden: Places, texts: Texts
+        self, query: Codes, target: Codes, forbidden: Places, texts: Texts, most: int = 2**62
     ) -> Region | None:
-        """Return the table to keep; None if best alignments begin with many different pairs."""
+        """Return the table to keep; None if best alignments begin with many different pairs.
+
+        Also None if it has more than ``most`` cells, which is seen before its end is searched for:
+        with large scores that takes as long as all else.
+        """
         bits, found = self._first_end(texts)
         score = found.score
         if not score:
@@ -205,6 +218,8 @@ class LocalPaths:
             back = texts._replace(query=ends_there[0][::-1], target=ends_there[1][::-1])
             last = self._run(back, bits)
             row, column = i - last.i, j - last.j
+            if last.i * last.j > most:
+                return None
             following = texts.target[column : column + span]
             rest = texts._replace(query=texts.query[row:], target=following)
             end = self._longest(rest, score)

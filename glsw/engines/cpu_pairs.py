@@ -175,6 +175,11 @@ class SinglePairs:
         aligned, score = trace(query[row:i], target[column:j], self._scoring, i - row, j - column)
         return (score, i, j), walked(aligned)
 
+    def region(self, pair: tuple[Codes, Codes]) -> Region:
+        """Return the part of a table that has the local alignment; the whole if it is large."""
+        found = self._local.region(*pair, self._limits.table) if min(map(len, pair)) else None
+        return found or Region((0, 0), (len(pair[0]), len(pair[1])))
+
     def _found(self, query: Codes, target: Codes, mask: Mask | None) -> Walked | Region:
         """Return the best alignment of a pair, or the region that it is in if that is large."""
         cells, ends = len(query) * len(target), self._scoring.end_gaps

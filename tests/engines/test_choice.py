@@ -10,6 +10,8 @@ from glsw.alignment.batch import Batch, Masks
 from glsw.engines import Auto, Blocked, Diagonal, Lanes
 from glsw.engines.base import Pairs, ScanHints
 from glsw.engines.choice import Choice
+from glsw.engines.cpu import Cpu
+from glsw.engines.cpu_lanes import CpuSizes
 from glsw.engines.reference import Reference
 from glsw.scoring.scoring import Scoring
 from glsw.sequences.encoded import Sequences
@@ -110,3 +112,41 @@ def test_an_engine_that_refuses_is_not_chosen(device, monkeypatch):
     assert paths is not None
     assert paths.ends.score.tolist() == Reference(scoring).scores(batch).tolist()
     assert auto.label == f"auto: {Blocked.name}"
+
+
+def test_large_pairs_are_cropped_to_their_alignments(device):
+    """The processor finds these parts; one that is large too is left to the device."""
+    rng = np.random.default_rng(68)
+
+    def words(*lengths):
+        return [rng.integers(0, 20, n).astype(np.uint8) for n in lengths]
+
+    shared, long = words(30, 130)
+    (head, tail), other = words(90, 70), words(200)
+    repeated, alanine = np.tile(long[:8], 20), np.zeros(100, np.uint8)
+    tryptophan = BLOSUM62.alphabet.encode("W" * 100)
+    queries = [*words(210), np.r_[head, shared], long, repeated, alanine, np.r_[long, head]]
+    targets = [*other, np.r_[shared, tail], np.r_[long[:60], long[64:]], repeated[3:], tryptophan]
+    batch = Batch.pairwise(queries, [*targets, np.r_[tail, long]])
+    limits, done = CpuSizes(table=4000), 0
+
+    def progress(cells):
+        nonlocal done
+        done += cells
+
+    kinds = {"scanner": Cpu, "with_host": True, "limits": limits}
+    router = Auto(BLOSUM62, device, **kinds)
+    found = router.paths(batch, progress=progress)
+    expected = Cpu(BLOSUM62).paths(batch)
+    assert found.ends.score.tolist() == expected.ends.score.tolist()
+    assert found.ends.end.tolist() == expected.ends.end.tolist()
+    for p in range(len(batch)):
+        assert found.moves(p).tolist() == expected.moves(p).tolist(), p
+    assert done == batch.cells
+    crops, _ = Cpu(BLOSUM62, limits=limits).crops(batch)
+    cropped = (crops.lengths < batch.lengths).any(axis=1)
+    assert cropped.tolist() == [True, True, False, False, True, False]
+    assert "diagonal" in router.label or "blocked" in router.label
+    few = Auto(BLOSUM62, device, **kinds)
+    few.paths(batch.select(np.array([0, 1, 4])))
+    assert few.label == "auto: cpu"

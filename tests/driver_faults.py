@@ -172,6 +172,8 @@ class Fault:
         Of `subgroups.ORDERS`.
     half : bool
         Whether the device says that it has 16-bit floats.
+    version : (int, int)
+        Of OpenGL; from 4.5 on it takes shaders of OpenGL ES.
     patches : callable, optional
         Returns what replaces host functions, as context managers.
     harmless : bool
@@ -187,6 +189,7 @@ class Fault:
     subgroups: tuple[int, int] | None = None
     order: str = "in order"
     half: bool = False
+    version: tuple[int, int] = 4, 3
     patches: Callable[[], list[Any]] = list
     harmless: bool = False
 
@@ -208,6 +211,7 @@ def driver(device: Device, fault: Fault, folder: Path | None) -> Iterator[None]:
         device.info,
         software=not fault.hardware,
         half=fault.half,
+        version=fault.version,
         subgroup_size=fault.subgroups[1] if fault.subgroups else 0,
     )
     with ExitStack() as stack:

@@ -12,12 +12,17 @@ import numpy as np
 from glsw.arrays import Int64
 from glsw.device.device import Device, EndlessError
 from glsw.device.transfer import Fence
+from glsw.trust.proofs import Proofs
 
 SECONDS = 0.1
 """Work that is queued before the device is waited for; watchdogs end work from 0.5 s on."""
 SLICES_AT_ONCE = 2
 """Of `Throttle.overlapping`, side by side: each may take so many times `SECONDS`."""
 
+LONGEST = 0.4
+"""Seconds that a dispatch may take which cannot be divided, by the stored speed of the device."""
+
+_ASSUMED = 1e9  # cells per second of a GPU whose speed is not stored
 _LEAST_SECONDS = 1e-3  # of which a rate can be said
 _LONG_SECONDS = SECONDS / 4  # that are spent on the work itself
 
@@ -25,11 +30,13 @@ _LONG_SECONDS = SECONDS / 4  # that are spent on the work itself
 class Throttle:
     """Queue as many passes or dispatches at once as take about `SECONDS`, as the last ones did.
 
+    The first ones, as long as nothing is measured, by the stored speed of the device.
+
     Parameters
     ----------
     device : Device
     first : int
-        How many to try with.
+        How many to try with, at most.
     """
 
     def __init__(self, device: Device, first: int = 16) -> None:
@@ -41,6 +48,20 @@ class Throttle:
         self.full_rate: float | None = None
         """The highest one of those that took long, not counting the first of each work, for which
         programs may have been compiled; None before."""
+
+    @property
+    def speed(self) -> float | None:
+        """Cells per second of a GPU, as they are stored with its verdicts; None if they are not."""
+        if self._device.info.software:
+            return None
+        speeds = Proofs.of(self._device).verdicts.speeds.items()
+        return max((rate for name, rate in speeds if name != "cpu"), default=None)
+
+    def _begin(self, cells: float) -> None:
+        """Begin with fewer units of so many cells, if the device may take too long for them."""
+        if self.new and cells and not self._device.info.software:
+            most = int((self.speed or _ASSUMED) * SECONDS / cells)
+            self._count = max(1, min(self._count, most))
 
     def run(
         self,
@@ -58,7 +79,7 @@ class Throttle:
         step : callable
             Queues step k.
         cells : int
-            Cells of all steps, which ``progress`` hears of.
+            Cells of all steps, which ``progress`` hears of; by them the first slice is sized.
         progress : callable, optional
             Called after each slice with the cells finished since the last call.
         """
@@ -79,6 +100,7 @@ class Throttle:
     ) -> None:
         """Call ``queue`` for slices of the steps that each take about `SECONDS`; see `run`."""
         start = 0
+        self._begin(cells / max(steps, 1))
         while start < steps:
             began = time.perf_counter()
             part = range(start, min(start + self._count, steps))
@@ -99,11 +121,12 @@ class Throttle:
         Parameters
         ----------
         work, room : ndarray of int64, shape (N + 1,)
-            The work, which is counted here instead of steps, and the memory before each.
+            The work, cells that are counted here instead of steps, and the memory before each.
         most : int
             The memory that a slice may need, at most, unless one alone needs more.
         """
         total = len(work) - 1
+        self._begin(1)
         start, done = 0, time.perf_counter()
         running: deque[tuple[int, Fence]] = deque()
         ended: deque[tuple[int, float]] = deque(maxlen=SLICES_AT_ONCE)

@@ -2,6 +2,7 @@
 
 import random
 from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,9 +11,9 @@ from cases import standing_in
 from glsw import Scoring
 from glsw.device.transfer import Fence
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import Geometry
+from glsw.engines.lanes.geometry import Geometry, LaneSizes
 from glsw.engines.lanes.jobs import Queue, Slices, WorkGroups
-from glsw.engines.throttle import Throttle
+from glsw.engines.throttle import SECONDS, Throttle
 from glsw.engines.tiles import ScanTile
 from glsw.sequences.encoded import Sequences, offsets_of
 
@@ -88,8 +89,13 @@ class FakeDevice:
 
     patience = None
 
-    def __init__(self, passed=False):
+    def __init__(self, passed=False, speeds=None):
         self.told, self._passed = [], passed
+        self.info = SimpleNamespace(software=speeds is None)
+        self.proofs = SimpleNamespace(verdicts=SimpleNamespace(speeds=speeds))
+
+    def finish(self):
+        self.told.append("waited")
 
     def fence(self):
         told, passed = self.told, self._passed
@@ -125,6 +131,34 @@ def test_slices_that_ended_before_they_were_waited_for_make_none_smaller(monkeyp
     assert (len(slices) == 11) == passed
     assert (throttle.rate == 500) == passed
     assert (throttle.full_rate is None) == passed
+
+
+@pytest.mark.parametrize(
+    ("speeds", "rate"),
+    [
+        ({"lanes": 2e8, "cpu": 1e12}, 2e8),
+        ({"fragment": 3e7}, 3e7),
+        ({}, 3e8),
+        ({"lanes": 4e12}, 4e12),
+    ],
+)
+def test_first_slices_follow_the_stored_speed(speeds, rate):
+    """On no GPU that computes at that rate, or is not known, do they take 0.5 s."""
+    cells = 2**34
+
+    def first(parts):
+        return next(part for part in parts if part)
+
+    most = rate * (0.5 if rate < 1e12 else SECONDS)
+    work = np.arange(0, cells + 1, 2**20)
+    throttle = Throttle(FakeDevice(speeds=speeds), LaneSizes().first_slice)
+    part = first(throttle.overlapping(work, 0 * work, 0))
+    assert 0 < work[part.stop] <= most
+    assert rate < 1e12 or work[part.stop] == LaneSizes().first_slice
+    for steps in (1, 64, 2**14):
+        parts = []
+        Throttle(FakeDevice(speeds=speeds), 64).run_slices(steps, parts.append, cells=cells)
+        assert parts[0].stop == 1 or parts[0].stop * cells / steps <= most
 
 
 @pytest.mark.parametrize(("seconds", "rate"), [(1e-3, None), (0.5, 20)])

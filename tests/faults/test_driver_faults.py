@@ -47,13 +47,15 @@ from glsw.device.current import DeviceError, DeviceMemoryError
 from glsw.device.device import Device
 from glsw.device.shader import ComputeProgram
 from glsw.device.transfer import Fence
-from glsw.engines import spec
+from glsw.engines import spec, speeds
 from glsw.engines.cpu import Cpu
 from glsw.engines.gl import Programs
 from glsw.engines.lanes.engine import Lanes
-from glsw.engines.lanes.geometry import LaneSizes
+from glsw.engines.lanes.geometry import BY_MEDIUMP, INT32, MEDIUMP, LaneSizes
 from glsw.engines.scan import Scan
+from glsw.engines.tiles import ScanTile
 from glsw.run import self_test
+from glsw.sequences.encoded import Sequences
 from glsw.trust import proofs
 from glsw.trust.check import tests_of
 from glsw.trust.proofs import UNSTEADY, Proofs
@@ -776,6 +778,35 @@ def test_auto_uses_cpu_beside_hardware_that_is_measured_to_be_slower(
         assert isinstance(scanner, Cpu if slower else Lanes)
         found = aligner.search(QUERIES[0], TARGETS, top=None, composition=0)
         assert [(hit.target.id, hit.score) for hit in found] == right("search")
+
+
+def _ten_bits(name: str, macros: dict[str, Any], source: str) -> str:
+    """Have `mediump` floats of a bit less than 16-bit ones."""
+    whole, less = "unpackHalf2x16(x)", "unpackHalf2x16((x) & 0xFFFEFFFEu)"
+    return source.replace(whole, less) if macros.get("MEDIUMP") else source
+
+
+@pytest.mark.parametrize(
+    ("edit", "rate", "chosen"), [(None, 2e9, True), (None, 5e8, False), (_ten_bits, 2e9, False)]
+)
+def test_mediump_is_chosen_where_it_is_right_and_faster(
+    device, tmp_path, monkeypatch, edit, rate, chosen
+):
+    scoring = glsw.Scoring.blast()
+    some = Sequences.of([scoring.alphabet.encode(QUERIES[4])])
+
+    def speed(engine, quick):
+        if engine.options.get("number") != "mediump":
+            return 1e9
+        list(engine.answers([ScanTile(some, some)]))
+        return rate
+
+    monkeypatch.setattr(speeds, "_speed", speed)
+    with driver(device, Fault("search", edit, hardware=True, version=(4, 5)), tmp_path / "devices"):
+        assert speeds.measured(device, quick=True)["lanes"] == (rate if chosen else 1e9)
+        assert (BY_MEDIUMP in device.proofs.verdicts.speeds) == chosen
+        assert (Lanes(scoring, device).geometries.number == MEDIUMP) == chosen
+        assert Lanes(scoring, device, number="int32").geometries.number == INT32
 
 
 @pytest.mark.parametrize("call", ["search", "align_pairs"])

@@ -55,9 +55,8 @@ class Driver:
         kinds = [ctypes.c_uint] * 3, [ctypes.c_int, ctypes.c_void_p, ctypes.c_ubyte]
         control = gl_function(ctx, "glDebugMessageControl", *kinds[0], *kinds[1])
         control(*[_GL_DONT_CARE] * 3, 0, None, 1)
-        ctx.compute_shader(
-            _FIRST.format("310 es" if device.info.es else 430)
-        )  # the compiler makes its own tables for the first one
+        # The compiler makes its own tables for the first one.
+        ctx.compute_shader(_FIRST.format("310 es" if device.info.es else 430))
 
     def compile(self, device: Device, name: str, macros: Macros) -> tuple[Any, dict[str, Any]]:
         """Compile a program; return it, or the error, and the fields of its row."""

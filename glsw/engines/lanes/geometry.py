@@ -57,7 +57,7 @@ class LaneSizes:
     long_chains: tuple[int, ...] = (32, 64, 128, 256)  # lanes of the chains of long targets
     targets_at_once: int = 2**16  # see `ScanHints`
     first_cells: int = 2**40  # of the first queries of a scan, so that the device has work soon
-    first_slice: int = 2**30  # cells of the first slice of time on hardware: 1 s at 1 GCUPS
+    first_slice: int = 2**30  # cells of the first slice of time on hardware, at most
     small_part: int = 2**25  # residues of a part that may lie on the device beside another one
     short: int = 64  # mean residues of sequences whose scores take longer to mirror than to compute
     window: int = 2**9  # queries that are looked at for a group

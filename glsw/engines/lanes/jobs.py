@@ -23,7 +23,7 @@ from glsw.engines.gl import Binding
 from glsw.engines.lanes.geometry import BLOCK, BORDER, COMPARE, Geometry, LaneSizes
 from glsw.engines.lanes.rows import Rows
 from glsw.engines.lanes.targets import BORDERS, QUERY_PROFILE, Bindable, Section, Targets
-from glsw.engines.throttle import SLICES_AT_ONCE, Throttle
+from glsw.engines.throttle import LONGEST, SLICES_AT_ONCE, Throttle
 from glsw.sequences.encoded import offsets_of
 
 if TYPE_CHECKING:
@@ -176,6 +176,11 @@ class Queue:
         """Cells per second of much work, as measured or else assumed for the device."""
         assumed = _RATE if self._device.info.half else _SLOW_RATE
         return self.throttle.full_rate or assumed
+
+    def undivided(self, cells: int) -> int:
+        """Return of how many queries a work group of targets can compute so many cells at once."""
+        speed = self.throttle.speed
+        return max(1, int(speed * LONGEST / cells)) if speed else self._engine.limits.groups
 
     @property
     def unused_borders(self) -> moderngl.Buffer | None:

@@ -172,7 +172,10 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
                 columns = packed.most_columns * geometry.chains * (strips > 1)
                 scores = 4 * share.row_size * int(np.bincount(own["group"]).max())
                 size = max(profile, scores, columns * BORDER)
-                most = max(1, min(room // size, engine.limits.groups))
+                letters = int(np.bincount(own["group"], own["length"]).max())
+                cells = int(packed.columns.max()) * geometry.group * letters
+                most = min(engine.limits.groups, engine.queue.undivided(max(cells, 1)))
+                most = max(1, min(room // size, most))
                 for start in range(0, len(numbers), most):
                     stack = numbers[start : start + most]
                     each = only(rows, stack)

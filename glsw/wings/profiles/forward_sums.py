@@ -210,7 +210,7 @@ class ForwardSums(Programs, Provable):
         super().__init__(device)
         self._limits = limits
         self._defines, self._uniforms, self._substitution = {"STEP": _STEP}, {}, None
-        self._throttle = Throttle(device, first=64)
+        self._throttle = Throttle(device)
         self.chain = chain or (1 if device.info.software else 16)
         self.rows = rows or (8 if device.info.registers < _FEW_REGISTERS else 16)
         self._workgroup = max(self.chain, workgroup or (8 if device.info.software else 32))

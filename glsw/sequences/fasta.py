@@ -296,21 +296,12 @@ def _cut_all(
     texts: Iterator[tuple[bytes, bytes | None]],
 ) -> Iterator[tuple[_Parts, bytes | None]]:
     """Yield the records of texts, and their qualities; threads cut many texts."""
-    errors: list[Exception] = []
-
-    def until_an_error() -> Iterator[tuple[bytes, bytes | None]]:
-        try:
-            yield from texts
-        except Exception as error:  # what comes before it is yielded first
-            errors.append(error)
 
     def cut(text: tuple[bytes, bytes | None]) -> tuple[_Parts, bytes | None]:
         return _cut(text[0]), text[1]
 
     yield from map(cut, islice(texts, _FEW))
-    yield from beside(cut, until_an_error())
-    for error in errors:
-        raise error
+    yield from beside(cut, texts)
 
 
 def _cut(text: bytes) -> _Parts:

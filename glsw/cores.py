@@ -71,19 +71,31 @@ def _collected(results: Iterable[FoundT], found: Callable[[FoundT], object]) -> 
 def beside(work: Callable[[ItemT], FoundT], items: Iterable[ItemT]) -> Iterator[FoundT]:
     """Yield what ``work`` returns for each item; threads do it while this one makes the next few.
 
+    An error of the iterator is raised behind what comes before it.
+
     >>> [*beside(len, iter(["a", "bc"]))]
     [1, 2]
     """
     from concurrent.futures import ThreadPoolExecutor
 
     pending: deque[Future[FoundT]] = deque()
+    errors: list[Exception] = []
+
+    def until_an_error() -> Iterator[ItemT]:
+        try:
+            yield from items
+        except Exception as error:
+            errors.append(error)
+
     with _quick_switches(), ThreadPoolExecutor(min(_BESIDE, cores())) as pool:
-        for each in items:
+        for each in until_an_error():
             pending.append(pool.submit(work, each))
             if len(pending) > _AHEAD:
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+    for error in errors:
+        raise error
 
 
 def ahead(items: Iterable[ItemT]) -> Iterator[ItemT]:

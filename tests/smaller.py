@@ -42,6 +42,7 @@ LIMITS = {
     "prefiltered": "search.select._MIN_HITS_TO_PREFILTER",
     "letters": "sequences.alphabet._LONG",
     "shown_letters": "sequences.database._LETTERS_OF_SHOWN",
+    "run": "sequences.database_writer._RUN",
     "block": "sequences.fasta._BLOCK",
     "texts": "sequences.named._MANY",
     "sample": "sequences.records._SAMPLE",

@@ -129,11 +129,8 @@ class Database:
         codes, lengths = encoded.residues, encoded.lengths
         order, rank = sorted_by_length(lengths)
         offsets = offsets_of(lengths[order])
-        residues, at = np.empty_like(codes), 0
-        for part in gathered(codes.data, lengths, order):
-            some = np.frombuffer(part, residues.dtype)
-            residues[at : at + len(some)] = some
-            at += len(some)
+        residues = np.empty_like(codes)
+        gathered(codes, encoded.offsets[order], lengths[order], residues)
         database = cls(alphabet, len(order), len(codes), records)
         database.__dict__.update(order=order, rank=rank, offsets=offsets)
         database.__dict__.update(sequences=Sequences(residues, offsets))
@@ -428,8 +425,8 @@ def makedb(
 
     Notes
     -----
-    Needs disk space for the residues twice in the folder of ``out``, and 50 bytes of memory per
-    sequence. A killed process (SIGKILL) may leave a ``.part`` file there, which is not a database.
+    Needs disk space for the residues twice in the folder of ``out``, and 20 bytes of memory per
+    sequence besides 0.5 GB at most. A killed process (SIGKILL) may leave a ``.part`` file there, which is not a database.
     """
     files = [sources] if isinstance(sources, (str, os.PathLike)) else sources
     inputs = paths = [os.fspath(path) for path in files]

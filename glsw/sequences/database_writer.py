@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
-import mmap
 import os
 import stat
 import time
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import IO, Any
+from functools import cached_property
+from typing import IO, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from glsw.arrays import Int64, UInt8
+from glsw import cores
+from glsw.arrays import Codes, Int64, UInt8
 from glsw.sequences.alphabet import Alphabet
 from glsw.sequences.database_file import (
     ALIGNMENT,
@@ -24,12 +26,20 @@ from glsw.sequences.database_file import (
     is_database,
     preface,
 )
-from glsw.sequences.encoded import gathered, joined_offsets, offsets_of, sorted_by_length
+from glsw.sequences.encoded import (
+    Sequences,
+    gathered,
+    offsets_of,
+    order_by_length,
+    runs_of,
+)
 from glsw.sequences.named import codes_of
 from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.records import Records
 from glsw.sequences.sections import BlockChecksums
+from glsw.sequences.tiles import cut
 
+_RUN = 2**26  # bytes of residues that are sorted together
 _LONGEST_NAME = 255  # bytes, on Linux, macOS and Windows
 
 
@@ -155,32 +165,23 @@ def write(
 
     spool = _Spool(residues, alphabet, unknown)
     section("titles", spool.titles(parts))
-    section("title_offsets", [spool.title_offsets])
-    lengths = spool.lengths
-    order, rank = sorted_by_length(lengths)
-    section("order", [order.astype(np.uint32)])
-    section("rank", [rank.astype(np.uint32)])
-    ordered = lengths[order]
-    first = np.flatnonzero(np.diff(ordered, prepend=-1))
-    runs = np.stack([ordered[first], np.diff(first, append=len(order))], axis=1)
-    section("lengths", [runs.ravel()])
-    offsets = offsets_of(lengths[order])
-    for name, array in zip(SUBSTITUTED, spool.substituted(offsets, rank), strict=True):
+    section("title_offsets", spool.title_offsets())
+    section("residues", spool.sorted())
+    order = np.concatenate([np.empty(0, np.uint32), *spool.order])
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order), dtype=np.uint32)
+    section("order", [order])
+    section("rank", [rank])
+    section("lengths", [spool.lengths])
+    for name, array in zip(SUBSTITUTED, spool.substituted(rank), strict=True):
         section(name, [array])
-    if lengths.any():
-        mapped = mmap.mmap(residues.fileno(), 0, access=mmap.ACCESS_READ)
-        size = np.dtype(alphabet.code_type).itemsize
-        section("residues", gathered(mapped, size * lengths, order))
-        mapped.close()  # not after an error: its traceback holds the generator, with a view
-    else:
-        section("residues", [])
     checksums = np.array(of_blocks, np.uint32)
     section("checksums", [checksums])
     of_checksums = sections.pop("checksums") | {"crc32": zlib.crc32(checksums.data)}
     table = {
         "alphabet": _spelled(alphabet.shown),
-        "sequences": len(lengths),
-        "residues": int(lengths.sum()),
+        "sequences": len(order),
+        "residues": int(spool.lengths.prod(axis=1).sum()),
         "program": f"glsw {_program_version()}",
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "sections": sections,
@@ -204,56 +205,149 @@ def _spelled(alphabet: Alphabet) -> dict[str, Any]:
     }
 
 
+class _Run(NamedTuple):
+    """Sequences of some records in a file, sorted by length."""
+
+    start: int  # where their residues begin in the file
+    numbers: npt.NDArray[np.uint32]  # among all records
+    lengths: Int64  # see `runs_of`
+
+    def alike(self, longest: int, shortest: int) -> tuple[Int64, slice, slice]:
+        """Return lengths of sequences within bounds, their places, and those of their residues."""
+        first, last = np.searchsorted(-self.lengths[:, 0], [-longest, -shortest + 1]).tolist()
+        lengths, counts = self.lengths[first:last].T
+        each, residues = offsets_of(self.lengths[:, 1]), offsets_of(self.lengths.prod(axis=1))
+        places = slice(int(each[first]), int(each[last]))
+        bounds = slice(int(residues[first]), int(residues[last]))
+        return np.repeat(lengths, counts), places, bounds
+
+
 class _Spool:
-    """The residues of records in a file, and what else is known of them in arrays.
+    """The residues of records in a file, in runs that are sorted, and what else is known of them.
 
     Parameters
     ----------
     file : binary file
-        Gets the residues in the original order.
+        Gets the residues.
     alphabet, unknown
         As of `makedb`.
+
+    Attributes
+    ----------
+    order : list of ndarray of uint32
+        The numbers of the sequences that have been `sorted`.
     """
 
     def __init__(self, file: IO[bytes], alphabet: Alphabet, unknown: str | None) -> None:
         self._file, self._alphabet, self._unknown = file, alphabet, unknown
-        self._lengths: list[Int64] = []
-        self._title_offsets: list[Int64] = []
-        self._places: list[int] = []
-        self._letters: list[str] = []
+        self._kind = np.dtype(alphabet.code_type)
+        self._sizes: list[npt.NDArray[Any]] = []  # of titles
+        self._waiting: list[Sequences] = []
+        self._runs: list[_Run] = []
+        self._count = self._residues = 0
+        self._rare: list[tuple[int, int, str]] = []
+        self.order: list[npt.NDArray[np.uint32]] = []
 
     def titles(self, parts: Iterable[Records]) -> Iterator[UInt8]:
         """Yield the text of the titles while the rest of the records goes where it belongs."""
-        total = 0
-        for records in parts:
-            found = Counter[str]()
-            codes = codes_of(records, self._alphabet, self._unknown, found)
-            self._file.write(codes.residues.data)
-            if found:
-                for at, letter in self._alphabet.substituted(records.joined_letters().tobytes()):
-                    self._places.append(total + at)
-                    self._letters.append(letter)
-            total += len(codes.residues)
-            self._lengths.append(codes.lengths)
-            self._title_offsets.append(records.titles.offsets)
+        for records, codes, rare in cores.beside(self._encoded, parts):
+            self._rare += [(self._count + number, at, letter) for number, at, letter in rare]
+            if sum(each.size for each in self._waiting) + codes.size > _RUN // self._kind.itemsize:
+                self._sort()
+            self._waiting.append(codes)
+            self._count += len(codes)
+            sizes = np.diff(records.titles.offsets)
+            self._sizes.append(sizes.astype(np.min_scalar_type(sizes.max(initial=0))))
             yield records.titles.text
+        self._sort()
         self._file.flush()
 
-    @property
-    def title_offsets(self) -> Int64:
-        return joined_offsets(self._title_offsets)
+    def _encoded(self, records: Records) -> tuple[Records, Sequences, list[tuple[int, int, str]]]:
+        """Return codes, and where letters count as others: number of the sequence, place there."""
+        found, rare = Counter[str](), []
+        codes = codes_of(records, self._alphabet, self._unknown, found)
+        if found:
+            letters = self._alphabet.substituted(records.joined_letters().tobytes())
+            for at, letter in letters:
+                number = int(np.searchsorted(codes.offsets, at, "right")) - 1
+                rare.append((number, at - int(codes.offsets[number]), letter))
+        return records, codes, rare
 
-    @property
+    def _sort(self) -> None:
+        """Write the sequences that wait."""
+        if not self._waiting:
+            return
+        codes = Sequences.concatenated(self._waiting)
+        self._waiting.clear()
+        order = order_by_length(codes.lengths)
+        lengths = codes.lengths[order]
+        room = np.empty_like(codes.residues)
+        gathered(codes.residues, codes.offsets[order], lengths, room)
+        self._file.write(room.data)
+        numbers = (order + (self._count - len(order))).astype(np.uint32)
+        self._runs.append(_Run(self._residues, numbers, runs_of(lengths)))
+        self._residues += len(room)
+
+    def title_offsets(self) -> Iterator[Int64]:
+        """Yield the offsets of all titles, many at a time."""
+        before = np.zeros(1, np.int64)
+        yield before
+        for sizes in self._sizes:
+            offsets = before[-1] + np.cumsum(sizes, dtype=np.int64)
+            yield offsets
+            before = offsets if len(offsets) else before
+
+    @cached_property
     def lengths(self) -> Int64:
-        return np.concatenate(self._lengths)
+        """The different lengths, and how many sequences have each, see `runs_of`."""
+        every = np.concatenate([np.empty((0, 2), np.int64), *(run.lengths for run in self._runs)])
+        every = every[order_by_length(every[:, 0])]
+        found = runs_of(every[:, 0])
+        first = offsets_of(found[:, 1])
+        found[:, 1] = np.diff(offsets_of(every[:, 1])[first])
+        return found
 
-    def substituted(self, offsets: Int64, rank: Int64) -> tuple[Int64, bytes]:
+    def sorted(self) -> Iterator[Codes]:
+        """Yield the residues of all sequences by length, those of many lengths at a time."""
+        lengths = self.lengths[:, 0]
+        for some in cut([offsets_of(self.lengths.prod(axis=1))], [_RUN // self._kind.itemsize]):
+            bounds = int(lengths[some.start]), int(lengths[some.stop - 1])
+            found = [(run, *run.alike(*bounds)) for run in self._runs]
+            found = [each for each in found if len(each[1])]
+            numbers = np.concatenate([run.numbers[places] for run, _, places, _ in found])
+            if len(found) == 1 or bounds[0] == bounds[1]:
+                for run, _, _, residues in found:
+                    yield self._read(run, residues)
+            else:
+                each = np.concatenate([own for _, own, _, _ in found])
+                parts = cores.in_threads(lambda one: self._read(one[0], one[3]), found)
+                codes = np.concatenate(parts)
+                parts.clear()
+                order = order_by_length(each)
+                room = np.empty_like(codes)
+                gathered(codes, offsets_of(each)[order], each[order], room)
+                numbers = numbers[order]
+                yield room
+            self.order.append(numbers)
+
+    def _read(self, run: _Run, residues: slice) -> Codes:
+        size = self._kind.itemsize
+        codes = np.empty(residues.stop - residues.start, self._kind)
+        view, at = codes.view(np.uint8).data, (run.start + residues.start) * size
+        while len(view):
+            count = os.preadv(self._file.fileno(), [view], at)
+            view, at = view[count:], at + count
+        return codes
+
+    def substituted(self, rank: npt.NDArray[np.uint32]) -> tuple[Int64, bytes]:
         """Return letters that count as others, and where they are among the sorted residues."""
-        places, starts = np.array(self._places, np.int64), offsets_of(self.lengths)
-        owners = np.searchsorted(starts, places, "right") - 1
-        places += offsets[rank[owners]] - starts[owners]
+        if not self._rare:
+            return np.empty(0, np.int64), b""
+        numbers, inside, letters = zip(*self._rare, strict=True)
+        offsets = offsets_of(np.repeat(*self.lengths.T))
+        places = offsets[rank[np.array(numbers)]] + np.array(inside)
         order = np.argsort(places)
-        return places[order], "".join(self._letters[k] for k in order.tolist()).encode("ascii")
+        return places[order], "".join(letters[k] for k in order.tolist()).encode("ascii")
 
 
 def _program_version() -> str:

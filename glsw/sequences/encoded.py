@@ -12,13 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
-from glsw.arrays import Codes, Int64, UInt8
+from glsw.arrays import Codes, Int64, Intp, UInt8
 from glsw.cores import in_threads
 from glsw.sequences.tiles import cut
 
 if TYPE_CHECKING:
-    from mmap import mmap
-
     from glsw.sequences.alphabet import Alphabet
 
 _MAX_MEAN_GATHERED = 2**6
@@ -26,6 +24,8 @@ _MAX_MEAN_GATHERED = 2**6
 _SHORT = 2**8  # mean residues of ranges that are copied all at once to places apart
 _CACHED = 2**14  # numbers that fit a cache
 _TOGETHER = 2**20  # letters that a thread puts into words at once
+_SHORT_NUMBERS = 2**16 - 1
+_FEW_ALIKE = 4  # sequences of one length that are copied one by one
 _SOON = 2**16  # residues among which most codes occur
 
 
@@ -216,23 +216,68 @@ def joined_offsets(parts: Iterable[Int64]) -> Int64:
     return offsets_of(np.concatenate([np.diff(part) for part in parts]))
 
 
+def order_by_length(lengths: Int64) -> Intp:
+    """Return the order by descending length; equal ones keep theirs.
+
+    >>> order_by_length(np.array([3, 5, 3])).tolist()
+    [1, 0, 2]
+    """
+    shorter = lengths.max(initial=0) - lengths
+    if shorter.max(initial=0) <= _SHORT_NUMBERS:
+        shorter = shorter.astype(np.uint16)  # which NumPy sorts without comparing
+    return np.argsort(shorter, kind="stable")
+
+
 def sorted_by_length(lengths: Int64) -> tuple[Int64, Int64]:
     """Return the order by descending length, and the place of each sequence in it."""
-    order = np.argsort(-lengths, kind="stable").astype(np.int64)
+    order = order_by_length(lengths).astype(np.int64)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return order, rank
 
 
-def gathered(residues: memoryview | mmap, lengths: Int64, order: Int64) -> Iterator[bytes]:
-    """Yield the residues in that order, many sequences at a time."""
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    with memoryview(residues) as view:
-        for at in range(0, len(order), 1 << 12):
-            some = order[at : at + (1 << 12)]
-            bounds = zip(starts[some].tolist(), ends[some].tolist(), strict=True)
-            yield b"".join([view[start:end] for start, end in bounds])
+def runs_of(lengths: Int64) -> Int64:
+    """Return sorted lengths and how many sequences have each, shape (different ones, 2).
+
+    >>> runs_of(np.array([5, 3, 3])).tolist()
+    [[5, 1], [3, 2]]
+    """
+    first = np.flatnonzero(np.diff(lengths, prepend=-1))
+    return np.stack([lengths[first], np.diff(first, append=len(lengths))], axis=1)
+
+
+def gathered(residues: Codes, starts: Int64, lengths: Int64, found: Codes) -> None:
+    """Copy sequences sorted by length from where they start, one after the other, by threads.
+
+    >>> residues, found = np.arange(9, dtype=np.uint8), np.zeros(6, np.uint8)
+    >>> gathered(residues, np.array([5, 1, 0]), np.array([2, 2, 2]), found)
+    >>> found.tolist()
+    [5, 6, 1, 2, 0, 1]
+    """
+    size = residues.itemsize
+    source, room = residues.view(np.uint8), found.view(np.uint8)
+    offsets = offsets_of(lengths)
+
+    def gather(part: slice) -> None:
+        """Copy sequences of one length as numbers of so many bytes, without Python's lock."""
+        at = size * int(offsets[part.start])
+        some, every = starts[part] * size, runs_of(lengths[part])
+        for (length, _), begins in zip(
+            every.tolist(), np.split(some, np.cumsum(every[:-1, 1])), strict=True
+        ):
+            wide = length * size
+            stop = at + len(begins) * wide
+            if len(begins) < _FEW_ALIKE:
+                for begin in begins.tolist():
+                    room[at : at + wide] = source[begin : begin + wide]
+                    at += wide
+            elif wide:
+                kind = np.dtype((np.void, wide))
+                numbers = np.ndarray(len(source) - wide + 1, kind, source, strides=(1,))
+                room[at:stop].view(kind)[:] = numbers[begins]
+            at = stop
+
+    in_threads(gather, [*cut([offsets], [_TOGETHER])])
 
 
 def part_of(residues: Codes, offsets: Int64, part: slice) -> Sequences:

@@ -14,18 +14,20 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from glsw.arrays import UInt8
+from glsw.arrays import Int64, UInt8
 from glsw.caller import warn
-from glsw.sequences.encoded import offsets_of
+from glsw.cores import beside
+from glsw.sequences.encoded import offsets_of, ranges
 from glsw.sequences.lines import naming
 from glsw.sequences.records import WHITE, Record, Records, Titles
 from glsw.words import numbered, visible
 
-_BLOCK = 1 << 18  # bytes of FASTA that are cut into records at once
+_BLOCK = 1 << 20  # bytes of FASTA that are cut into records at once
+_FEW = 4  # such blocks, which this thread cuts
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _OTHERS = {
@@ -40,7 +42,7 @@ _OTHERS = {
 """How files begin that are mistaken for FASTA, and what they are."""
 _FASTQ_RECORDS = 1 << 12  # cut at once
 _FASTQ_LINES = 1 << 14
-_LINE_FEED = 10
+_LINE_FEED, _ASCII = 10, 128
 
 
 class EmptyFileError(ValueError):
@@ -141,13 +143,15 @@ def blocks(
             if stream.peek(2).startswith(_GZIP):
                 stream = io.BufferedReader(gzip.GzipFile(fileobj=stream), 1 << 17)
             number, without, first = 0, 0, ""
-            for text, qualities in _texts(stream, file, empty, whole):
-                block, stranger = _cut(text, number)
+            for parts, qualities in _cut_all(_texts(stream, file, empty, whole)):
+                titles = parts.titles.numbered(number)
+                count, stranger = len(parts.offsets) - 1, parts.stranger
+                if stranger:
+                    stranger = f"{visible(titles[count][0])}: {stranger}"
+                block = Records(titles.first(count), parts.letters, parts.offsets)
                 if qualities is not None:
                     qualities_of = _qualities(qualities, block, stranger, file)
-                    block = Records(
-                        block.titles, block.joined_letters(), block.offsets, qualities_of
-                    )
+                    block = Records(block.titles, parts.letters, parts.offsets, qualities_of)
                 yield block
                 number += len(block.titles)
                 if stranger:
@@ -165,6 +169,15 @@ def blocks(
             raise ValueError(f"{file}: truncated gzip file") from None
         except (gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"{file}: corrupt gzip file ({error})") from None
+
+
+class _Parts(NamedTuple):
+    """The records of a text, up to one with a character that is no letter, and its place."""
+
+    titles: Titles  # of that record and others too
+    letters: UInt8
+    offsets: Int64
+    stranger: str = ""
 
 
 class _Counted(io.RawIOBase):
@@ -279,47 +292,53 @@ def _qualities(given: bytes, block: Records, stranger: str, file: str) -> UInt8:
     return np.frombuffer(given, np.uint8)[: block.size]
 
 
-def _cut(text: bytes, before: int) -> tuple[Records, str]:
-    """Return the records of a text, and the first character that is no letter and its place.
+def _cut_all(
+    texts: Iterator[tuple[bytes, bytes | None]],
+) -> Iterator[tuple[_Parts, bytes | None]]:
+    """Yield the records of texts, and their qualities; threads cut many texts."""
 
-    The block ends before the record of this character. The text ends with a line feed.
-    """
-    data = np.frombuffer(text, np.uint8)
+    def cut(text: tuple[bytes, bytes | None]) -> tuple[_Parts, bytes | None]:
+        return _cut(text[0]), text[1]
+
+    yield from map(cut, islice(texts, _FEW))
+    yield from beside(cut, texts)
+
+
+def _cut(text: bytes) -> _Parts:
+    """Cut a text, which ends with a line feed, into records, mostly without Python's lock."""
+    data = np.frombuffer(text, np.uint8).copy()
     line_ends = np.flatnonzero(data == _LINE_FEED)
     titled = np.append(0, np.flatnonzero(data[line_ends[:-1] + 1] == ord(">")) + 1)
     starts = np.append(0, line_ends[titled[1:] - 1] + 1)  # of titles, from ">"
     middles = line_ends[titled] + 1
     ends = np.append(starts[1:], len(text))
-    places = middles.tolist()
-    lines = b"".join([text[a:b] for a, b in zip((starts + 1).tolist(), places, strict=True)])
-    titles = Titles.of(lines, middles - starts - 1, before)
-    parts = [text[a:b] for a, b in zip(places, ends.tolist(), strict=True)]
-    stranger = ""
-    whole = b"".join(parts)
-    plain = whole.isascii()
-    if not plain:
-        stranger = _without_foreign_space(parts, titles)
-        titles = titles.first(len(parts))
-    letters = np.frombuffer(whole.replace(b"\n", b""), np.uint8)
+    places = ranges(starts + 1, middles - starts - 1)
+    titles = Titles.of(data[places].tobytes(), middles - starts - 1, 0)
+    data[starts] = data[places] = _LINE_FEED
+    letters = np.frombuffer(data.tobytes().replace(b"\n", b""), np.uint8)
     lengths = ends - middles - np.diff(titled, append=len(line_ends)) + 1
-    if not plain or letters.min(initial=255) <= max(WHITE):  # there is other white space
-        parts = [part.translate(None, WHITE) for part in parts]
-        letters = np.frombuffer(b"".join(parts), np.uint8)
-        lengths = np.array([len(part) for part in parts], np.int64)
-    return Records(titles, letters, offsets_of(lengths)), stranger
+    if letters.min(initial=255) > max(WHITE) and letters.max(initial=0) < _ASCII:
+        return _Parts(titles, letters, offsets_of(lengths))
+    parts = [text[a:b] for a, b in zip(middles.tolist(), ends.tolist(), strict=True)]
+    stranger = _without_foreign_space(parts)
+    parts = [part.translate(None, WHITE) for part in parts]
+    letters = np.frombuffer(b"".join(parts), np.uint8)
+    return _Parts(titles, letters, offsets_of([*map(len, parts)]), stranger)
 
 
-def _without_foreign_space(parts: list[bytes], titles: Titles) -> str:
+def _without_foreign_space(parts: list[bytes]) -> str:
     """Remove white space outside ASCII, and all records from the first of other such characters.
 
-    Return the name of this record, the character and its position, or "".
+    Return the character and its position, or "".
     """
     for k, part in enumerate(parts):
+        if part.isascii():
+            continue
         letters = "".join(part.decode("utf-8", "replace").split())
         if not letters.isascii():
             at = next(at for at, letter in enumerate(letters) if not letter.isascii())
             del parts[k:]
-            return f"{visible(titles[k][0])}: {letters[at]!a} at position {at + 1}"
+            return f"{letters[at]!a} at position {at + 1}"
         parts[k] = letters.encode("ascii")
     return ""
 

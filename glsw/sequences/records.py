@@ -201,6 +201,9 @@ class Titles:
     ([('a', 'first one'), ('record 2', '')], b'afirst onerecord 2', [0, 1, 10, 18, 18])
     """
 
+    lines: bytes = b""
+    """As of `of`, if some have no name but their number."""
+
     def __init__(self, text: UInt8, offsets: Int64) -> None:
         self.text, self.offsets = text, offsets
 
@@ -233,6 +236,10 @@ class Titles:
         bounds = np.stack([middles - starts, np.maximum(ends - middles - 1, 0)], axis=1)
         kept = text.tobytes().replace(b"\n", b"")
         return Titles(np.frombuffer(kept, np.uint8), offsets_of(bounds.ravel()))
+
+    def numbered(self, before: int) -> Titles:
+        """Return them behind so many other records."""
+        return _split(self.lines, before) if self.lines and before else self
 
     @staticmethod
     def joined(parts: Sequence[Titles]) -> Titles:
@@ -268,12 +275,17 @@ class Titles:
 def _split(lines: bytes, before: int) -> Titles:
     """Return the titles of lines one by one."""
     parts: list[bytes] = []
+    unnamed = False
     for number, line in enumerate(lines.split(b"\n")[:-1], start=before + 1):
-        words = line.decode("utf-8", "replace").split(None, 1) or [f"record {number}"]
+        words = line.decode("utf-8", "replace").split(None, 1)
+        if not words:
+            words, unnamed = [f"record {number}"], True
         description = words[1].rstrip() if len(words) > 1 else ""
         parts += words[0].encode("utf-8"), description.encode("utf-8")
     lengths = np.array([len(part) for part in parts], np.int64)
-    return Titles(np.frombuffer(b"".join(parts), np.uint8), offsets_of(lengths))
+    titles = Titles(np.frombuffer(b"".join(parts), np.uint8), offsets_of(lengths))
+    titles.lines = lines if unnamed else b""
+    return titles
 
 
 class Records(Sequence[Record]):

@@ -329,12 +329,14 @@ class BlockChecksums:
     def add(self, piece: Any) -> None:
         """Go on with these bytes, or this array."""
         view = np.frombuffer(piece, np.uint8).data
-        at = 0
-        while at < len(view):
-            filled = self.length % BLOCK
-            some = view[at : at + BLOCK - filled]
-            if filled:
-                self.values[-1] = zlib.crc32(some, self.values[-1])
-            else:
-                self.values.append(zlib.crc32(some))
-            at, self.length = at + len(some), self.length + len(some)
+        filled = self.length % BLOCK
+        self.length += len(view)
+        if filled:
+            some, view = view[: BLOCK - filled], view[BLOCK - filled :]
+            self.values[-1] = zlib.crc32(some, self.values[-1])
+
+        def checksums(start: int) -> list[int]:
+            slab = view[start : start + SLAB]
+            return [zlib.crc32(slab[at : at + BLOCK]) for at in range(0, len(slab), BLOCK)]
+
+        in_threads(checksums, range(0, len(view), SLAB), found=self.values.extend)

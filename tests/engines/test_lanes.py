@@ -774,21 +774,21 @@ def test_buffers_that_queued_work_reads_are_not_used_again(device):
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_targets_that_do_not_fit_beside_others_are_uploaded_later(device, number, monkeypatch):
-    made, refused = of_targets.new_buffer, []
     queries, first, second = (Sequences.of(database(seed)) for seed in (5, 6, 7))
     engine = Lanes(BLOSUM62, standing_in(device), number=number, limits=LaneSizes(small_part=0))
+    take, refused = engine.pool.take, []
 
-    def short(device, size):
-        if size == len(second.residues) and engine.targets.present.sequences is first:
+    def short(size):
+        if size == second.size and engine.targets.present.sequences is first:
             refused.append(size)
             raise DeviceMemoryError("no memory")
-        return made(device, size)
+        return take(size)
 
-    monkeypatch.setattr(of_targets, "new_buffer", short)
+    monkeypatch.setattr(engine.pool, "take", short)
     tiles = [ScanTile(queries, first), ScanTile(queries, second)]
     for tile, found in zip(tiles, engine.answers(iter(tiles)), strict=True):
         assert found.tolist() == expected(BLOSUM62, tile.queries, tile.targets).tolist()
-    assert len(refused) == 2
+    assert len(refused) == 1
 
 
 def test_free_buffers_are_released_for_new_ones(device, monkeypatch):

@@ -164,6 +164,27 @@ def test_residues_are_read_only(made):
         sequences.residues[0] = 1
 
 
+@pytest.mark.parametrize("run", [1, 40, 1000, 2**26])
+def test_runs_that_are_sorted_apart_make_the_same_database(tmp_path, monkeypatch, run):
+    """Records of a block, of several blocks and runs; many of one length, one longer than a run."""
+    rng, text = np.random.default_rng(run), []
+    for k, length in enumerate([*rng.integers(0, 9, 300).tolist(), 1500, *[7] * 200]):
+        letters = "".join(rng.choice(list("ARNDCU"), length))
+        text.append(f">{k} of {length}\n{letters}\n" if k % 9 else f">\n{letters}\n")
+    (tmp_path / "in").write_text("".join(text))
+    smaller(monkeypatch, run=run, block=99)
+    with pytest.warns(RuntimeWarning, match="scored as C"):
+        made = makedb(tmp_path / "in", tmp_path / "db")
+    made.verify()
+    records = list(read(tmp_path / "in"))
+    memory = Database.of(records, PROTEIN)
+    assert list(made) == records
+    for name in "order", "rank", "offsets":
+        assert np.array_equal(getattr(made, name), getattr(memory, name))
+    assert np.array_equal(made.sequences.residues, memory.sequences.residues)
+    assert made.places(np.array([[7, 301]])).tolist() == memory.rank[[[7, 301]]].tolist()
+
+
 def test_several_sources_and_other_kinds_of_files(source, tmp_path, out):
     (tmp_path / "z").write_bytes(gzip.compress(b">z\nMM\n>\nKK\n"))
     (tmp_path / "q").write_bytes(b"@q of reads\nAC\n+\nII\n")

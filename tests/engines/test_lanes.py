@@ -86,6 +86,28 @@ def test_trials_of_what_hardware_computes(device, number):
     assert all(map(engine.holds, geometries))
 
 
+@pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
+def test_mediump_floats_of_opengl_es(device, mode):
+    """Scores that need all bits of 16-bit floats, and more."""
+    if not device.info.es and device.info.version < (4, 5):
+        pytest.skip("takes no shaders of OpenGL ES")
+    rng = np.random.default_rng(11)
+    base = rng.integers(0, 20, 450)
+    sides = []
+    for _ in range(2):
+        lengths = rng.integers(1, 450, 12)
+        changed = [rng.random(n) < 0.1 * k for k, n in enumerate(lengths.tolist())]
+        sides.append([np.where(c, rng.integers(0, 20, len(c)), base[: len(c)]) for c in changed])
+    queries, targets = (Sequences.of([x.astype(np.uint8) for x in side]) for side in sides)
+    scoring = BLOSUM62.in_mode(mode)
+    right = expected(scoring, queries, targets)
+    assert ((right > 1023) & (right < 2048)).any()
+    options = {"rows": 8, "chain": 1, "workgroup": 8, "query_profile": "shared"}
+    engine = Lanes(scoring, device, number="mediump", **options)
+    (found,) = engine.answers([ScanTile(queries, targets)])
+    assert found.tolist() == right.tolist()
+
+
 def test_scan_in_parts_equals_the_cpu(device, number):
     every = database(1)
     rng = np.random.default_rng(2)

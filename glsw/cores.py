@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 _MAX_THREADS = 8  # for memory and files, which more do not make faster
-_BESIDE, _AHEAD = 4, 8  # threads beside one that makes items, and items that wait for them
+_BESIDE, _AHEAD = 8, 12  # threads beside one that makes items, and items that wait for them
 _SWITCH_INTERVAL = 1e-4  # seconds
 _switching, _intervals = Lock(), list[float]()
 _limit: int | None = None

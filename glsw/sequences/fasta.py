@@ -315,7 +315,7 @@ def _cut(text: bytes) -> _Parts:
     places = ranges(starts + 1, middles - starts - 1)
     titles = Titles.of(data[places].tobytes(), middles - starts - 1, 0)
     data[starts] = data[places] = _LINE_FEED
-    letters = np.frombuffer(data.tobytes().replace(b"\n", b""), np.uint8)
+    letters = data[data != _LINE_FEED]
     lengths = ends - middles - np.diff(titled, append=len(line_ends)) + 1
     if letters.min(initial=255) > max(WHITE) and letters.max(initial=0) < _ASCII:
         return _Parts(titles, letters, offsets_of(lengths))

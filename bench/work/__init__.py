@@ -5,7 +5,7 @@ from importlib import import_module
 
 from bench.work.base import CLASSES, TABLE, Workload
 
-_MODULES = "accuracy collections journeys micro pairs search three"
+_MODULES = "accuracy collections journeys micro options pairs search three"
 for _name in _MODULES.split():
     import_module(f"{__name__}.{_name}")
 for _name, _words in TABLE.items():

@@ -9,6 +9,8 @@ import numpy as np
 from glsw.arrays import Codes, Int32
 from glsw.engines.base import Progress, ignore
 
+_SHORT = 2**9  # letters of a query, up to which a loop over them is quicker
+
 
 def edit_distances(
     pairs: Iterable[tuple[Codes, Codes]], infix: bool, *, progress: Progress | None = None
@@ -39,9 +41,13 @@ def _of_pair(query: Codes, target: Codes, infix: bool) -> tuple[int, int]:
     if not m:
         return (0, 0) if infix else (n, n)
     matches = [0] * 256
-    for code in np.unique(query).tolist():
-        bits = np.packbits(query == code, bitorder="little")
-        matches[code] = int.from_bytes(bits.tobytes(), "little")
+    if m <= _SHORT:
+        for k, code in enumerate(query.tolist()):
+            matches[code] |= 1 << k
+    else:
+        for code in np.unique(query).tolist():
+            bits = np.packbits(query == code, bitorder="little")
+            matches[code] = int.from_bytes(bits.tobytes(), "little")
     everywhere, last, above = (1 << m) - 1, m - 1, int(not infix)
     plus, minus, distance = everywhere, 0, m
     least, end = m, 0

@@ -35,7 +35,13 @@ EditEngine: TypeAlias = Literal["auto", "bit_parallel", "host"]
 DistanceEngine: TypeAlias = "Host | OnDevices | BitParallel"
 """What has ``distances`` of pairs, shape (N,), and ``distances_of_each``, shape (M, N)."""
 
+_QUICK = 2000  # letters of one pair
 _LONG = 128  # letters: distances of fewer are computed faster than they are copied
+
+
+def is_quick(batch: Batch) -> bool:
+    """Tell whether the host has the distances of a batch before a device would begin."""
+    return len(batch) == 1 and int(batch.extent[1].max()) <= _QUICK
 
 
 @contextmanager
@@ -45,12 +51,15 @@ def distance_engine(
     infix: bool,
     device: Devices,
     executor: Executor | None,
+    *,
+    quick: bool = False,
 ) -> Iterator[DistanceEngine]:
     """Yield what computes edit distances for some options; its processes end with the block.
 
     ``letters`` are the different codes; a device takes as many as an alphabet has letters.
+    ``quick`` says that the host has all distances before a device would begin.
     """
-    if engine == "auto" and letters > LARGEST and device is None and executor is None:
+    if engine == "auto" and device is None and executor is None and (quick or letters > LARGEST):
         engine = "host"
     if engine == "host":
         if executor is not None:

@@ -160,13 +160,16 @@ def codes_together(sides: Sequence[Sequence[Items]]) -> tuple[list[Sequences], i
         joined = [np.fromiter(map(place, items), np.int64, len(items)) for items in flat]
     joined = [_narrow(each) for each in joined]
     letters = [_different(each) for each in joined]
-    shared = np.intersect1d(letters[0], letters[-1])
+    shared = np.intersect1d(letters[0], letters[-1], assume_unique=True)
     count = len(shared)
     coded = []
     for bounds, numbers_of_side, own in zip(offsets, joined, letters, strict=True):
         alone = count
         codes_of_own = np.searchsorted(shared, own)
-        if (strange := ~np.isin(own, shared)).any():
+        strange = codes_of_own == len(shared)
+        if len(shared):
+            strange |= shared.take(codes_of_own, mode="clip") != own
+        if strange.any():
             codes_of_own[strange] = alone
             count += 1
         if count > CODES:

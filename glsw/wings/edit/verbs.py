@@ -17,7 +17,7 @@ from glsw.sequences.encoded import Sequences, copy_ranges, offsets_of
 from glsw.sequences.file_names import check_no_file
 from glsw.sequences.records import Record
 from glsw.wings.edit.bit_parallel import Distances
-from glsw.wings.edit.engines import EditEngine, distance_engine
+from glsw.wings.edit.engines import EditEngine, distance_engine, is_quick
 from glsw.wings.edit.items import CODES, Items, codes_together, items_of
 from glsw.words import one_of, suggesting
 
@@ -96,7 +96,8 @@ def edit_distance(
         Whether to return where the nearest part of the target ends.
     engine : {"auto", "bit_parallel", "host"}
         "bit_parallel" needs OpenGL 4.3; "host" computes one pair after the other in Python; "auto"
-        uses the first unless there are 256 different letters, such as all bytes.
+        uses the first unless there are 256 different letters, such as all bytes, or, if no device
+        is named, there is one pair of up to 2,000 letters.
     device : int, str, Device, or list of int or str, optional
         As for `glsw.Aligner`; several devices share the work.
     progress : callable, optional
@@ -157,8 +158,14 @@ def edit_distance(
     if mode == "prefix":
         before += left.lengths
         left, right, count = _anchored(left, right, before, count)
-    batch = Batch.one_to_many(left[0], right) if sides[0].single else Batch.pairwise(left, right)
-    with distance_engine(engine, count, mode != "global", device, executor) as chosen:
+    if len(left) == len(right) == 1:
+        batch = Batch.of_pair(left, right)
+    elif sides[0].single:
+        batch = Batch.one_to_many(left[0], right)
+    else:
+        batch = Batch.pairwise(left, right)
+    quick = is_quick(batch)
+    with distance_engine(engine, count, mode != "global", device, executor, quick=quick) as chosen:
         found = _within(chosen.distances(batch, progress=progress), before)
     if all(side.single for side in sides):
         found = Distances(*(int(each[0]) for each in found))

@@ -166,13 +166,15 @@ def test_without_compute_shaders_the_host_computes(monkeypatch):
 
     monkeypatch.setattr(spec, "device_for", refuse)
     with pytest.warns(RuntimeWarning, match="^edit distances are computed in Python: no OpenGL$"):
-        assert glsw.edit_distance("ACGT", "AGT") == 1
+        assert glsw.edit_distance(["ACGT", "A"], ["AGT", "A"]).tolist() == [1, 0]
     for options in ({"engine": "bit_parallel"}, {"device": 0}):
         with pytest.raises(DeviceError, match="no OpenGL"):
             glsw.edit_distance("ACGT", "AGT", **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert glsw.edit_distance("ACGT", "AGT", engine="host") == 1
+        for mode, distance in (("global", 1997), ("infix", 1), ("prefix", 1)):
+            assert glsw.edit_distance("CGTA", "CGA" + 1997 * "A", mode=mode) == distance
 
 
 @pytest.mark.parametrize("mode", ["global", "infix"])

@@ -426,7 +426,8 @@ def makedb(
     Notes
     -----
     Needs disk space for the residues twice in the folder of ``out``, and 20 bytes of memory per
-    sequence besides 0.5 GB at most. A killed process (SIGKILL) may leave a ``.part`` file there, which is not a database.
+    sequence besides 0.5 GB at most. A killed process (SIGKILL) may leave a ``.part`` file there,
+    which is not a database.
     """
     files = [sources] if isinstance(sources, (str, os.PathLike)) else sources
     inputs = paths = [os.fspath(path) for path in files]

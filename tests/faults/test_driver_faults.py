@@ -58,7 +58,7 @@ from glsw.run import self_test
 from glsw.sequences.encoded import Sequences
 from glsw.trust import proofs
 from glsw.trust.check import tests_of
-from glsw.trust.proofs import UNSTEADY, Proofs
+from glsw.trust.proofs import UNSTEADY, Proofs, UnprovedError
 from glsw.trust.provable import Provable, Trial
 from glsw.trust.verdicts import Verdicts, this_machine
 
@@ -807,6 +807,14 @@ def test_mediump_is_chosen_where_it_is_right_and_faster(
         assert (BY_MEDIUMP in device.proofs.verdicts.speeds) == chosen
         assert (Lanes(scoring, device).geometries.number == MEDIUMP) == chosen
         assert Lanes(scoring, device, number="int32").geometries.number == INT32
+        if chosen:  # until a program is wrong
+            engine = Lanes.proving(scoring.in_mode("global"), device)
+            with (
+                patch.object(Lanes, "holds", lambda *_: False),
+                pytest.raises(UnprovedError),
+            ):
+                list(engine.answers([ScanTile(some, some)]))
+            assert Lanes(scoring, device).geometries.number == INT32
 
 
 @pytest.mark.parametrize("call", ["search", "align_pairs"])

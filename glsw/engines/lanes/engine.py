@@ -38,6 +38,7 @@ from glsw.engines.lanes.geometry import (
     BY_MEDIUMP,
     INT32,
     LIMIT,
+    MEDIUMP,
     TOO_HIGH,
     Geometries,
     Geometry,
@@ -76,7 +77,7 @@ from glsw.engines.tiles import NEVER, BoundedTile, ScanTile
 from glsw.scoring.scoring import Scoring
 from glsw.scoring.two_tracks import TwoTrackScoring
 from glsw.sequences.encoded import Sequences, offsets_of, run_or_all
-from glsw.trust.proofs import Proofs
+from glsw.trust.proofs import Proofs, UnprovedError
 from glsw.trust.provable import USUAL, Variant
 
 ReadT = TypeVar("ReadT")
@@ -135,7 +136,7 @@ class Lanes(ComputeEngine):
     variants = (
         USUAL,
         Variant("no subgroups", {"subgroups": False}, lambda info: info.subgroup_size > 0),
-        Variant("no subgroups, no 16-bit floats", _PLAIN, lambda info: info.half or info.mediump),
+        Variant("no subgroups, no 16-bit floats", _PLAIN, lambda info: info.half),
         Variant("a lane for each target", _PLAIN | {"chain": 1, "workgroup": 32}),
     )
     capabilities = Capabilities(
@@ -452,6 +453,15 @@ class Lanes(ComputeEngine):
         macros = self._defines | kind.defines
         words = " ".join(f"{key}={value}" for key, value in macros.items() if value is not None)
         return f"{words}, {family_of(self.scoring)}"
+
+    def prove(self, kinds: Iterable[Hashable]) -> None:
+        """Prove kinds of programs; where those of `MEDIUMP` are wrong, it is not chosen again."""
+        try:
+            super().prove(kinds)
+        except UnprovedError:
+            if self.geometries.number == MEDIUMP:
+                Proofs.of(self.device).verdicts.forget(BY_MEDIUMP)
+            raise
 
     def fresh(self) -> Lanes:
         """Return one like it with little memory, and without limits: it tries any geometry."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -29,6 +30,7 @@ from glsw.sequences.records import PIECE, EncodedRecord, ProfileRecord, Record, 
 from glsw.sequences.seg import MASKED, Masked, Seg, check_seg
 from glsw.sequences.translated import TranslatedDatabase
 
+_KEPT = 8  # scorings
 _SAMPLE = 2**10  # texts that tell the letters of all
 _MOST_PAIRS, _MOST_PIECES = 2**17, 16  # that are encoded while those before are computed
 
@@ -73,7 +75,7 @@ class InputEncoder:
         self._alphabet = alphabet
         self._unknown = unknown
         self._given, self._aligner = None if given is None else given.name, aligner
-        self._looks = alphabet.amino_acids and not (given and given.matches_nucleotides)
+        self._looks = alphabet.amino_acids and not (given and _takes_nucleotides(given))
         self.settings = {
             "unknown": unknown,
             "lower_case_mask": lower_case_mask,
@@ -325,6 +327,16 @@ class InputEncoder:
 def _pieces_of_part(pairs: int) -> int:
     """Return how many slices of so many pairs are computed together."""
     return max(1, min(_MOST_PIECES, _MOST_PAIRS // pairs))
+
+
+@lru_cache(_KEPT)
+def _takes_nucleotides(scoring: Scoring) -> bool:
+    """Return whether A, C, G and T are scored by match and mismatch."""
+    if scoring.wide_queries:
+        return False
+    codes = scoring.alphabet.encode("ACGT")
+    scores = scoring.matrix[np.ix_(codes, codes)]
+    return bool((scores == np.where(np.eye(4), scores[0, 0], scores[0, 1])).all())
 
 
 def codes_of_lists(

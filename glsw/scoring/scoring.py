@@ -350,15 +350,6 @@ class Scoring:
         alike = np.array_equal(self.matrix, expected) and not self.wide_queries
         return (match, mismatch, matching) if alike else None
 
-    @cached_property
-    def matches_nucleotides(self) -> bool:
-        """Whether A, C, G and T, if they are letters, are scored by match and mismatch."""
-        if self.wide_queries:
-            return False
-        codes = self.alphabet.encode("ACGT")
-        scores = self.matrix[np.ix_(codes, codes)]
-        return bool((scores == np.where(np.eye(4), scores[0, 0], scores[0, 1])).all())
-
     def in_mode(self, mode: Mode, *, free: FreeEnds = "both") -> Scoring:
         """Return this scoring for local, global or semi-global alignment.
 

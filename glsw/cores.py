@@ -49,7 +49,7 @@ def in_threads(
     [1, 2]
     """
     number = len(items) if isinstance(items, Sequence) else count or 0
-    threads = min(_MAX_THREADS, cores(), number) if number > 1 else 1
+    threads = min(_MAX_THREADS, cores(), number)
     if threads < 2 or number < least:
         return _collected(map(work, items), found)
     from concurrent.futures import ThreadPoolExecutor

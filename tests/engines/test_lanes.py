@@ -383,7 +383,7 @@ def test_batches_in_any_order_and_repeated(device, number):
 
 
 def test_options_that_cannot_be(device):
-    with pytest.raises(ValueError, match="number 'int8': auto, int32, f16, f32 expected"):
+    with pytest.raises(ValueError, match="number 'int8': auto, int32, f16, f32, mediump expected"):
         Lanes(BLOSUM62, device, number="int8")
     with pytest.raises(ValueError, match="query_profile 'cloud': block, shared, storage expected"):
         Lanes(BLOSUM62, device, query_profile="cloud")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import stat
+import threading
 import time
 import zlib
 from collections import Counter
@@ -36,7 +38,7 @@ from glsw.sequences.encoded import (
 from glsw.sequences.named import codes_of
 from glsw.sequences.paired_alphabet import PairedAlphabet
 from glsw.sequences.records import Records
-from glsw.sequences.sections import BlockChecksums
+from glsw.sequences.sections import BlockChecksums, read_at
 from glsw.sequences.tiles import cut
 
 _RUN = 2**26  # bytes of residues that are sorted together
@@ -240,6 +242,7 @@ class _Spool:
 
     def __init__(self, file: IO[bytes], alphabet: Alphabet, unknown: str | None) -> None:
         self._file, self._alphabet, self._unknown = file, alphabet, unknown
+        self._lock = threading.Lock()
         self._kind = np.dtype(alphabet.code_type)
         self._sizes: list[npt.NDArray[Any]] = []  # of titles
         self._waiting: list[Sequences] = []
@@ -335,7 +338,8 @@ class _Spool:
         codes = np.empty(residues.stop - residues.start, self._kind)
         view, at = codes.view(np.uint8).data, (run.start + residues.start) * size
         while len(view):
-            count = os.preadv(self._file.fileno(), [view], at)
+            if not (count := read_at(self._file, self._lock, view, at)):
+                raise OSError(errno.EIO, "the file of residues ends too early", self._file.name)
             view, at = view[count:], at + count
         return codes
 

@@ -36,6 +36,15 @@ class DatabaseError(ValueError):
     """A database is damaged, has changed since it was opened, or is of another version."""
 
 
+def read_at(file: Any, lock: threading.Lock, buffer: memoryview, at: int) -> int:
+    """Read bytes from ``at`` on into a buffer; return how many. Several threads may do so."""
+    if hasattr(os, "preadv"):
+        return os.preadv(file.fileno(), [buffer], at)
+    with lock:
+        file.seek(at)
+        return file.readinto(buffer) or 0
+
+
 class OpenFile:
     """A regular file that is read at any place and by any thread, open while it is used.
 
@@ -76,20 +85,13 @@ class OpenFile:
         """
         while len(buffer):
             try:
-                count = self._read_some(buffer, at)
+                count = read_at(self._file, self._lock, buffer, at)
             except OSError as error:
                 error.filename = self.path
                 raise
             if not count:
                 raise self.corrupt(f"ends at byte {at}")
             buffer, at = buffer[count:], at + count
-
-    def _read_some(self, buffer: memoryview, at: int) -> int:
-        if hasattr(os, "preadv"):
-            return os.preadv(self._file.fileno(), [buffer], at)
-        with self._lock:
-            self._file.seek(at)
-            return self._file.readinto(buffer) or 0
 
     def read_ahead(self, at: int, length: int) -> None:
         """Have the system read some bytes, where it can."""

@@ -317,7 +317,7 @@ def test_an_error_of_the_disk_names_the_file(large, monkeypatch):
     def fail(*_):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(sections_module.OpenFile, "_read_some", fail)
+    monkeypatch.setattr(sections_module, "read_at", fail)
     with pytest.raises(OSError, match="Input/output error") as error:
         blocks_of(database)
     assert error.value.filename == str(large)

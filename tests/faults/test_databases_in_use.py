@@ -18,14 +18,14 @@ SMALL = """
 from glsw.sequences import sections, database_file
 sections._MAX_WHOLE = 0
 sections._KEPT_BLOCKS = 1
-read, reads = sections.OpenFile._read_some, 0
-def _read_some(self, buffer, at):
+read, reads = sections.read_at, 0
+def read_at(file, lock, buffer, at):
     global reads
     reads += 1
     if reads == {when}:
         {what}
-    return read(self, buffer, at)
-sections.OpenFile._read_some = _read_some
+    return read(file, lock, buffer, at)
+sections.read_at = read_at
 """
 CHANGES = {
     "a database that is truncated": "os.truncate('db', {at})",

@@ -173,7 +173,7 @@ class Pipeline(ABC, Generic[TileT, FoundT]):
                 scores = 4 * share.row_size * int(np.bincount(own["group"]).max())
                 size = max(profile, scores, columns * BORDER)
                 letters = int(np.bincount(own["group"], own["length"]).max())
-                cells = int(packed.columns.max()) * geometry.group * letters
+                cells = packed.most_columns * geometry.group * letters
                 most = min(engine.limits.groups, engine.queue.undivided(max(cells, 1)))
                 most = max(1, min(room // size, most))
                 for start in range(0, len(numbers), most):

@@ -175,7 +175,7 @@ class Database:
         """
 
         def read(file: DatabaseFile) -> None:
-            with suppress(OSError, DatabaseError, MemoryError):
+            with suppress(OSError, ValueError, MemoryError):  # also of a file closed at the end
                 file.read_ahead()
                 for name in "offsets", "order":
                     getattr(self, name)
